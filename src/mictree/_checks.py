@@ -1,0 +1,41 @@
+"""Checks of arguments shared by every door of the package."""
+
+import operator
+from fractions import Fraction
+from numbers import Rational, Real
+
+import numpy as np
+
+
+def check_size(size: object, name: str = "max_size") -> int:
+    """A number of splits: an integer, 0 or more."""
+    try:
+        number = operator.index(size)  # type: ignore[arg-type]  # any object may come
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(size, bool | np.bool_):
+        raise ValueError(f"{name} must be an integer of at least 0; got {size!r}")
+    return number
+
+
+def as_fraction(number: object) -> Fraction:
+    """A number exactly as written: the float 0.3 is read as 3/10, not as its binary neighbour."""
+    if isinstance(number, Rational):
+        return Fraction(number)
+    if isinstance(number, Real):
+        return Fraction(repr(float(number)))
+    raise ValueError(f"a probability must be a number; got {number!r}")
+
+
+class TooLarge(ValueError):
+    """A request that would not fit into memory, refused before it starts."""
+
+    @classmethod
+    def states(cls, count: int, memory_limit: int, fits: str, size: int | None = None) -> "TooLarge":
+        """Too many states (restrictions or subcubes) of a dynamic program."""
+        shown = f"{count:,}" if count < 10**12 else f"{count:.1e}"
+        needing = "" if size is None else f" that need {size / 2**30:.3g} GiB"
+        return cls(
+            f"optimal trees must fit into memory_limit, {memory_limit / 2**30:.3g} GiB; there are "
+            f"at least {shown} states{needing}; {fits} would fit"
+        )

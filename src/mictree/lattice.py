@@ -1,0 +1,303 @@
+"""The graph of all restrictions below one formula, as flat arrays.
+
+A restriction is a multiset of terms, a term a multiset of satisfaction probabilities: which
+variables are left does not matter under a product distribution, only these. Each distinct term is
+a number, and a restriction a row of term numbers in descending order. Testing a literal removes
+its term (the literal fails) or shortens it (the literal is satisfied).
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from mictree._checks import TooLarge
+from mictree._jit import jit
+from mictree.problems.formula import FormulaProblem, TermValues, without
+
+PURE = 0  # the restriction of every constant formula, true or false
+NO_TERM = 0
+IntArray = np.typing.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All restrictions at most ``max_size`` tests below a formula.
+
+    Restriction 0 stands for constants, 1 for the formula itself. Edge e from a restriction means
+    "test a literal of satisfaction probability ``value[e]``"; the edges of restriction r are
+    numbered ``first[r]`` to ``first[r + 1]``.
+    """
+
+    terms: IntArray  # (restrictions, most terms), term numbers, descending, padded with NO_TERM
+    distance: IntArray  # the least number of tests from the formula to the restriction
+    literals: IntArray  # how many literals are left
+    first: np.typing.NDArray[np.int64]
+    low: IntArray  # the restriction after the literal failed
+    high: IntArray  # the restriction after the literal was satisfied
+    value: IntArray
+    values: tuple[TermValues, ...]  # what each term number stands for
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+    def edges(self, restriction: int) -> range:
+        """The numbers of the edges that leave a restriction."""
+        return range(self.first[restriction], self.first[restriction + 1])
+
+    def tested_term(self, restriction: int, edge: int) -> TermValues:
+        """The term whose literal an edge tests: the one that the low end lacks."""
+        after = Counter(self.terms[self.low[edge]].tolist())
+        (term,) = (Counter(self.terms[restriction].tolist()) - after - Counter([NO_TERM])).keys()
+        return self.values[term]
+
+
+def build(problem: FormulaProblem, max_size: int, memory_limit: int) -> Lattice:
+    """Enumerate the restrictions breadth first; refuse when they exceed the memory limit."""
+    at_least = _fewest_restrictions(problem.terms, max_size)
+    look_ahead = memory_limit
+    if at_least * 8 * len(problem.terms) > memory_limit:
+        # the outcome is known; look a little way only, to say what would fit
+        look_ahead = min(memory_limit, 2**24)
+    terms = _DistinctTerms.below(problem.terms, max_size, look_ahead)
+    builder = _Builder(problem.terms, terms, max_size)
+    if not builder.expand(look_ahead):
+        count = max(at_least, builder.count)
+        raise TooLarge.states(count, memory_limit, f"max_size={builder.complete_distance}")
+    return builder.lattice()
+
+
+def _fewest_restrictions(terms: tuple[TermValues, ...], max_size: int) -> int:
+    """A quick lower bound on the number of restrictions within ``max_size`` tests.
+
+    Of each group of equal terms: the restrictions in which each term lost at most one literal or
+    was falsified. Of each term alone: what can be left of it.
+    """
+    fewest = 1
+    for term, copies in Counter(terms).items():
+        counts = Counter(term).values()
+        changed = min(copies, max_size)
+        fewest = max(fewest, comb(len(counts) + 1 + changed, changed))
+        left = np.array([1], dtype=object)  # by number of literals tested
+        for count in counts:
+            left = np.convolve(left, np.ones(count + 1, dtype=object))[: max_size + 1]
+        fewest = max(fewest, int(left.sum()))
+    return fewest
+
+
+@dataclass(frozen=True)
+class _DistinctTerms:
+    """Every term that can be left, by number; a shorter term has a smaller number.
+
+    Move m of term n, from ``first_move[n]`` to ``first_move[n + 1]``, tests a literal of
+    probability ``move_value[m]`` and leaves term ``move_to[m]``, NO_TERM when it is satisfied.
+    """
+
+    values: tuple[TermValues, ...]
+    first_move: IntArray
+    move_value: IntArray
+    move_to: IntArray
+
+    @classmethod
+    def below(
+        cls, terms: tuple[TermValues, ...], max_size: int, memory_limit: int
+    ) -> "_DistinctTerms":
+        found: set[TermValues] = set()
+        layer = set(terms)
+        for tested in range(max_size + 1):
+            found |= layer
+            if len(found) * 16 * max(map(len, terms)) > memory_limit:
+                raise TooLarge.states(len(found), memory_limit, f"max_size={max(0, tested - 1)}")
+            layer = {without(term, value) for term in layer for value in set(term)} - found
+        values = ((), *sorted(found - {()}, key=lambda term: (len(term), term)))
+        number = {term: index for index, term in enumerate(values)}
+        moves = [
+            # what lies beyond max_size tests is never asked for
+            [(value, number.get(without(term, value), NO_TERM)) for value in sorted(set(term))]
+            for term in values
+        ]
+        first_move = np.cumsum([0, *map(len, moves)])
+        pairs = np.array([pair for row in moves for pair in row], dtype=np.int32).reshape(-1, 2)
+        return cls(
+            values, first_move.astype(np.int32), pairs[:, 0].copy(), pairs[:, 1].copy()
+        )
+
+
+class _Builder:
+    """Growing arrays around the kernel that expands one restriction after another."""
+
+    def __init__(
+        self, formula: tuple[TermValues, ...], terms: _DistinctTerms, max_size: int
+    ) -> None:
+        self.distinct = terms
+        self.max_size = max_size
+        number = {term: index for index, term in enumerate(terms.values)}
+        self.most_edges = sum(len(set(term)) for term in formula)
+        capacity = 8 * self.most_edges + 1024
+        self.terms = np.zeros((capacity, len(formula)), dtype=np.int32)
+        self.terms[1] = sorted((number[term] for term in formula), reverse=True)
+        self.distance = np.zeros(capacity, dtype=np.int32)
+        self.first = np.zeros(capacity + 1, dtype=np.int64)
+        self.edges = np.zeros((3, capacity), dtype=np.int32)  # low, high, value
+        self.table = np.zeros(0, dtype=np.int32)
+        self.count = 2  # restriction 0 is the constant, 1 the formula
+        self.done = 1
+        self.all_edges = 0  # of the restrictions found, expanded or not
+
+    @property
+    def complete_distance(self) -> int:
+        """All restrictions up to this distance have been found."""
+        return int(self.distance[min(self.done, self.count - 1)])
+
+    def expand(self, memory_limit: int) -> bool:
+        """Expand all restrictions, or stop and say False when they exceed the limit."""
+        moves = (self.distinct.first_move, self.distinct.move_value, self.distinct.move_to)
+        while self.done < self.count:
+            if self._size() > memory_limit:
+                return False
+            self._make_room()
+            self.done, self.count, self.all_edges = _expand(
+                self.done, self.count, self.all_edges, self.max_size, moves,
+                self.terms, self.distance, self.first, self.edges, self.table,
+            )  # fmt: skip
+        return True
+
+    def lattice(self) -> Lattice:
+        used = slice(0, self.count)
+        edges = self.edges[:, : self.first[self.count]]
+        literals = np.array([len(term) for term in self.distinct.values], dtype=np.int32)
+        return Lattice(
+            terms=self.terms[used],
+            distance=self.distance[used],
+            literals=literals[self.terms[used]].sum(axis=1, dtype=np.int32),
+            first=self.first[: self.count + 1],
+            low=edges[0],
+            high=edges[1],
+            value=edges[2],
+            values=self.distinct.values,
+        )
+
+    def _size(self) -> int:
+        """The least number of bytes that the restrictions found so far will need."""
+        return self.count * (4 * self.terms.shape[1] + 28) + 12 * self.all_edges
+
+    def _make_room(self) -> None:
+        if len(self.distance) < 2 * self.count + 2 * self.most_edges:
+            self.terms = _doubled(self.terms)
+            self.distance = _doubled(self.distance)
+            self.first = np.concatenate([self.first, np.zeros(len(self.first) - 1, dtype=np.int64)])
+        if self.edges.shape[1] < self.first[self.done] + 2 * self.most_edges:
+            self.edges = np.concatenate([self.edges, np.zeros_like(self.edges)], axis=1)
+        if len(self.table) < 2 * len(self.distance):
+            self.table = np.zeros(1 << (2 * len(self.distance)).bit_length(), dtype=np.int32)
+            _enter(self.terms, self.count, self.table)
+
+
+def _doubled(array: np.ndarray) -> np.ndarray:
+    return np.concatenate([array, np.zeros_like(array)])
+
+
+@jit
+def _expand(done, count, all_edges, max_size, moves, terms, distance, first, edges, table):
+    """Append the children of restrictions ``done``, ``done + 1``, ... until room runs out.
+
+    Writes rows of ``terms``, ``distance``, ``first``, ``edges`` and entries of the hash ``table``.
+    Returns the new ``done``, ``count`` and ``all_edges``.
+    """
+    first_move, move_value, move_to = moves
+    most_terms = terms.shape[1]
+    child = np.empty(most_terms, dtype=np.int32)
+    edge = first[done]
+    while done < count:
+        row = terms[done]
+        most_edges = _count_edges(row, first_move)
+        if len(distance) < count + 2 * most_edges or edges.shape[1] < edge + most_edges:
+            break
+        steps = distance[done] + 1
+        for position in range(most_terms):
+            if row[position] == 0 or steps > max_size:
+                break
+            if position > 0 and row[position] == row[position - 1]:
+                continue
+            # the literal fails: its term goes
+            child[:position] = row[:position]
+            child[position : most_terms - 1] = row[position + 1 :]
+            child[most_terms - 1] = 0
+            low = 0
+            if child[0] != 0:
+                low = _find(child, count, steps, terms, distance, table)
+                if low == count:
+                    count += 1
+                    all_edges += _count_edges(child, first_move) if steps < max_size else 0
+            for move in range(first_move[row[position]], first_move[row[position] + 1]):
+                shorter = move_to[move]
+                high = 0
+                if shorter > 0:
+                    # a shorter term has a smaller number: move it back to its place
+                    child[:] = row
+                    place = position
+                    while place + 1 < most_terms and child[place + 1] > shorter:
+                        child[place] = child[place + 1]
+                        place += 1
+                    child[place] = shorter
+                    high = _find(child, count, steps, terms, distance, table)
+                    if high == count:
+                        count += 1
+                        all_edges += _count_edges(child, first_move) if steps < max_size else 0
+                edges[0, edge], edges[1, edge], edges[2, edge] = low, high, move_value[move]
+                edge += 1
+        done += 1
+        first[done] = edge
+    return done, count, all_edges
+
+
+@jit
+def _count_edges(row, first_move):
+    """How many different tests a restriction offers."""
+    edges = 0
+    for position in range(len(row)):
+        if row[position] == 0:
+            break
+        if position == 0 or row[position] != row[position - 1]:
+            edges += first_move[row[position] + 1] - first_move[row[position]]
+    return edges
+
+
+@jit
+def _find(row, count, steps, terms, distance, table):
+    """The number of a restriction; a new one is appended as number ``count``."""
+    place = _hash(row) & (len(table) - 1)
+    while table[place] != 0:
+        known = table[place]
+        same = True
+        for position in range(len(row)):
+            if terms[known, position] != row[position]:
+                same = False
+                break
+        if same:
+            return known
+        place = (place + 1) & (len(table) - 1)
+    table[place] = count
+    terms[count] = row
+    distance[count] = steps
+    return count
+
+
+@jit
+def _enter(terms, count, table):
+    """Fill an empty hash table with the restrictions from 1 on."""
+    for number in range(1, count):
+        place = _hash(terms[number]) & (len(table) - 1)
+        while table[place] != 0:
+            place = (place + 1) & (len(table) - 1)
+        table[place] = number
+
+
+@jit
+def _hash(row):
+    """Fowler, Noll and Vo's hash of the term numbers, folded once."""
+    mixed = np.uint64(14695981039346656037)
+    for number in row:
+        mixed = (mixed ^ np.uint64(number)) * np.uint64(1099511628211)
+    return np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(0x7FFFFFFFFFFFFFFF))

@@ -1,0 +1,109 @@
+"""What a learner may ask of a distribution over (x, y)."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+Probability = float | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A restriction of a problem: the inputs that reach one leaf of a tree.
+
+    Its probabilities are floats, or Fractions below a root asked for with ``exact=True``.
+    """
+
+    reach: Probability  # p(l)
+    positive_rate: Probability  # q(l)
+    pure: bool  # no two inputs that reach the leaf differ in their label
+    state: Any  # for the problem that made the leaf
+
+    @property
+    def label(self) -> int:
+        """The majority label; 1 when both are equally likely."""
+        return int(2 * self.positive_rate >= 1)
+
+    @property
+    def error(self) -> Probability:
+        """What the leaf adds to the error of a tree, ``reach * minority(positive_rate)``."""
+        return self.misclassified(self.label)
+
+    def misclassified(self, label: int) -> Probability:
+        """The probability of reaching the leaf and having another label than the given one."""
+        return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """The splits that a leaf offers: parallel arrays, variables in declared order."""
+
+    variables: np.typing.NDArray[np.intp]  # positions in problem.variables
+    branch_probability: np.typing.NDArray[np.float64]  # tau_i
+    low_rate: np.typing.NDArray[np.float64]  # q(l_0)
+    high_rate: np.typing.NDArray[np.float64]  # q(l_1)
+
+
+class Problem(Protocol):
+    """A joint distribution over (x, y) that answers exact probability questions.
+
+    A grower needs ``root``, ``children`` and ``splits``. The other methods ask the same by
+    restriction: a mapping of variable names to 0 or 1.
+    """
+
+    @property
+    @abstractmethod
+    def variables(self) -> tuple[str, ...]:
+        """The names, in declared order."""
+
+    @abstractmethod
+    def root(self, exact: bool = False) -> Leaf:
+        """The leaf that every input reaches."""
+
+    @abstractmethod
+    def children(self, leaf: Leaf, variable: int) -> tuple[Leaf, Leaf]:
+        """The leaves for value 0 and value 1 of a variable that is not on the leaf's path."""
+
+    @abstractmethod
+    def splits(self, leaf: Leaf) -> Splits:
+        """Every split into two leaves that both can be reached."""
+
+    def leaf(self, restriction: Mapping[str, int], exact: bool = False) -> Leaf:
+        """The inputs whose variables have the given values."""
+        leaf = self.root(exact)
+        for name, value in restriction.items():
+            if value not in (0, 1):
+                raise ValueError(f"a restricted variable must be 0 or 1; {name} has {value!r}")
+            leaf = self.children(leaf, self._position(name))[int(value)]
+        return leaf
+
+    def reach(self, restriction: Mapping[str, int], exact: bool = False) -> Probability:
+        """The probability of the restriction."""
+        return self.leaf(restriction, exact).reach
+
+    def positive_rate(self, restriction: Mapping[str, int], exact: bool = False) -> Probability:
+        """The probability of label 1 given the restriction."""
+        leaf = self.leaf(restriction, exact)
+        if leaf.reach == 0:
+            raise ValueError(f"a positive rate needs a restriction that can occur; {restriction}")
+        return leaf.positive_rate
+
+    def branch_probability(
+        self, restriction: Mapping[str, int], variable: str, exact: bool = False
+    ) -> Probability:
+        """The probability that the variable is 1 given the restriction."""
+        if variable in restriction:
+            return self.root(exact).reach * restriction[variable]
+        leaf = self.leaf(restriction, exact)
+        if leaf.reach == 0:
+            raise ValueError(f"a branch needs a restriction that can occur; {restriction}")
+        return self.children(leaf, self._position(variable))[1].reach / leaf.reach
+
+    def _position(self, name: str) -> int:
+        if name not in self.variables:
+            raise ValueError(f"a variable of the problem is needed; there is no {name!r}")
+        return self.variables.index(name)

@@ -1,0 +1,253 @@
+"""A read-once DNF under a product distribution, with exact probabilities."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from mictree._checks import as_fraction
+from mictree.formulas import ReadOnceDNF, as_formula, check_names
+from mictree.problems.base import Leaf, Probability, Problem, Splits
+
+# What is left of a term: the places of its literals' satisfaction probabilities among the distinct
+# ones, ascending. () is a satisfied term.
+TermValues = tuple[int, ...]
+Biases = float | Fraction | Sequence[float | Fraction] | Mapping[str, float | Fraction]
+
+
+class _State(NamedTuple):
+    """A restriction: what is left of the formula, and how it was reached."""
+
+    terms: tuple[TermValues | None, ...]  # None: the term is falsified
+    free: np.typing.NDArray[np.bool_]  # the variables not on the path
+    path: tuple[Probability, ...]  # sorted, so that reach does not depend on the order of tests
+    exact: bool
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The problem's probabilities in one kind of number, float or Fraction."""
+
+    outcomes: tuple[tuple[Probability, Probability], ...]  # of each variable: P[0], P[1]
+    satisfaction: tuple[Probability, ...]  # the distinct values, ascending
+
+    def term(self, term: TermValues) -> Probability:
+        """The probability that every literal of a term is satisfied."""
+        return math.prod(self.satisfaction[value] for value in term)
+
+
+class FormulaProblem(Problem):
+    """A read-once DNF target under a product distribution.
+
+    Parameters
+    ----------
+    formula : text or ReadOnceDNF
+    bias : the probability that a variable is 1, strictly between 0 and 1
+        One number for all variables; a sequence in the order of ``formula.variables``; or a
+        mapping of names to numbers, whose extra names become irrelevant variables. Floats are
+        read as written: 0.3 means 3/10.
+
+    Examples
+    --------
+    >>> problem = FormulaProblem("x1 & x2 | y1 & y2 & y3", bias=0.5)
+    >>> problem.positive_rate({})
+    0.34375
+    >>> problem.positive_rate({"x1": 1}, exact=True)
+    Fraction(9, 16)
+    """
+
+    def __init__(self, formula: str | ReadOnceDNF, bias: Biases = 0.5) -> None:
+        self.formula = as_formula(formula)
+        self.biases = _read_biases(self.formula, bias)
+        literals = {literal.variable: literal for term in self.formula.terms for literal in term}
+        self._positive = np.array(
+            [name not in literals or literals[name].positive for name in self.biases]
+        )
+        chances = {
+            name: self.biases[name] if literal.positive else 1 - self.biases[name]
+            for name, literal in literals.items()
+        }
+        self.satisfaction = tuple(sorted(set(chances.values())))
+        index = {value: position for position, value in enumerate(self.satisfaction)}
+        self.terms: tuple[TermValues, ...] = tuple(
+            tuple(sorted(index[chances[literal.variable]] for literal in term))
+            for term in self.formula.terms
+        )
+        term_of = {
+            literal.variable: number
+            for number, term in enumerate(self.formula.terms)
+            for literal in term
+        }
+        # where each variable stands: its term (-1: irrelevant) and its satisfaction probability
+        self.term_of = tuple(term_of.get(name, -1) for name in self.biases)
+        self.value_of = tuple(index[chances[name]] if name in chances else 0 for name in self.biases)
+        # variables of one term and value are alike and share a slot; slot 0 is for irrelevant ones
+        kinds = sorted({(term, value) for term, value in zip(self.term_of, self.value_of) if term >= 0})
+        self._slot_of = {kind: slot for slot, kind in enumerate(kinds, start=1)}
+        self._slot = np.array(
+            [self._slot_of.get(kind, 0) for kind in zip(self.term_of, self.value_of)]
+        )
+        exact = _Numbers(
+            tuple((1 - bias, bias) for bias in self.biases.values()), self.satisfaction
+        )
+        rounded = _Numbers(
+            tuple((float(low), float(high)) for low, high in exact.outcomes),
+            tuple(map(float, exact.satisfaction)),
+        )
+        self._numbers = {True: exact, False: rounded}
+        self._branch = np.array([high for _, high in rounded.outcomes])
+        self._chance = {kind: cache(numbers.term) for kind, numbers in self._numbers.items()}
+
+    def __repr__(self) -> str:
+        distinct = sorted(set(self.biases.values()))
+        if len(distinct) == 1 and len(self.biases) == len(self.formula.variables):
+            return f"FormulaProblem({str(self.formula)!r}, bias={float(distinct[0])})"
+        shown = {name: float(bias) for name, bias in self.biases.items()}
+        return f"FormulaProblem({str(self.formula)!r}, bias={shown})"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.biases)
+
+    def root(self, exact: bool = False) -> Leaf:
+        state = _State(self.terms, np.ones(len(self.biases), dtype=bool), (), exact)
+        return self._leaf(state)
+
+    def children(self, leaf: Leaf, variable: int) -> tuple[Leaf, Leaf]:
+        state: _State = leaf.state
+        if not state.free[variable]:
+            name = self.variables[variable]
+            raise ValueError(f"a path tests a variable at most once; {name} is tested twice")
+        free = state.free.copy()
+        free[variable] = False
+        failed = satisfied = state.terms
+        number = self.term_of[variable]
+        term = state.terms[number] if number >= 0 else None
+        if term is not None:
+            shorter = without(term, self.value_of[variable])
+            failed = (*state.terms[:number], None, *state.terms[number + 1 :])
+            satisfied = (*state.terms[:number], shorter, *state.terms[number + 1 :])
+        low, high = (failed, satisfied) if self._positive[variable] else (satisfied, failed)
+        outcomes = self._numbers[state.exact].outcomes[variable]
+        return (
+            self._leaf(_State(low, free, _insert(state.path, outcomes[0]), state.exact)),
+            self._leaf(_State(high, free, _insert(state.path, outcomes[1]), state.exact)),
+        )
+
+    def splits(self, leaf: Leaf) -> Splits:
+        state: _State = leaf.state
+        chance = self._chance[state.exact]
+        alive = sorted(chance(term) for term in state.terms if term is not None)
+        # per slot: the rate when the literal fails, and when it is satisfied; irrelevant variables
+        # and those of a falsified term leave it as it is
+        rates = np.full((len(self._slot_of) + 1, 2), float(leaf.positive_rate))
+        known: dict[TermValues, dict[int, tuple[float, float]]] = {}
+        for number, term in enumerate(state.terms):
+            if term is None:
+                continue
+            if term not in known:
+                known[term] = self._rates_after(alive, term, chance)
+            for value, pair in known[term].items():
+                rates[self._slot_of[number, value]] = pair
+        variables = np.flatnonzero(state.free)
+        chosen = rates[self._slot[variables]]
+        positive = self._positive[variables]
+        return Splits(
+            variables,
+            self._branch[variables],
+            low_rate=np.where(positive, chosen[:, 0], chosen[:, 1]),
+            high_rate=np.where(positive, chosen[:, 1], chosen[:, 0]),
+        )
+
+    def term_probability(self, term: TermValues, exact: bool = False) -> Probability:
+        """The probability that every literal of a term is satisfied."""
+        return self._chance[exact](term)
+
+    def find_literal(self, leaf: Leaf, term: TermValues, value: int) -> tuple[int, bool]:
+        """The first free variable of the given value in such a term, and whether it is positive."""
+        state: _State = leaf.state
+        for variable, number in enumerate(self.term_of):
+            if (
+                number >= 0
+                and state.free[variable]
+                and self.value_of[variable] == value
+                and state.terms[number] == term
+            ):
+                return variable, bool(self._positive[variable])
+        raise ValueError(f"there is no literal of value {value} in a term {term} at the leaf")
+
+    def _rates_after(self, alive, term, chance) -> dict[int, tuple[float, float]]:
+        """The positive rates after testing a literal of one term, for each distinct value."""
+        others = list(alive)
+        others.remove(chance(term))
+        failed = float(_any(others))
+        return {
+            value: (failed, float(_any(_insert(others, chance(without(term, value))))))
+            for value in set(term)
+        }
+
+    def _leaf(self, state: _State) -> Leaf:
+        alive = [term for term in state.terms if term is not None]
+        chance = self._chance[state.exact]
+        satisfied = () in alive
+        one = Fraction(1) if state.exact else 1.0
+        rate = one if satisfied else _any(sorted(map(chance, alive))) * one
+        return Leaf(math.prod(state.path) * one, rate, satisfied or not alive, state)
+
+
+def _read_biases(formula: ReadOnceDNF, bias: Biases) -> dict[str, Fraction]:
+    """Every variable's bias as a checked Fraction, the formula's variables first."""
+    names = formula.variables
+    if isinstance(bias, Mapping):
+        for name in names:
+            if name not in bias:
+                raise ValueError(f"every variable needs a bias; there is none for {name}")
+        given = {name: bias[name] for name in (*names, *bias)}
+    elif isinstance(bias, str) or not np.iterable(bias):
+        given = dict.fromkeys(names, bias)
+    else:
+        values = list(bias)
+        if len(values) != len(names):
+            raise ValueError(
+                f"bias must have one number for each of the {len(names)} variables; "
+                f"it has {len(values)}"
+            )
+        given = dict(zip(names, values, strict=True))
+    check_names(given)
+    return {name: _read_bias(name, value) for name, value in given.items()}
+
+
+def _read_bias(name: str, value: object) -> Fraction:
+    try:
+        bias = as_fraction(value)
+    except ValueError:  # text, nan, infinity
+        bias = Fraction(-1)
+    if not 0 < bias < 1:
+        raise ValueError(f"bias must lie strictly between 0 and 1; {name} has {value}")
+    return bias
+
+
+def without(term: TermValues, value: int) -> TermValues:
+    """A term with one literal of the given satisfaction probability less."""
+    place = term.index(value)
+    return (*term[:place], *term[place + 1 :])
+
+
+def _insert(ascending, number):
+    """A sorted tuple with one more number."""
+    return tuple(sorted((*ascending, number)))
+
+
+def _any(chances) -> Probability:
+    """The probability that at least one of several independent events happens.
+
+    Built up from the smallest, so that tiny rates keep their relative precision.
+    """
+    rate = 0
+    for chance in chances:
+        rate += chance * (1 - rate)
+    return rate

@@ -1,0 +1,283 @@
+"""Decision trees over named binary variables, immutable and independent of how they were grown."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mictree.formulas import binary_matrix, check_names
+from mictree.impurity import CRITERIA, check_criterion
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mictree.problems.base import Leaf, Probability, Problem
+
+LEAF = -1
+JSON_FORMAT = "mictree.tree/1"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A binary decision tree; size counts its internal nodes.
+
+    Nodes are numbered in preorder, low subtree first; node 0 is the root. Two trees are equal
+    when they have the same columns and make the same tests with the same labels.
+
+    Attributes
+    ----------
+    variables : the names of the columns it reads
+    tests : for each node the position of the tested variable, -1 at a leaf
+    low, high : for each node its children for value 0 and 1, -1 at a leaf
+    labels : for each node the label it predicts, -1 at an internal node
+
+    Examples
+    --------
+    >>> tree = Tree.build(("x1", "x2"), ("x1", 0, ("x2", 0, 1)))
+    >>> print(tree.to_text())
+    x1?
+    ├─0─ label 0
+    └─1─ x2?
+         ├─0─ label 0
+         └─1─ label 1
+    """
+
+    variables: tuple[str, ...]
+    tests: tuple[int, ...]
+    low: tuple[int, ...] = field(repr=False)
+    high: tuple[int, ...] = field(repr=False)
+    labels: tuple[int, ...] = field(repr=False)
+
+    @classmethod
+    def build(cls, variables: Sequence[str], nested: Any) -> Tree:
+        """From nested tuples: a label 0 or 1, or ``(name, low subtree, high subtree)``."""
+        names = check_names(variables)
+        position = {name: index for index, name in enumerate(names)}
+        tests: list[int] = []
+        children: list[tuple[int, int]] = []
+        labels: list[int] = []
+        waiting: list[tuple[Any, int, int]] = [(nested, LEAF, 0)]  # subtree, parent, side
+        while waiting:
+            subtree, parent, side = waiting.pop()
+            node = len(tests)
+            if parent != LEAF:
+                pair = children[parent]
+                children[parent] = (node, pair[1]) if side == 0 else (pair[0], node)
+            children.append((LEAF, LEAF))
+            if isinstance(subtree, tuple | list):
+                name, low, high = _unpack(subtree)
+                if not isinstance(name, str) or name not in position:
+                    raise ValueError(f"a test must name one of the variables; got {name!r}")
+                tests.append(position[name])
+                labels.append(LEAF)
+                waiting += [(high, node, 1), (low, node, 0)]
+            elif isinstance(subtree, int | np.integer) and subtree in (0, 1):
+                tests.append(LEAF)
+                labels.append(int(subtree))
+            else:
+                raise ValueError(f"a leaf's label must be 0 or 1; got {subtree!r}")
+        low_children, high_children = zip(*children, strict=True)
+        tree = cls(names, tuple(tests), low_children, high_children, tuple(labels))
+        tree._check_paths()
+        return tree
+
+    @property
+    def size(self) -> int:
+        """The number of internal nodes; a lone leaf has size 0."""
+        return len(self.tests) // 2
+
+    @cached_property
+    def depth(self) -> int:
+        """The number of tests on the longest path."""
+        return max(self.depths)
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """The number of tests above each node."""
+        depths = [0] * len(self.tests)
+        for node in self.internal_nodes:
+            depths[self.low[node]] = depths[self.high[node]] = depths[node] + 1
+        return tuple(depths)
+
+    @property
+    def internal_nodes(self) -> Iterator[int]:
+        """The numbers of the nodes that test a variable, parents first."""
+        return (node for node, test in enumerate(self.tests) if test != LEAF)
+
+    @property
+    def leaves(self) -> Iterator[int]:
+        """The numbers of the leaves, left to right."""
+        return (node for node, test in enumerate(self.tests) if test == LEAF)
+
+    def predict(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.uint8]:
+        """The label of each row of a 0/1 matrix whose columns are ``self.variables``."""
+        return np.array(self.labels)[self.apply(X)].astype(np.uint8)
+
+    def apply(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.intp]:
+        """The leaf that each row of a 0/1 matrix reaches."""
+        matrix = binary_matrix(X, self.variables)
+        tests, low, high = np.array(self.tests), np.array(self.low), np.array(self.high)
+        node = np.zeros(len(matrix), dtype=np.intp)
+        rows = np.arange(len(matrix))
+        for _ in range(self.depth):
+            rows = rows[tests[node[rows]] != LEAF]
+            here = node[rows]
+            node[rows] = np.where(matrix[rows, tests[here]], high[here], low[here])
+        return node
+
+    def walk(self, problem: Problem, exact: bool = False) -> list[Leaf]:
+        """What the problem says of every node, as if each were a leaf, by node number."""
+        position = {name: index for index, name in enumerate(problem.variables)}
+        for node in self.internal_nodes:
+            name = self.variables[self.tests[node]]
+            if name not in position:
+                raise ValueError(f"the problem must have every variable tested; it has no {name}")
+        found: list[Leaf | None] = [None] * len(self.tests)
+        found[0] = problem.root(exact)
+        for node in self.internal_nodes:
+            here = found[node]
+            assert here is not None  # parents come first
+            column = position[self.variables[self.tests[node]]]
+            found[self.low[node]], found[self.high[node]] = problem.children(here, column)
+        return [leaf for leaf in found if leaf is not None]
+
+    def error(self, problem: Problem, exact: bool = False) -> Probability:
+        """E(T): the probability that the tree predicts the wrong label."""
+        nodes = self.walk(problem, exact)
+        wrong = [nodes[leaf].misclassified(self.labels[leaf]) for leaf in self.leaves]
+        return sum(wrong, Fraction(0)) if exact else math.fsum(wrong)
+
+    def impurity(self, problem: Problem, criterion: str = "entropy") -> float:
+        """The reach-weighted sum of the leaves' impurities; with entropy, H(T)."""
+        impurity = CRITERIA[check_criterion(criterion)]
+        nodes = self.walk(problem)
+        return math.fsum(
+            float(nodes[leaf].reach) * float(impurity(nodes[leaf].positive_rate))
+            for leaf in self.leaves
+        )
+
+    def error_reductions(self, problem: Problem, exact: bool = False) -> dict[int, Probability]:
+        """For each internal node v, p(v)C(v): by how much its split lowers the least error."""
+        nodes = self.walk(problem, exact)
+        return {
+            node: nodes[node].error - nodes[self.low[node]].error - nodes[self.high[node]].error
+            for node in self.internal_nodes
+        }
+
+    def to_text(self) -> str:
+        """The tree as indented lines."""
+        lines = []
+        waiting = [(0, "", "")]
+        while waiting:
+            node, lead, indent = waiting.pop()
+            if self.tests[node] == LEAF:
+                lines.append(f"{lead}label {self.labels[node]}")
+                continue
+            lines.append(f"{lead}{self.variables[self.tests[node]]}?")
+            waiting.append((self.high[node], f"{indent}└─1─ ", f"{indent}     "))
+            waiting.append((self.low[node], f"{indent}├─0─ ", f"{indent}│    "))
+        return "\n".join(lines)
+
+    def draw(
+        self,
+        ax: Axes | None = None,
+        problem: Problem | None = None,
+        show: Sequence[str] = (),
+    ) -> Axes:
+        """Draw the tree with matplotlib.
+
+        Parameters
+        ----------
+        ax : where to draw; by default a new figure of a fitting size
+        problem : gives the formula, so that tests are coloured by their term
+        show : any of ``"reach"`` and ``"rate"``, written under every node
+        """
+        from mictree.plotting.tree import draw_tree
+
+        unknown = [what for what in show if what not in ("reach", "rate")]
+        if unknown:
+            raise ValueError(f"show may hold 'reach' and 'rate'; got {unknown[0]!r}")
+        if show and problem is None:
+            raise ValueError("reach and rate are a problem's; draw needs problem=...")
+        notes = [""] * len(self.tests)
+        if show and problem is not None:
+            kinds = {"reach": "p={0.reach:.3g}", "rate": "q={0.positive_rate:.3g}"}
+            notes = [
+                "\n".join(kinds[what].format(leaf) for what in show) for leaf in self.walk(problem)
+            ]
+        term_of = getattr(problem, "term_of", None)
+        terms = dict(zip(problem.variables, term_of, strict=True)) if problem and term_of else {}
+        return draw_tree(ax, self, terms, notes)
+
+    def to_json(self) -> str:
+        """A text that ``from_json`` reads back."""
+        nodes = [
+            {"label": self.labels[node]}
+            if test == LEAF
+            else {
+                "test": self.variables[test],
+                "low": self.low[node],
+                "high": self.high[node],
+            }
+            for node, test in enumerate(self.tests)
+        ]
+        return json.dumps({"format": JSON_FORMAT, "variables": self.variables, "nodes": nodes})
+
+    @classmethod
+    def from_json(cls, text: str) -> Tree:
+        """Read what ``to_json`` wrote; anything else is a ValueError."""
+        try:
+            content = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"a tree must be JSON; {error}") from None
+        if not isinstance(content, dict) or content.get("format") != JSON_FORMAT:
+            raise ValueError(f"a tree's JSON must say format {JSON_FORMAT!r}")
+        variables, nodes = content.get("variables"), content.get("nodes")
+        if not isinstance(variables, list) or not isinstance(nodes, list) or not nodes:
+            raise ValueError("a tree's JSON must list its variables and at least one node")
+        return cls.build(variables, _nest(nodes))
+
+    def _check_paths(self) -> None:
+        path: list[int] = []  # the variables tested above the node, in preorder
+        for node, depth in enumerate(self.depths):
+            del path[depth:]
+            test = self.tests[node]
+            if test == LEAF:
+                continue
+            if test in path:
+                name = self.variables[test]
+                raise ValueError(f"a path tests a variable at most once; {name} is tested twice")
+            path.append(test)
+
+
+def _unpack(subtree: Sequence[Any]) -> Sequence[Any]:
+    if len(subtree) != 3:
+        raise ValueError(f"an internal node is (name, low, high); got {len(subtree)} parts")
+    return subtree
+
+
+def _nest(nodes: list[Any]) -> Any:
+    """The nested form of JSON nodes, built from the last, as children follow their parents."""
+    nested: dict[int, Any] = {}
+    for number in reversed(range(len(nodes))):
+        node = nodes[number]
+        if not isinstance(node, Mapping):
+            raise ValueError(f"a node must be a JSON object; node {number} is not")
+        if "test" not in node:
+            nested[number] = node.get("label")
+            continue
+        children = [node.get("low"), node.get("high")]
+        for child in children:
+            if not isinstance(child, int) or child <= number or child not in nested:
+                raise ValueError(f"a node's children must follow it, each once; node {number}")
+        nested[number] = (node["test"], *(nested.pop(child) for child in children))
+    if list(nested) != [0]:
+        raise ValueError(f"every node but the first must be a child; node {max(nested)} is not")
+    return nested[0]

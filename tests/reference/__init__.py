@@ -1,0 +1,54 @@
+"""Slow, obvious twins of everything mictree computes; nothing here imports mictree.
+
+Everything is plain data: a `Table` is a truth table with Fraction weights, a formula a tuple of
+terms of (name, positive), a tree an int label or (name, low subtree, high subtree).
+"""
+
+from .enumerate_trees import all_trees, label_leaves, least_errors
+from .impurity import entropy, gini, minority, root
+from .loops import grow, paper_best_first, paper_topdown
+from .recurrences import any_bias_optimal, two_bias_optimal, uniform_optimal
+from .splits import gain
+from .staircase import staircase_tree
+from .table import (
+    Table,
+    branch_probability,
+    formula_table,
+    majority_label,
+    positive_rate,
+    predict,
+    reach,
+    tree_depth,
+    tree_error,
+    tree_impurity,
+    tree_size,
+)
+
+__all__ = [
+    "Table",
+    "all_trees",
+    "any_bias_optimal",
+    "branch_probability",
+    "entropy",
+    "formula_table",
+    "gain",
+    "gini",
+    "grow",
+    "label_leaves",
+    "least_errors",
+    "majority_label",
+    "minority",
+    "paper_best_first",
+    "paper_topdown",
+    "positive_rate",
+    "predict",
+    "reach",
+    "root",
+    "staircase_tree",
+    "tree_depth",
+    "tree_error",
+    "tree_impurity",
+    "tree_size",
+    "two_bias_optimal",
+    "uniform_optimal",
+]

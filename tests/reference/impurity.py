@@ -1,0 +1,51 @@
+"""Impurity functions of a positive rate, as Decimals with 60 digits, since entropy is irrational.
+
+Transcribes H and C of the section "Preliminaries" (where the printed H has a misprint: its second
+logarithm must be that of 1 - x), and adds two impurities that other learners use.
+"""
+
+from collections.abc import Callable
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+
+SIXTY_DIGITS = Context(prec=60)
+
+
+def as_decimal(value: Fraction) -> Decimal:
+    """The nearest Decimal with 60 digits."""
+    with localcontext(SIXTY_DIGITS):
+        return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def entropy(rate: Fraction) -> Decimal:
+    """H(q) = -q log2(q) - (1 - q) log2(1 - q), with 0 log 0 = 0."""
+    with localcontext(SIXTY_DIGITS):
+        nats = Decimal(0)
+        for probability in (rate, 1 - rate):
+            if probability > 0:
+                nats -= as_decimal(probability) * as_decimal(probability).ln()
+        return nats / Decimal(2).ln()
+
+
+def gini(rate: Fraction) -> Decimal:
+    """2 q (1 - q)."""
+    return as_decimal(2 * rate * (1 - rate))
+
+
+def root(rate: Fraction) -> Decimal:
+    """2 sqrt(q (1 - q)), the impurity of Kearns and Mansour."""
+    with localcontext(SIXTY_DIGITS):
+        return 2 * as_decimal(rate * (1 - rate)).sqrt()
+
+
+def minority(rate: Fraction) -> Decimal:
+    """C(q) = min(q, 1 - q)."""
+    return as_decimal(min(rate, 1 - rate))
+
+
+IMPURITIES: dict[str, Callable[[Fraction], Decimal]] = {
+    "entropy": entropy,
+    "gini": gini,
+    "root": root,
+    "minority": minority,
+}
