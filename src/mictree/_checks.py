@@ -31,7 +31,9 @@ class TooLarge(ValueError):
     """A request that would not fit into memory, refused before it starts."""
 
     @classmethod
-    def states(cls, count: int, memory_limit: int, fits: str, size: int | None = None) -> "TooLarge":
+    def states(
+        cls, count: int, memory_limit: int, fits: str, size: int | None = None
+    ) -> "TooLarge":
         """Too many states (restrictions or subcubes) of a dynamic program."""
         shown = f"{count:,}" if count < 10**12 else f"{count:.1e}"
         needing = "" if size is None else f" that need {size / 2**30:.3g} GiB"

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-OPERATORS = {"&": "&", "and": "&", "∧": "&", "|": "|", "or": "|", "∨": "|", "~": "~", "not": "~", "¬": "~"}  # fmt: skip
+_SPELLINGS = {"&": ("&", "and", "∧"), "|": ("|", "or", "∨"), "~": ("~", "not", "¬")}
+OPERATORS = {text: operator for operator, texts in _SPELLINGS.items() for text in texts}
 _TOKEN = re.compile(r"\s*(?:(?P<word>\w+)|(?P<symbol>[&|~∧∨¬()])|(?P<unknown>\S))")
 
 

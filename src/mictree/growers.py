@@ -100,7 +100,8 @@ class Growth:
             parent = leaves[step.leaf]
             children = self.problem.children(parent, position[step.variable])
             leaves += children
-            errors.append(errors[-1] - parent.error + children[0].error + children[1].error)
+            change = children[0].error + children[1].error - parent.error
+            errors.append(errors[-1] + Fraction(change))
         return errors + errors[-1:] * (self.max_size + 1 - len(errors))
 
 
@@ -219,7 +220,7 @@ class _Offer:
 def gains(leaf: Leaf, splits: Splits, criterion: str) -> FloatArray:
     """The drop in impurity at the leaf for each split, not weighted by reach."""
     impurity = CRITERIA[criterion]
-    before = impurity(leaf.positive_rate)
+    before = impurity(float(leaf.positive_rate))
     after = impurity(np.stack([splits.low_rate, splits.high_rate]))
     branch = splits.branch_probability
     drop = before - (1 - branch) * after[0] - branch * after[1]

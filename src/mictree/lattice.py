@@ -119,9 +119,7 @@ class _DistinctTerms:
         ]
         first_move = np.cumsum([0, *map(len, moves)])
         pairs = np.array([pair for row in moves for pair in row], dtype=np.int32).reshape(-1, 2)
-        return cls(
-            values, first_move.astype(np.int32), pairs[:, 0].copy(), pairs[:, 1].copy()
-        )
+        return cls(values, first_move.astype(np.int32), pairs[:, 0].copy(), pairs[:, 1].copy())
 
 
 class _Builder:

@@ -97,7 +97,9 @@ def mic(
     """
     limit = check_size(max_size)
     if limit == 0:
-        raise ValueError("MIC is a mean over sizes 1 to max_size; max_size must be at least 1; got 0")
+        raise ValueError(
+            "MIC is a mean over sizes 1 to max_size; max_size must be at least 1; got 0"
+        )
     return against(rule, problem, optimal_errors(problem, limit, exact), exact)
 
 
@@ -110,7 +112,7 @@ def against(
     if excess.min() < -ROUNDING:
         size = int(np.argmin(excess))
         raise AssertionError(
-            f"no tree is better than the optimal one, but {rule!r} on {problem!r} is, at size {size}"
+            f"{rule!r} on {problem!r} beats the optimal tree of size {size}: a wrong optimum"
         )
     excess = np.maximum(excess, 0 * excess)
     mean = sum(excess[1:], Fraction(0)) / (len(excess) - 1) if exact else float(excess[1:].mean())

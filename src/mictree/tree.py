@@ -159,7 +159,7 @@ class Tree:
         impurity = CRITERIA[check_criterion(criterion)]
         nodes = self.walk(problem)
         return math.fsum(
-            float(nodes[leaf].reach) * float(impurity(nodes[leaf].positive_rate))
+            float(nodes[leaf].reach) * float(impurity(float(nodes[leaf].positive_rate)))
             for leaf in self.leaves
         )
 
@@ -273,11 +273,12 @@ def _nest(nodes: list[Any]) -> Any:
         if "test" not in node:
             nested[number] = node.get("label")
             continue
-        children = [node.get("low"), node.get("high")]
-        for child in children:
-            if not isinstance(child, int) or child <= number or child not in nested:
+        subtrees = []
+        for child in (node.get("low"), node.get("high")):
+            if not isinstance(child, int) or child not in nested:
                 raise ValueError(f"a node's children must follow it, each once; node {number}")
-        nested[number] = (node["test"], *(nested.pop(child) for child in children))
+            subtrees.append(nested.pop(child))
+        nested[number] = (node["test"], *subtrees)
     if list(nested) != [0]:
         raise ValueError(f"every node but the first must be a child; node {max(nested)} is not")
     return nested[0]

@@ -57,8 +57,6 @@ def optimal_errors(
     return optimal_trees(problem, max_size, exact, memory_limit).errors
 
 
-def optimal_tree(
-    problem: Problem, size: int, memory_limit: int = DEFAULT_MEMORY_LIMIT
-) -> Tree:
+def optimal_tree(problem: Problem, size: int, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> Tree:
     """A tree with at most ``size`` splits and the least error; see ``optimal_trees``."""
     return optimal_trees(problem, check_size(size, "size"), memory_limit=memory_limit).tree(size)

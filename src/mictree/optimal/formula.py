@@ -9,6 +9,7 @@ the formula never help, so they are never tested.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numba
 import numpy as np
@@ -56,8 +57,10 @@ def solve(
     if exact:
         scale = _denominator(problem) ** int(lattice.literals[1])
         row = np.array([Fraction(int(number), scale) for number in row], dtype=object)
-    whole = repeat_last(row, max_size)
-    return FormulaOptimalTrees(problem, max_size, whole, lattice, start, errors, low_weight, high_weight)  # fmt: skip
+    weights = (low_weight, high_weight)
+    return FormulaOptimalTrees(
+        problem, max_size, repeat_last(row, max_size), lattice, start, errors, *weights
+    )
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,7 @@ def _exact_program(problem: FormulaProblem, lattice: Lattice, start: np.ndarray)
     errors = np.full(start[-1], denominator**literals, dtype=kind)
     chance = [problem.term_probability(term, exact=True) for term in lattice.values]
     powers = [denominator**power for power in range(literals + 1)]
+    fails = [int((1 - value) * denominator) for value in problem.satisfaction]
     for restriction in range(len(lattice)):
         present = lattice.terms[restriction]
         miss = math.prod((1 - chance[term] for term in present[present > 0]), start=Fraction(1))
@@ -133,12 +137,9 @@ def _exact_program(problem: FormulaProblem, lattice: Lattice, start: np.ndarray)
     errors[0] = 0
     # a failing literal takes its whole term away: `drop` literals, of which one was tested
     low_weight = np.array(
-        [
-            [int((1 - value) * denominator) * powers[max(drop - 1, 0)] for drop in range(literals + 1)]
-            for value in problem.satisfaction
-        ],
+        [[failed * powers[max(drop - 1, 0)] for drop in range(literals + 1)] for failed in fails],
         dtype=kind,
-    )  # fmt: skip
+    )
     high_weight = np.array([int(value * denominator) for value in problem.satisfaction], dtype=kind)
     return errors, low_weight, high_weight
 
@@ -154,7 +155,7 @@ def _fill(lattice, order, start, low_weight, high_weight, errors, progress) -> N
     work = np.cumsum(updates[order])
     levels = np.flatnonzero(np.diff(lattice.literals[order])) + 1
     edges = np.concatenate([[0], levels, [len(order)]])
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         while begin < end:
             reached = work[begin] + BATCH_UPDATES
             stop = min(int(end), max(int(begin) + 1, int(np.searchsorted(work, reached))))

@@ -117,7 +117,11 @@ def _fill_objects(order, count, start, rows) -> None:
             if subcube // step % 3 == 2:
                 low, high = subcube - 2 * step, subcube - step
                 relax_objects(
-                    rows[start[low] : start[low + 1]], rows[start[high] : start[high + 1]], 1, 1, out
+                    rows[start[low] : start[low + 1]],
+                    rows[start[high] : start[high + 1]],
+                    1,
+                    1,
+                    out,
                 )
         np.minimum.accumulate(out, out=out)
 

@@ -1,10 +1,9 @@
 """A read-once DNF under a product distribution, with exact probabilities."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -34,10 +33,6 @@ class _Numbers:
 
     outcomes: tuple[tuple[Probability, Probability], ...]  # of each variable: P[0], P[1]
     satisfaction: tuple[Probability, ...]  # the distinct values, ascending
-
-    def term(self, term: TermValues) -> Probability:
-        """The probability that every literal of a term is satisfied."""
-        return math.prod(self.satisfaction[value] for value in term)
 
 
 class FormulaProblem(Problem):
@@ -84,13 +79,14 @@ class FormulaProblem(Problem):
         }
         # where each variable stands: its term (-1: irrelevant) and its satisfaction probability
         self.term_of = tuple(term_of.get(name, -1) for name in self.biases)
-        self.value_of = tuple(index[chances[name]] if name in chances else 0 for name in self.biases)
-        # variables of one term and value are alike and share a slot; slot 0 is for irrelevant ones
-        kinds = sorted({(term, value) for term, value in zip(self.term_of, self.value_of) if term >= 0})
-        self._slot_of = {kind: slot for slot, kind in enumerate(kinds, start=1)}
-        self._slot = np.array(
-            [self._slot_of.get(kind, 0) for kind in zip(self.term_of, self.value_of)]
+        self.value_of = tuple(
+            index[chances[name]] if name in chances else 0 for name in self.biases
         )
+        # variables of one term and value are alike and share a slot; slot 0 is for irrelevant ones
+        kinds = list(zip(self.term_of, self.value_of, strict=True))
+        relevant = sorted({kind for kind in kinds if kind[0] >= 0})
+        self._slot_of = {kind: slot for slot, kind in enumerate(relevant, start=1)}
+        self._slot = np.array([self._slot_of.get(kind, 0) for kind in kinds])
         exact = _Numbers(
             tuple((1 - bias, bias) for bias in self.biases.values()), self.satisfaction
         )
@@ -100,7 +96,8 @@ class FormulaProblem(Problem):
         )
         self._numbers = {True: exact, False: rounded}
         self._branch = np.array([high for _, high in rounded.outcomes])
-        self._chance = {kind: cache(numbers.term) for kind, numbers in self._numbers.items()}
+        self._variables = tuple(self.biases)
+        self._known: dict[bool, dict[TermValues, Probability]] = {True: {}, False: {}}
 
     def __repr__(self) -> str:
         distinct = sorted(set(self.biases.values()))
@@ -111,7 +108,7 @@ class FormulaProblem(Problem):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(self.biases)
+        return self._variables
 
     def root(self, exact: bool = False) -> Leaf:
         state = _State(self.terms, np.ones(len(self.biases), dtype=bool), (), exact)
@@ -140,8 +137,8 @@ class FormulaProblem(Problem):
 
     def splits(self, leaf: Leaf) -> Splits:
         state: _State = leaf.state
-        chance = self._chance[state.exact]
-        alive = sorted(chance(term) for term in state.terms if term is not None)
+        present = [term for term in state.terms if term is not None]
+        alive = sorted(self.term_probability(term, state.exact) for term in present)
         # per slot: the rate when the literal fails, and when it is satisfied; irrelevant variables
         # and those of a falsified term leave it as it is
         rates = np.full((len(self._slot_of) + 1, 2), float(leaf.positive_rate))
@@ -150,7 +147,7 @@ class FormulaProblem(Problem):
             if term is None:
                 continue
             if term not in known:
-                known[term] = self._rates_after(alive, term, chance)
+                known[term] = self._rates_after(alive, term, state.exact)
             for value, pair in known[term].items():
                 rates[self._slot_of[number, value]] = pair
         variables = np.flatnonzero(state.free)
@@ -165,7 +162,11 @@ class FormulaProblem(Problem):
 
     def term_probability(self, term: TermValues, exact: bool = False) -> Probability:
         """The probability that every literal of a term is satisfied."""
-        return self._chance[exact](term)
+        known = self._known[exact]
+        if term not in known:
+            satisfaction = self._numbers[exact].satisfaction
+            known[term] = math.prod(satisfaction[value] for value in term)
+        return known[term]
 
     def find_literal(self, leaf: Leaf, term: TermValues, value: int) -> tuple[int, bool]:
         """The first free variable of the given value in such a term, and whether it is positive."""
@@ -180,23 +181,27 @@ class FormulaProblem(Problem):
                 return variable, bool(self._positive[variable])
         raise ValueError(f"there is no literal of value {value} in a term {term} at the leaf")
 
-    def _rates_after(self, alive, term, chance) -> dict[int, tuple[float, float]]:
+    def _rates_after(
+        self, alive: list[Probability], term: TermValues, exact: bool
+    ) -> dict[int, tuple[float, float]]:
         """The positive rates after testing a literal of one term, for each distinct value."""
-        others = list(alive)
-        others.remove(chance(term))
+        others = alive.copy()
+        others.remove(self.term_probability(term, exact))
         failed = float(_any(others))
-        return {
-            value: (failed, float(_any(_insert(others, chance(without(term, value))))))
-            for value in set(term)
-        }
+        after = {}
+        for value in set(term):
+            shorter = self.term_probability(without(term, value), exact)
+            after[value] = (failed, float(_any(_insert(others, shorter))))
+        return after
 
     def _leaf(self, state: _State) -> Leaf:
-        alive = [term for term in state.terms if term is not None]
-        chance = self._chance[state.exact]
-        satisfied = () in alive
+        present = [term for term in state.terms if term is not None]
         one = Fraction(1) if state.exact else 1.0
-        rate = one if satisfied else _any(sorted(map(chance, alive))) * one
-        return Leaf(math.prod(state.path) * one, rate, satisfied or not alive, state)
+        satisfied = () in present
+        rate = one
+        if not satisfied:
+            rate *= _any(sorted(self.term_probability(term, state.exact) for term in present))
+        return Leaf(one * math.prod(state.path), rate, satisfied or not present, state)
 
 
 def _read_biases(formula: ReadOnceDNF, bias: Biases) -> dict[str, Fraction]:
@@ -237,12 +242,12 @@ def without(term: TermValues, value: int) -> TermValues:
     return (*term[:place], *term[place + 1 :])
 
 
-def _insert(ascending, number):
+def _insert(ascending: Iterable[Probability], number: Probability) -> tuple[Probability, ...]:
     """A sorted tuple with one more number."""
     return tuple(sorted((*ascending, number)))
 
 
-def _any(chances) -> Probability:
+def _any(chances: Iterable[Probability]) -> Probability:
     """The probability that at least one of several independent events happens.
 
     Built up from the smallest, so that tiny rates keep their relative precision.

@@ -1,7 +1,7 @@
 """Any Boolean function under any joint distribution, on few variables."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -41,7 +41,7 @@ class TableProblem(Problem):
     def __init__(
         self,
         truth_table: Sequence[int] | np.typing.ArrayLike,
-        probabilities: Sequence[float | Fraction] | np.typing.ArrayLike | None = None,
+        probabilities: Iterable[float | Fraction] | None = None,
         variables: Sequence[str] | None = None,
     ) -> None:
         self.truth_table = _read_labels(truth_table)
@@ -53,8 +53,10 @@ class TableProblem(Problem):
                 f"a table of {len(self.truth_table)} rows has {count} variables; "
                 f"{len(self._variables)} names are given"
             )
-        self._given = None if probabilities is None else _read_probabilities(
-            probabilities, len(self.truth_table)
+        self._given = (
+            None
+            if probabilities is None
+            else _read_probabilities(probabilities, len(self.truth_table))
         )
 
     def __repr__(self) -> str:
@@ -164,8 +166,8 @@ def _read_labels(truth_table: object) -> np.typing.NDArray[np.uint8]:
     return labels
 
 
-def _read_probabilities(probabilities: object, rows: int) -> list[object]:
-    values = list(probabilities) if np.iterable(probabilities) else [probabilities]  # type: ignore[call-overload]
+def _read_probabilities(probabilities: Iterable[float | Fraction], rows: int) -> list:
+    values = list(probabilities) if np.iterable(probabilities) else [probabilities]
     if len(values) != rows:
         raise ValueError(
             f"probabilities must have one number for each of the {rows} rows; it has {len(values)}"

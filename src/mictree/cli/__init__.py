@@ -1,0 +1,60 @@
+"""The command line: parse, call, print; no arithmetic."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from mictree import __version__
+from mictree.cli import formulas
+
+INTERRUPTED = 130  # the shell's status for Ctrl-C
+
+app = typer.Typer(
+    name="mictree",
+    help="How far is a greedily grown decision tree from the best tree of its size?",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"mictree {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command()(formulas.mic)
+app.command()(formulas.grow)
+app.command()(formulas.optimal)
+
+
+def main() -> None:
+    """Run the command line; an error is one line on stderr and exit status 2."""
+    try:
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    except typer.TyperException as error:
+        status = _fail(error.format_message())  # type: ignore[attr-defined]  # every subclass has it
+    except (ValueError, OSError) as error:
+        status = _fail(str(error))
+    if status == INTERRUPTED:
+        print("mictree: interrupted", file=sys.stderr)
+    sys.exit(status)
+
+
+def _fail(message: str) -> int:
+    print("mictree: " + " ".join(message.split()), file=sys.stderr)
+    return 2

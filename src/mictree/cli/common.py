@@ -1,0 +1,70 @@
+"""What every command shares: tables, JSON, progress, drawings."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Draw = Annotated[
+    Path | None,
+    typer.Option(help="Also draw into FILE (.svg, .png or .pdf).", show_default=False),
+]
+
+
+def show_number(value: Any) -> str:
+    """A probability in six digits."""
+    return f"{float(value):.6g}"
+
+
+def print_parts(*parts: object) -> None:
+    """Tables and texts on stdout, one below the other."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    for part in parts:
+        console.print(part)
+
+
+def print_json(start: dict[str, Any], **more: Any) -> None:
+    """One JSON object on stdout; arrays become lists."""
+    typer.echo(json.dumps(start | more, default=lambda array: array.tolist()))
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[float], None]]:
+    """A spinner on stderr, when that is a terminal, with the share of the work done."""
+    with Console(stderr=True).status(f"{what} ...") as status:
+        yield lambda share: status.update(f"{what} ... {share:.0%}")
+
+
+def check_drawing(path: Path | None) -> None:
+    """Refuse a drawing that cannot be written before any work is done."""
+    if path is None:
+        return
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise ValueError(f"--draw must end in .svg, .png or .pdf; got {str(path)!r}")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"--draw must name a file in an existing folder; got {str(path)!r}")
+
+
+def save(path: Path, axes: "Axes") -> None:
+    """Write a figure to a temporary file, then rename it: nothing is left half written."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    handle, unfinished = tempfile.mkstemp(suffix=path.suffix, dir=path.absolute().parent)
+    os.close(handle)
+    try:
+        figure.savefig(unfinished, bbox_inches="tight")
+        Path(unfinished).replace(path)
+    finally:
+        Path(unfinished).unlink(missing_ok=True)
+    print(f"mictree: drew {path}", file=sys.stderr)

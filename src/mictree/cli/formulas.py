@@ -1,0 +1,247 @@
+"""Commands that take a formula: mic, grow, optimal."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from mictree._checks import check_size
+from mictree.cli.common import (
+    AsJson,
+    Draw,
+    check_drawing,
+    print_json,
+    print_parts,
+    save,
+    show_number,
+    working,
+)
+from mictree.formulas import ReadOnceDNF
+from mictree.growers import RULES, TIES, Grower
+from mictree.impurity import CRITERIA
+from mictree.mic import MicResult, against
+from mictree.optimal import optimal_trees
+from mictree.problems import FormulaProblem, Problem
+from mictree.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Formula = Annotated[
+    str,
+    typer.Argument(
+        help="A read-once DNF such as 'x1 & ~x2 | y1 & y2'. Also 'and or not' and '∧ ∨ ¬'.",
+        show_default=False,
+    ),
+]
+Bias = Annotated[
+    list[str],
+    typer.Option(
+        help="P[variable = 1]: a number for all variables, or NAME=NUMBER for one; repeatable. "
+        "Names outside the formula become irrelevant variables.",
+        metavar="NUMBER|NAME=NUMBER",
+    ),
+]
+Criterion = Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")]
+Ties = Annotated[str, typer.Option(help=f"Among equally good splits: {', '.join(TIES)}.")]
+Seed = Annotated[int | None, typer.Option(help="For --ties random.", show_default=False)]
+Size = Annotated[int, typer.Option(help="Number of splits.")]
+
+
+def mic(
+    formula: Formula,
+    bias: Bias = ["0.5"],  # noqa: B006  # typer copies defaults
+    max_size: Annotated[int, typer.Option(help="The largest size, t*.")] = 100,
+    rule: Annotated[
+        list[str], typer.Option(help=f"{', '.join(RULES)}; repeatable.", metavar="RULE")
+    ] = ["topdown"],  # noqa: B006
+    criterion: Criterion = "entropy",
+    ties: Ties = "last",
+    seed: Seed = None,
+    as_json: AsJson = False,
+    draw: Draw = None,
+) -> None:
+    """Compare greedy with optimal trees of every size: the MIC.
+
+    \b
+    Examples:
+      mictree mic "x1 & x2 | y1 & y2 & y3" --max-size 8 --rule topdown --rule bestfirst
+      mictree mic "a & b | c" --bias 0.3 --bias c=0.7 --json
+      mictree mic "x1 & x2 | y1 & y2 & y3" --rule bestfirst --draw curves.svg
+    """
+    problem = _problem(formula, bias)
+    rules = [_rule(name, criterion, ties, seed) for name in rule]
+    check_drawing(draw)
+    if max_size < 1:
+        raise ValueError(f"--max-size must be at least 1; got {max_size}")
+    with working("optimal trees") as progress:
+        optimal = optimal_trees(problem, max_size, progress=progress).errors
+        results = [against(each, problem, optimal) for each in rules]
+    if as_json:
+        print_json(_describe(problem), max_size=max_size, optimal_errors=optimal, rules=[
+            {**_settings(each), "mic": result.mic, "greedy_errors": result.greedy_errors,
+             "excess_errors": result.excess_errors}
+            for each, result in zip(rules, results, strict=True)
+        ])  # fmt: skip
+    else:
+        _print_mic(rules, results)
+    if draw is not None:
+        _draw(
+            draw, lambda axes: [r.plot(a) for r, a in zip(results, axes, strict=True)], len(rules)
+        )
+
+
+def grow(
+    formula: Formula,
+    size: Size = 5,
+    rule: Annotated[str, typer.Option(help=f"{', '.join(RULES)}.")] = "topdown",
+    bias: Bias = ["0.5"],  # noqa: B006
+    criterion: Criterion = "entropy",
+    ties: Ties = "last",
+    seed: Seed = None,
+    as_json: AsJson = False,
+    draw: Draw = None,
+) -> None:
+    """Grow a tree greedily and show every split.
+
+    \b
+    Examples:
+      mictree grow "x1 & x2 | y1 & y2 & y3" --size 5 --rule bestfirst
+      mictree grow "x1 & x2 | y1 & y2 & y3" --size 8 --draw tree.svg
+    """
+    problem = _problem(formula, bias)
+    grower = _rule(rule, criterion, ties, seed)
+    check_drawing(draw)
+    check_size(size, "--size")
+    with working(f"growing {size} splits"):
+        growth = grower.grow(problem, size)
+    tree = growth.tree(size)
+    if as_json:
+        splits = [
+            {"leaf": step.leaf, "variable": step.variable, "gain": step.gain, "reach": step.reach,
+             "error": growth.errors[number]}
+            for number, step in enumerate(growth.steps, start=1)
+        ]  # fmt: skip
+        print_json(
+            _describe(problem) | _settings(grower),
+            size=tree.size,
+            error=growth.errors[-1],
+            splits=splits,
+            tree=json.loads(tree.to_json()),
+        )
+    else:
+        table = Table("split", "variable", "reach", "gain", "reach x gain", "error after")
+        for number, step in enumerate(growth.steps, start=1):
+            values = (step.reach, step.gain, step.weighted_gain, float(growth.errors[number]))
+            table.add_row(str(number), step.variable, *map(show_number, values))
+        print_parts(
+            table, tree.to_text(), f"size {tree.size}, error {show_number(growth.errors[-1])}"
+        )
+    _draw_tree(draw, tree, problem)
+
+
+def optimal(
+    formula: Formula,
+    size: Size = 5,
+    bias: Bias = ["0.5"],  # noqa: B006
+    as_json: AsJson = False,
+    draw: Draw = None,
+) -> None:
+    """Find the best tree with at most SIZE splits.
+
+    \b
+    Examples:
+      mictree optimal "x1 & x2 | y1 & y2 & y3" --size 5
+      mictree optimal "a & b | c & d" --bias 0.3 --bias d=0.7 --size 3 --draw best.png
+    """
+    problem = _problem(formula, bias)
+    check_drawing(draw)
+    check_size(size, "--size")
+    with working("optimal trees") as progress:
+        solved = optimal_trees(problem, size, progress=progress)
+        tree = solved.tree(size)
+    if as_json:
+        print_json(_describe(problem), size=tree.size, error=solved.errors[-1],
+                    optimal_errors=solved.errors, tree=json.loads(tree.to_json()))  # fmt: skip
+    else:
+        table = Table("size", "least error")
+        for number, error in enumerate(solved.errors[: tree.size + 1]):
+            table.add_row(str(number), show_number(error))
+        print_parts(
+            table, tree.to_text(), f"size {tree.size}, error {show_number(solved.errors[-1])}"
+        )
+    _draw_tree(draw, tree, problem)
+
+
+def _problem(formula: str, biases: list[str]) -> FormulaProblem:
+    parsed = ReadOnceDNF.parse(formula)
+    named: dict[str, Fraction] = {}
+    default = Fraction(1, 2)
+    for text in biases:
+        name, equals, number = text.rpartition("=")
+        try:
+            value = Fraction(number.strip())
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(f"--bias must be NUMBER or NAME=NUMBER; got {text!r}") from None
+        if equals:
+            named[name.strip()] = value
+        else:
+            default = value
+    return FormulaProblem(parsed, dict.fromkeys(parsed.variables, default) | named)
+
+
+def _rule(name: str, criterion: str, ties: str, seed: int | None) -> Grower:
+    if name not in RULES:
+        raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {name!r}")
+    return RULES[name](criterion, ties, seed)
+
+
+def _describe(problem: FormulaProblem) -> dict[str, Any]:
+    return {
+        "formula": str(problem.formula),
+        "bias": {k: float(v) for k, v in problem.biases.items()},
+    }
+
+
+def _settings(rule: Grower) -> dict[str, Any]:
+    return {"rule": rule.name, "criterion": rule.criterion, "ties": rule.ties, "seed": rule.seed}
+
+
+def _print_mic(rules: list[Grower], results: list[MicResult]) -> None:
+    table = Table("size", "optimal")
+    for rule in rules:
+        table.add_column(rule.name)
+        table.add_column("excess")
+    sizes = sorted({size for result in results for size in result.telling_sizes()})
+    for size in sizes:
+        cells = [str(size), show_number(results[0].optimal_errors[size])]
+        for result in results:
+            cells += [
+                show_number(result.greedy_errors[size]),
+                show_number(result.excess_errors[size]),
+            ]
+        table.add_row(*cells)
+    lines = [
+        f"{rule.name} ({rule.criterion}, ties {rule.ties}): MIC({result.max_size}) = "
+        f"{show_number(result.mic)}, largest excess {show_number(result.excess_errors.max())} "
+        f"at size {result.worst_size}"
+        for rule, result in zip(rules, results, strict=True)
+    ]
+    print_parts(table, "\n".join(lines))
+
+
+def _draw_tree(path: Path | None, tree: Tree, problem: Problem) -> None:
+    if path is not None:
+        save(path, tree.draw(problem=problem, show=("reach", "rate")))
+
+
+def _draw(path: Path, plot: Callable[[list["Axes"]], object], count: int) -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure(figsize=(7, 4 * count), layout="constrained").subplots(count, squeeze=False)
+    plot(list(axes[:, 0]))
+    save(path, axes[0, 0])
