@@ -1,0 +1,1 @@
+"""Values to matplotlib Axes; imports nothing of the package at run time."""

@@ -1,0 +1,249 @@
+"""A decision tree as a node-link diagram.
+
+Everything is laid out in inches at full size and drawn at one scale, so that text, boxes and lines
+shrink together when the axes are smaller than the tree. Nothing recurses: depth is no limit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import FancyBboxPatch
+from matplotlib.textpath import text_to_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mictree.tree import Tree
+
+LEAF = -1
+IRRELEVANT = -1
+LONGEST_NAME = 18
+LARGEST_FIGURE = 100.0  # inches; a raster of a larger one may not fit into memory
+POINTS_PER_INCH = 72
+NAME_POINTS, NOTE_POINTS = 9.0, 7.0
+
+NAME_HEIGHT = 0.25  # also the side of a leaf's square
+NOTE_LINE, NOTE_PAD = 0.125, 0.07
+TEXT_PAD = 0.08  # left and right of a text
+GAP = 0.13  # between neighbours of one level
+MARGIN = 0.1  # around the tree
+# An edge that spans a wide tree gets more room to fall, or its two ends look unrelated.
+FALL_PER_SPAN, LEAST_FALL, MOST_FALL = 0.22, 0.34, 0.9
+
+INK, LINE = "#1A1A1A", "#6B6B6B"
+# Okabe and Ito's palette without black: distinct for every common kind of colour vision.
+TERM_COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
+DARK_COLOURS = (INK, "#0072B2")  # white text has more contrast on these
+# Terms beyond the palette repeat its colours inside a heavy frame of one of these line styles.
+TERM_FRAMES = ("solid", (0, (3.2, 1.2)), (0, (1, 1)))
+
+Style = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the nodes lie, in inches, index = node; y points up and the root's top is 0."""
+
+    centre: np.ndarray
+    top: np.ndarray
+    width: np.ndarray
+    height: np.ndarray
+
+    @property
+    def extent(self) -> tuple[float, float, float]:
+        """The left, right and bottom ends of the tree."""
+        left, right = self.centre - self.width / 2, self.centre + self.width / 2
+        return float(left.min()), float(right.max()), float((self.top - self.height).min())
+
+
+def draw_tree(ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[str]) -> Axes:
+    """Draw a tree, low branches to the left; tests of one term share colour and frame.
+
+    Parameters
+    ----------
+    ax : where to draw; None makes a new figure of a fitting size
+    tree : the tree
+    term_of : the number of each variable's term, -1 when it is irrelevant (drawn with a dashed
+        frame); tests of a variable that is missing here are grey
+    notes : for each node a text to write under its name or label; may be empty
+    """
+    names = short_names([tree.variables[tree.tests[node]] for node in tree.internal_nodes])
+    captions = [
+        str(label) if test == LEAF else names[tree.variables[test]]
+        for test, label in zip(tree.tests, tree.labels, strict=True)
+    ]
+    layout = place(tree, captions, notes)
+    pen = _Pen.on(ax, *layout.extent)
+    _draw_edges(pen, tree, layout)
+    for node, test in enumerate(tree.tests):
+        if test == LEAF:
+            _draw_leaf(pen, layout, node, captions[node], notes[node])
+        else:
+            style = _test_style(term_of.get(tree.variables[test]))
+            _draw_test(pen, layout, node, captions[node], notes[node], style)
+    return pen.ax
+
+
+def short_names(names: list[str]) -> dict[str, str]:
+    """Long names without their middle, unless two of them would then read the same."""
+    tail = LONGEST_NAME // 2 - 1
+    head = LONGEST_NAME - tail - 1
+    short = {
+        name: name if len(name) <= LONGEST_NAME else f"{name[:head]}…{name[-tail:]}"
+        for name in names
+    }
+    uses = Counter(short.values())
+    return {name: text if uses[text] == 1 else name for name, text in short.items()}
+
+
+def place(tree: Tree, captions: list[str], notes: list[str]) -> Layout:
+    """Give every node a box that holds its texts and touches no other."""
+    padding = np.where(np.array(tree.tests) == LEAF, 0, 2 * TEXT_PAD)
+    text_widths = [
+        max(_text_width(caption, NAME_POINTS), _text_width(note, NOTE_POINTS))
+        for caption, note in zip(captions, notes, strict=True)
+    ]
+    width = np.maximum(NAME_HEIGHT, text_widths + padding)
+    note_lines = np.array([note.count("\n") + 1 if note else 0 for note in notes])
+    height = NAME_HEIGHT + NOTE_LINE * note_lines + NOTE_PAD * (note_lines > 0)
+    centre = _centres(tree, width)
+    return Layout(centre, _tops(tree, centre, height), width, height)
+
+
+def _text_width(text: str, points: float) -> float:
+    """The width of the longest line, in inches."""
+    font = FontProperties(size=points)
+    widths = [
+        text_to_path.get_text_width_height_descent(line, font, ismath=False)[0]
+        for line in text.split("\n")
+    ]
+    return max(widths) / POINTS_PER_INCH
+
+
+def _centres(tree: Tree, width: np.ndarray) -> np.ndarray:
+    """Push sibling subtrees together until their outlines touch (Reingold and Tilford, 1981)."""
+    shift = np.zeros(len(width))  # from the parent's centre to the node's
+    outlines: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # left and right end of each level
+    for node in reversed(range(len(width))):  # children come after their parents
+        half = width[node : node + 1] / 2
+        outlines[node] = -half, half
+        low, high = tree.low[node], tree.high[node]
+        if low == LEAF:
+            continue
+        (low_left, low_right), (high_left, high_right) = outlines.pop(low), outlines.pop(high)
+        shared = min(len(low_left), len(high_left))
+        side = (np.max(low_right[:shared] - high_left[:shared]) + GAP) / 2
+        shift[low], shift[high] = -side, side
+        left = np.concatenate([-half, low_left - side, high_left[shared:] + side])
+        right = np.concatenate([half, high_right + side, low_right[shared:] - side])
+        outlines[node] = left, right
+    for node in tree.internal_nodes:
+        shift[[tree.low[node], tree.high[node]]] += shift[node]
+    return shift
+
+
+def _tops(tree: Tree, centre: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Put each level below the last, farther when its edges span more."""
+    depth = np.array(tree.depths)
+    level_height, span = np.zeros(depth.max() + 1), np.zeros(depth.max() + 1)
+    np.maximum.at(level_height, depth, height)
+    for node in tree.internal_nodes:
+        below = depth[node] + 1
+        span[below] = max(span[below], centre[tree.high[node]] - centre[node])
+    fall = np.clip(FALL_PER_SPAN * span, LEAST_FALL, MOST_FALL)
+    return -np.concatenate([[0.0], np.cumsum(level_height[:-1] + fall[1:])])[depth]
+
+
+def _test_style(term: int | None) -> Style:
+    if term is None:
+        return {"facecolor": "#DDE3EA", "edgecolor": INK, "linewidth": 0.7}
+    if term == IRRELEVANT:
+        return {"facecolor": "white", "edgecolor": LINE, "linewidth": 0.9, "linestyle": (0, (3, 2))}
+    cycle, colour = divmod(term, len(TERM_COLOURS))
+    style = {"facecolor": TERM_COLOURS[colour], "edgecolor": INK, "linewidth": 0.7}
+    if cycle:
+        style |= {"linewidth": 2.0, "linestyle": TERM_FRAMES[(cycle - 1) % len(TERM_FRAMES)]}
+    return style
+
+
+@dataclass(frozen=True)
+class _Pen:
+    """Draws in inches of the full-size tree, on axes that show it at some scale."""
+
+    ax: Axes
+    scale: float
+
+    @classmethod
+    def on(cls, ax: Axes | None, left: float, right: float, bottom: float) -> _Pen:
+        """Fit axes around the tree, or a new figure; a tree is never magnified."""
+        width, height = right - left + 2 * MARGIN, 2 * MARGIN - bottom
+        if ax is None:
+            from matplotlib import pyplot
+
+            shrink = min(1.0, LARGEST_FIGURE / max(width, height))
+            size = (width * shrink, height * shrink)
+            figure = pyplot.figure(figsize=size, facecolor="white", layout="none")
+            ax = figure.add_axes((0, 0, 1, 1))
+        room = np.array([ax.bbox.width, ax.bbox.height]) / ax.figure.dpi
+        scale = float(min(1.0, *(room / (width, height))))
+        half_width, half_height = room / scale / 2
+        ax.set_xlim((left + right) / 2 - half_width, (left + right) / 2 + half_width)
+        ax.set_ylim(bottom / 2 - half_height, bottom / 2 + half_height)
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+        return cls(ax, scale)
+
+    def box(self, x: float, top: float, width: float, height: float, shape: str, style: Style):
+        scaled = style | {"linewidth": style["linewidth"] * self.scale}
+        corner = (x - width / 2, top - height)
+        self.ax.add_patch(FancyBboxPatch(corner, width, height, boxstyle=shape, **scaled))
+
+    def text(self, x: float, y: float, text: str, points: float, **look: Any) -> None:
+        plain = {"ha": "center", "va": "center", "color": INK, "zorder": 4, "usetex": False}
+        size = points * self.scale
+        self.ax.text(x, y, text, fontsize=size, parse_math=False, **(plain | look))
+
+
+def _draw_edges(pen: _Pen, tree: Tree, layout: Layout) -> None:
+    backing = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none"}
+    edges = []
+    for node in tree.internal_nodes:
+        start = layout.centre[node], layout.top[node] - layout.height[node]
+        for value, child in enumerate((tree.low[node], tree.high[node])):
+            edges.append((start, (layout.centre[child], layout.top[child])))
+            x, y = np.mean(edges[-1], axis=0)
+            pen.text(x, y, str(value), NOTE_POINTS, bbox=backing, zorder=2)
+    pen.ax.add_collection(LineCollection(edges, colors=LINE, linewidths=0.9 * pen.scale, zorder=1))
+
+
+def _draw_test(pen: _Pen, layout: Layout, node: int, name: str, note: str, style: Style) -> None:
+    x, top, width = layout.centre[node], layout.top[node], layout.width[node]
+    shape = "round,pad=0,rounding_size=0.07"
+    if note:  # on a card, because edges leave from below it
+        card = {"facecolor": "white", "edgecolor": LINE, "linewidth": 0.6}
+        pen.box(x, top, width, layout.height[node], shape, card)
+        _draw_note(pen, layout, node, note)
+    pen.box(x, top, width, NAME_HEIGHT, shape, style)
+    colour = "white" if style["facecolor"] in DARK_COLOURS else INK
+    pen.text(x, top - NAME_HEIGHT / 2, name, NAME_POINTS, color=colour)
+
+
+def _draw_leaf(pen: _Pen, layout: Layout, node: int, label: str, note: str) -> None:
+    x, top = layout.centre[node], layout.top[node]
+    fill, ink = (INK, "white") if label == "1" else ("white", INK)
+    style = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.9}
+    pen.box(x, top, NAME_HEIGHT, NAME_HEIGHT, "square,pad=0", style)
+    pen.text(x, top - NAME_HEIGHT / 2, label, NAME_POINTS, color=ink)
+    _draw_note(pen, layout, node, note)
+
+
+def _draw_note(pen: _Pen, layout: Layout, node: int, note: str) -> None:
+    if note:
+        middle = layout.top[node] - (NAME_HEIGHT + layout.height[node]) / 2
+        pen.text(layout.centre[node], middle, note, NOTE_POINTS)
