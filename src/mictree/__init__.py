@@ -1,33 +1,68 @@
 """How far is a greedily grown decision tree from the best tree of its size?"""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from mictree.consistent import minimal_consistent_tree
 from mictree.formulas import Literal, ReadOnceDNF, Term
 from mictree.growers import ID3, BestFirst, Growth, GrowthStep, TopDown
 from mictree.mic import MicResult, mic
 from mictree.optimal import OptimalTrees, optimal_errors, optimal_tree, optimal_trees
-from mictree.problems import FormulaProblem, Leaf, Problem, TableProblem
+from mictree.problems import FormulaProblem, Leaf, Problem, SampleProblem, TableProblem
+from mictree.staircase import staircase_tree
 from mictree.tree import Tree
+
+if TYPE_CHECKING:
+    from mictree import families
+    from mictree.estimators import BestFirstClassifier, ID3Classifier, TopDownClassifier
+    from mictree.sweeps import sweep
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ID3",
     "BestFirst",
+    "BestFirstClassifier",
     "FormulaProblem",
     "Growth",
     "GrowthStep",
+    "ID3Classifier",
     "Leaf",
     "Literal",
     "MicResult",
     "OptimalTrees",
     "Problem",
     "ReadOnceDNF",
+    "SampleProblem",
     "TableProblem",
     "Term",
     "TopDown",
+    "TopDownClassifier",
     "Tree",
     "__version__",
+    "families",
     "mic",
+    "minimal_consistent_tree",
     "optimal_errors",
     "optimal_tree",
     "optimal_trees",
+    "staircase_tree",
+    "sweep",
 ]
+
+
+# loaded on first use, as they bring scikit-learn, polars or numba with them
+_LAZY = {
+    "BestFirstClassifier": "mictree.estimators",
+    "ID3Classifier": "mictree.estimators",
+    "TopDownClassifier": "mictree.estimators",
+    "families": "mictree.families",
+    "sweep": "mictree.sweeps",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'mictree' has no attribute {name!r}")
+    module = import_module(_LAZY[name])
+    return getattr(module, name, module)

@@ -1,6 +1,7 @@
 """Checks of arguments shared by every door of the package."""
 
 import operator
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
 
@@ -20,7 +21,7 @@ def check_size(size: object, name: str = "max_size") -> int:
 
 def as_fraction(number: object) -> Fraction:
     """A number exactly as written: the float 0.3 is read as 3/10, not as its binary neighbour."""
-    if isinstance(number, Rational):
+    if isinstance(number, Rational | Decimal):
         return Fraction(number)
     if isinstance(number, Real):
         return Fraction(repr(float(number)))

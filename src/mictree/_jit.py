@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import event
+import numpy as np
+from numba.core import event, types
+from numba.extending import intrinsic
 
 
 class _Announcer(event.Listener):
@@ -38,3 +40,34 @@ def jit(function: Callable[..., Any]) -> Any:
 def parallel_jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel whose ``prange`` loops use all cores."""
     return numba.njit(cache=True, nogil=True, parallel=True)(function)
+
+
+def _generate_popcount(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.ctpop(arguments[0])
+
+
+def _popcount(typing: Any, word: Any) -> Any:
+    """The number of ones in a uint64, for use in kernels (LLVM's ctpop)."""
+    return types.uint64(types.uint64), _generate_popcount
+
+
+def _generate_load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    place = builder.gep(array.data, [arguments[1]])
+    word = builder.bitcast(place, context.get_value_type(types.uint64).as_pointer())
+    return builder.load(word, align=1)
+
+
+def _load_word(typing: Any, buffer: Any, start: Any) -> Any:
+    """Eight bytes of a contiguous array of bytes, from any place on, as a uint64."""
+    return types.uint64(buffer, types.intp), _generate_load
+
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    # coverage runs the kernels as plain Python, where an intrinsic cannot be called
+    popcount: Any = np.bitwise_count
+
+    load_word: Any = lambda buffer, start: buffer[start : start + 8].copy().view(np.uint64)[0]  # noqa: E731
+else:
+    popcount = intrinsic(_popcount)
+    load_word = intrinsic(_load_word)

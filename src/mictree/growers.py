@@ -7,7 +7,9 @@ in spite of the name "best first".
 """
 
 import math
+import secrets
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,8 +18,9 @@ from typing import ClassVar
 import numpy as np
 
 from mictree._checks import check_size
-from mictree.impurity import CRITERIA, check_criterion
-from mictree.problems.base import Leaf, Problem, Splits
+from mictree._draws import Draws
+from mictree.impurity import CRITERIA, check_criterion, of_classes
+from mictree.problems.base import Grown, Leaf, Problem, Splits
 from mictree.tree import LEAF, Tree
 
 TIES = ("last", "first", "random", "heaviest", "lightest")
@@ -150,8 +153,11 @@ class Grower(ABC):
     def grow(self, problem: Problem, max_size: int) -> Growth:
         """Split leaves one at a time until the tree has ``max_size`` splits or only pure leaves."""
         limit = check_size(max_size)
-        random = np.random.default_rng(self.seed)
-        frontier = _Frontier(self, random)
+        grown = problem.grow(self.name, self.criterion, self.ties, self.seed, limit)
+        if grown is not None:
+            return self.record(problem, limit, grown)
+        draws = Draws(secrets.randbits(63) if self.seed is None else self.seed)
+        frontier = _Frontier(self, draws)
         frontier.add(problem, problem.root(), born=0)
         errors = [frontier.error]
         steps: list[GrowthStep] = []
@@ -159,7 +165,7 @@ class Grower(ABC):
             number = frontier.choose()
             leaf, offer = frontier.leaves[number], frontier.offers[number]
             assert offer is not None  # an open leaf has splits
-            variable = offer.choose(self.ties, random)
+            variable = offer.choose(self.ties, draws)
             frontier.close(number)
             low, high = problem.children(leaf, variable)
             steps.append(
@@ -168,10 +174,26 @@ class Grower(ABC):
             frontier.add(problem, low, born=2 * len(steps) + 1)
             frontier.add(problem, high, born=2 * len(steps))
             errors.append(frontier.error)
-        curve = np.full(limit + 1, errors[-1])
-        curve[: len(errors)] = errors
         labels = tuple(leaf.label for leaf in frontier.leaves)
-        return Growth(problem, self, limit, curve, tuple(steps), labels)
+        return Growth(problem, self, limit, _curve(errors, limit), tuple(steps), labels)
+
+    def record(self, problem: Problem, limit: int, grown: Grown) -> Growth:
+        """What a problem's own loop grew, as a Growth."""
+        names = problem.variables
+        steps = tuple(
+            GrowthStep(leaf, names[variable], gain, reach)
+            for leaf, variable, gain, reach in zip(
+                grown.leaves, grown.variables, grown.gains, grown.reaches, strict=True
+            )
+        )
+        return Growth(problem, self, limit, _curve(grown.errors, limit), steps, grown.labels)
+
+
+def _curve(errors: Sequence[float] | FloatArray, limit: int) -> FloatArray:
+    """Errors by size, the last one repeated once growth has ended."""
+    curve = np.full(limit + 1, errors[-1])
+    curve[: len(errors)] = errors
+    return curve
 
 
 class TopDown(Grower):
@@ -211,17 +233,22 @@ class _Offer:
     gain: float
     variables: np.typing.NDArray[np.intp]
 
-    def choose(self, ties: str, random: np.random.Generator) -> int:
+    def choose(self, ties: str, draws: Draws) -> int:
         if ties == "random":
-            return int(random.choice(self.variables))
+            return int(self.variables[draws.below(len(self.variables))])
         return int(self.variables[0 if ties == "first" else -1])
 
 
 def gains(leaf: Leaf, splits: Splits, criterion: str) -> FloatArray:
     """The drop in impurity at the leaf for each split, not weighted by reach."""
-    impurity = CRITERIA[criterion]
-    before = impurity(float(leaf.positive_rate))
-    after = impurity(np.stack([splits.low_rate, splits.high_rate]))
+    if leaf.class_rates is None:
+        impurity = CRITERIA[criterion]
+        before = impurity(float(leaf.positive_rate))
+        after = impurity(np.stack([splits.low_rate, splits.high_rate]))
+    else:
+        before = of_classes(criterion, [float(rate) for rate in leaf.class_rates])
+        rates = [splits.low_class_rates, splits.high_class_rates]
+        after = np.stack([of_classes(criterion, each) for each in rates if each is not None])
     branch = splits.branch_probability
     drop = before - (1 - branch) * after[0] - branch * after[1]
     return np.where(drop > TIE_TOLERANCE * before, drop, 0.0)
@@ -230,9 +257,9 @@ def gains(leaf: Leaf, splits: Splits, criterion: str) -> FloatArray:
 class _Frontier:
     """All leaves so far in order of creation, the open ones with their priorities."""
 
-    def __init__(self, rule: Grower, random: np.random.Generator) -> None:
+    def __init__(self, rule: Grower, draws: Draws) -> None:
         self.rule = rule
-        self.random = random
+        self.draws = draws
         self.leaves: list[Leaf] = []
         self.offers: list[_Offer | None] = []
         self.open = 0
@@ -271,7 +298,7 @@ class _Frontier:
         priority = self._priority[: len(self.leaves)]
         tied = _ties(priority)
         if self.rule.ties == "random":
-            return int(self.random.choice(tied))
+            return int(tied[self.draws.below(len(tied))])
         if self.rule.ties == "first":
             return int(tied[0])
         if self.rule.ties in ("heaviest", "lightest"):
@@ -285,6 +312,8 @@ def _best(problem: Problem, leaf: Leaf, criterion: str) -> _Offer | None:
     if not len(splits.variables):
         return None
     offered = gains(leaf, splits, criterion)
+    if offered.max() < problem.min_gain:
+        return None
     return _Offer(float(offered.max()), splits.variables[_ties(offered)])
 
 

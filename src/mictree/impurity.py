@@ -38,6 +38,21 @@ def minority(positive_rate: np.typing.ArrayLike) -> FloatArray:
     return np.minimum(rate, 1 - rate)
 
 
+def of_classes(criterion: str, rates: np.typing.ArrayLike) -> FloatArray:
+    """The impurity of class rates along the last axis; with two classes, as above.
+
+    Gini's, Kearns and Mansour's add up over the classes what they give each against the rest.
+    """
+    rate = np.asarray(rates, dtype=float)
+    if criterion == "minority":
+        return 1 - rate.max(axis=-1)
+    if criterion == "entropy":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bits = -rate * np.log2(rate)
+        return np.where(rate > 0, bits, 0.0).sum(axis=-1)
+    return CRITERIA[criterion](rate).sum(axis=-1) / 2
+
+
 CRITERIA: dict[str, Impurity] = {
     "entropy": entropy,
     "gini": gini,

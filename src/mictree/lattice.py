@@ -7,7 +7,9 @@ its term (the literal fails) or shortens it (the literal is satisfied).
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb
 
 import numpy as np
@@ -22,33 +24,48 @@ IntArray = np.typing.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Lattice:
-    """All restrictions at most ``max_size`` tests below a formula.
+class Graph:
+    """Restrictions and the tests that lead from one to another.
 
-    Restriction 0 stands for constants, 1 for the formula itself. Edge e from a restriction means
-    "test a literal of satisfaction probability ``value[e]``"; the edges of restriction r are
-    numbered ``first[r]`` to ``first[r + 1]``.
+    Restriction 0 stands for constants. Edge e from a restriction means "test a literal of
+    satisfaction probability number ``value[e]``"; the edges of restriction r are numbered
+    ``first[r]`` to ``first[r + 1]``.
     """
 
-    terms: IntArray  # (restrictions, most terms), term numbers, descending, padded with NO_TERM
-    distance: IntArray  # the least number of tests from the formula to the restriction
     literals: IntArray  # how many literals are left
     first: np.typing.NDArray[np.int64]
     low: IntArray  # the restriction after the literal failed
     high: IntArray  # the restriction after the literal was satisfied
-    value: IntArray
-    values: tuple[TermValues, ...]  # what each term number stands for
+    value: np.typing.NDArray[np.int16]
 
     def __len__(self) -> int:
-        return len(self.distance)
+        return len(self.literals)
 
     def edges(self, restriction: int) -> range:
         """The numbers of the edges that leave a restriction."""
         return range(self.first[restriction], self.first[restriction + 1])
 
+    @cached_property
+    def order(self) -> IntArray:
+        """The restrictions, fewer literals first, so that both ends of an edge come before it."""
+        return np.argsort(self.literals.astype(np.int16), kind="stable").astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All restrictions at most ``max_size`` tests below a formula, which is restriction 1."""
+
+    graph: Graph
+    terms: IntArray  # (restrictions, most terms), term numbers, descending, padded with NO_TERM
+    distance: IntArray  # the least number of tests from the formula to the restriction
+    values: tuple[TermValues, ...]  # what each term number stands for
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
     def tested_term(self, restriction: int, edge: int) -> TermValues:
         """The term whose literal an edge tests: the one that the low end lacks."""
-        after = Counter(self.terms[self.low[edge]].tolist())
+        after = Counter(self.terms[self.graph.low[edge]].tolist())
         (term,) = (Counter(self.terms[restriction].tolist()) - after - Counter([NO_TERM])).keys()
         return self.values[term]
 
@@ -60,7 +77,9 @@ def build(problem: FormulaProblem, max_size: int, memory_limit: int) -> Lattice:
     if at_least * 8 * len(problem.terms) > memory_limit:
         # the outcome is known; look a little way only, to say what would fit
         look_ahead = min(memory_limit, 2**24)
-    terms = _DistinctTerms.below(problem.terms, max_size, look_ahead)
+    terms = DistinctTerms.below(problem.terms, max_size, look_ahead)
+    if terms is None:
+        raise TooLarge.states(at_least, memory_limit, "a smaller max_size")
     builder = _Builder(problem.terms, terms, max_size)
     if not builder.expand(look_ahead):
         count = max(at_least, builder.count)
@@ -74,7 +93,7 @@ def _fewest_restrictions(terms: tuple[TermValues, ...], max_size: int) -> int:
     Of each group of equal terms: the restrictions in which each term lost at most one literal or
     was falsified. Of each term alone: what can be left of it.
     """
-    fewest = 1
+    fewest = _fewest_of_one_value(terms, max_size) if len(set().union(*terms)) == 1 else 1
     for term, copies in Counter(terms).items():
         counts = Counter(term).values()
         changed = min(copies, max_size)
@@ -86,8 +105,26 @@ def _fewest_restrictions(terms: tuple[TermValues, ...], max_size: int) -> int:
     return fewest
 
 
+def _fewest_of_one_value(terms: tuple[TermValues, ...], max_size: int) -> int:
+    """Where all literals are alike: the rows of term lengths below the formula's, place by place.
+
+    Shortening a term costs one test a literal, and falsifying it one.
+    """
+    lengths = sorted(map(len, terms), reverse=True)
+    ways = {(lengths[0], 0): 1}  # by the last length chosen and the tests spent
+    for length in lengths:
+        longer: Counter[tuple[int, int]] = Counter()
+        for (previous, spent), count in ways.items():
+            for left in range(min(previous, length) + 1):
+                cost = spent + (length - left if left else 1)
+                if cost <= max_size:
+                    longer[left, cost] += count
+        ways = longer
+    return max(1, sum(ways.values()))
+
+
 @dataclass(frozen=True)
-class _DistinctTerms:
+class DistinctTerms:
     """Every term that can be left, by number; a shorter term has a smaller number.
 
     Move m of term n, from ``first_move[n]`` to ``first_move[n + 1]``, tests a literal of
@@ -101,16 +138,22 @@ class _DistinctTerms:
 
     @classmethod
     def below(
-        cls, terms: tuple[TermValues, ...], max_size: int, memory_limit: int
-    ) -> "_DistinctTerms":
+        cls, terms: Iterable[TermValues], max_size: int, memory_limit: int
+    ) -> "DistinctTerms | None":
+        """All terms within ``max_size`` tests of the given ones; None when they do not fit."""
         found: set[TermValues] = set()
         layer = set(terms)
-        for tested in range(max_size + 1):
+        longest = max(map(len, layer))
+        for _ in range(max_size + 1):
             found |= layer
-            if len(found) * 16 * max(map(len, terms)) > memory_limit:
-                raise TooLarge.states(len(found), memory_limit, f"max_size={max(0, tested - 1)}")
+            if len(found) * 16 * longest > memory_limit:
+                return None
             layer = {without(term, value) for term in layer for value in set(term)} - found
-        values = ((), *sorted(found - {()}, key=lambda term: (len(term), term)))
+        return cls.of(((), *sorted(found - {()}, key=lambda term: (len(term), term))))
+
+    @classmethod
+    def of(cls, values: tuple[TermValues, ...]) -> "DistinctTerms":
+        """The given terms, which start with ``()`` and grow in length."""
         number = {term: index for index, term in enumerate(values)}
         moves = [
             # what lies beyond max_size tests is never asked for
@@ -126,10 +169,11 @@ class _Builder:
     """Growing arrays around the kernel that expands one restriction after another."""
 
     def __init__(
-        self, formula: tuple[TermValues, ...], terms: _DistinctTerms, max_size: int
+        self, formula: tuple[TermValues, ...], terms: DistinctTerms, max_size: int
     ) -> None:
         self.distinct = terms
         self.max_size = max_size
+        self.literals = np.array([len(term) for term in terms.values], dtype=np.int32)
         number = {term: index for index, term in enumerate(terms.values)}
         self.most_edges = sum(len(set(term)) for term in formula)
         capacity = 8 * self.most_edges + 1024
@@ -141,7 +185,9 @@ class _Builder:
         self.table = np.zeros(0, dtype=np.int32)
         self.count = 2  # restriction 0 is the constant, 1 the formula
         self.done = 1
-        self.all_edges = 0  # of the restrictions found, expanded or not
+        # of the restrictions found, expanded or not: their edges, and the least room for their
+        # errors, as a perfect tree tests every literal
+        self.needs = np.zeros(2, dtype=np.int64)
 
     @property
     def complete_distance(self) -> int:
@@ -155,30 +201,28 @@ class _Builder:
             if self._size() > memory_limit:
                 return False
             self._make_room()
-            self.done, self.count, self.all_edges = _expand(
-                self.done, self.count, self.all_edges, self.max_size, moves,
-                self.terms, self.distance, self.first, self.edges, self.table,
+            self.done, self.count = _expand(
+                self.done, self.count, self.max_size, self.literals, moves,
+                self.terms, self.distance, self.first, self.edges, self.table, self.needs,
             )  # fmt: skip
         return True
 
     def lattice(self) -> Lattice:
         used = slice(0, self.count)
         edges = self.edges[:, : self.first[self.count]]
-        literals = np.array([len(term) for term in self.distinct.values], dtype=np.int32)
-        return Lattice(
-            terms=self.terms[used],
-            distance=self.distance[used],
-            literals=literals[self.terms[used]].sum(axis=1, dtype=np.int32),
+        graph = Graph(
+            literals=self.literals[self.terms[used]].sum(axis=1, dtype=np.int32),
             first=self.first[: self.count + 1],
             low=edges[0],
             high=edges[1],
-            value=edges[2],
-            values=self.distinct.values,
+            value=edges[2].astype(np.int16),
         )
+        return Lattice(graph, self.terms[used], self.distance[used], self.distinct.values)
 
     def _size(self) -> int:
         """The least number of bytes that the restrictions found so far will need."""
-        return self.count * (4 * self.terms.shape[1] + 28) + 12 * self.all_edges
+        edges, errors = self.needs
+        return self.count * (4 * self.terms.shape[1] + 20) + 12 * int(edges) + 8 * int(errors)
 
     def _make_room(self) -> None:
         if len(self.distance) < 2 * self.count + 2 * self.most_edges:
@@ -197,11 +241,11 @@ def _doubled(array: np.ndarray) -> np.ndarray:
 
 
 @jit
-def _expand(done, count, all_edges, max_size, moves, terms, distance, first, edges, table):
+def _expand(done, count, max_size, literals, moves, terms, distance, first, edges, table, needs):
     """Append the children of restrictions ``done``, ``done + 1``, ... until room runs out.
 
-    Writes rows of ``terms``, ``distance``, ``first``, ``edges`` and entries of the hash ``table``.
-    Returns the new ``done``, ``count`` and ``all_edges``.
+    Writes rows of ``terms``, ``distance``, ``first``, ``edges`` and entries of the hash ``table``,
+    and adds the new restrictions' edges and errors to ``needs``. Returns ``done`` and ``count``.
     """
     first_move, move_value, move_to = moves
     most_terms = terms.shape[1]
@@ -227,7 +271,7 @@ def _expand(done, count, all_edges, max_size, moves, terms, distance, first, edg
                 low = _find(child, count, steps, terms, distance, table)
                 if low == count:
                     count += 1
-                    all_edges += _count_edges(child, first_move) if steps < max_size else 0
+                    _add_needs(child, max_size - steps, literals, first_move, needs)
             for move in range(first_move[row[position]], first_move[row[position] + 1]):
                 shorter = move_to[move]
                 high = 0
@@ -242,12 +286,22 @@ def _expand(done, count, all_edges, max_size, moves, terms, distance, first, edg
                     high = _find(child, count, steps, terms, distance, table)
                     if high == count:
                         count += 1
-                        all_edges += _count_edges(child, first_move) if steps < max_size else 0
+                        _add_needs(child, max_size - steps, literals, first_move, needs)
                 edges[0, edge], edges[1, edge], edges[2, edge] = low, high, move_value[move]
                 edge += 1
         done += 1
         first[done] = edge
-    return done, count, all_edges
+    return done, count
+
+
+@jit
+def _add_needs(row, budget, literals, first_move, needs):
+    """Add the edges and the least number of errors of one restriction."""
+    left = 0
+    for term in row:
+        left += literals[term]
+    needs[0] += _count_edges(row, first_move) if budget > 0 else 0
+    needs[1] += min(budget, left) + 1
 
 
 @jit

@@ -11,7 +11,7 @@ import numpy as np
 
 from mictree._checks import check_size
 from mictree.growers import Grower
-from mictree.optimal import optimal_errors
+from mictree.optimal import DEFAULT_MEMORY_LIMIT, optimal_errors
 from mictree.problems.base import Problem
 from mictree.tree import Tree
 
@@ -50,7 +50,7 @@ class MicResult:
     @property
     def worst_size(self) -> int:
         """The smallest size with the largest excess error."""
-        return int(np.argmax(self.excess_errors))
+        return int(np.argmax(self.excess_errors >= self.excess_errors.max() - ROUNDING))
 
     def __str__(self) -> str:
         lines = [
@@ -77,7 +77,11 @@ class MicResult:
 
 
 def mic(
-    rule: Grower | Learner, problem: Problem, max_size: int = 100, exact: bool = False
+    rule: Grower | Learner,
+    problem: Problem,
+    max_size: int = 100,
+    exact: bool = False,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
 ) -> MicResult:
     """Compare a learner's tree of every size with the best tree of that size.
 
@@ -87,6 +91,7 @@ def mic(
     problem : FormulaProblem or TableProblem
     max_size : t*, at least 1
     exact : compute errors as Fractions
+    memory_limit : in bytes, for the optimal errors
 
     Examples
     --------
@@ -100,7 +105,7 @@ def mic(
         raise ValueError(
             "MIC is a mean over sizes 1 to max_size; max_size must be at least 1; got 0"
         )
-    return against(rule, problem, optimal_errors(problem, limit, exact), exact)
+    return against(rule, problem, optimal_errors(problem, limit, exact, memory_limit), exact)
 
 
 def against(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree.formulas import binary_matrix, check_names
-from mictree.impurity import CRITERIA, check_criterion
+from mictree.formulas import binary_matrix
+from mictree.impurity import CRITERIA, check_criterion, of_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +57,8 @@ class Tree:
 
     @classmethod
     def build(cls, variables: Sequence[str], nested: Any) -> Tree:
-        """From nested tuples: a label 0 or 1, or ``(name, low subtree, high subtree)``."""
-        names = check_names(variables)
+        """From nested tuples: a label 0, 1, ..., or ``(name, low subtree, high subtree)``."""
+        names = _check_names(variables)
         position = {name: index for index, name in enumerate(names)}
         tests: list[int] = []
         children: list[tuple[int, int]] = []
@@ -78,11 +78,11 @@ class Tree:
                 tests.append(position[name])
                 labels.append(LEAF)
                 waiting += [(high, node, 1), (low, node, 0)]
-            elif isinstance(subtree, int | np.integer) and subtree in (0, 1):
+            elif isinstance(subtree, int | np.integer) and subtree >= 0:
                 tests.append(LEAF)
                 labels.append(int(subtree))
             else:
-                raise ValueError(f"a leaf's label must be 0 or 1; got {subtree!r}")
+                raise ValueError(f"a leaf's label must be 0, 1, ...; got {subtree!r}")
         low_children, high_children = zip(*children, strict=True)
         tree = cls(names, tuple(tests), low_children, high_children, tuple(labels))
         tree._check_paths()
@@ -116,9 +116,10 @@ class Tree:
         """The numbers of the leaves, left to right."""
         return (node for node, test in enumerate(self.tests) if test == LEAF)
 
-    def predict(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.uint8]:
+    def predict(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.integer]:
         """The label of each row of a 0/1 matrix whose columns are ``self.variables``."""
-        return np.array(self.labels)[self.apply(X)].astype(np.uint8)
+        labels = np.array(self.labels)
+        return labels.astype(np.min_scalar_type(labels.max()))[self.apply(X)]
 
     def apply(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.intp]:
         """The leaf that each row of a 0/1 matrix reaches."""
@@ -156,11 +157,10 @@ class Tree:
 
     def impurity(self, problem: Problem, criterion: str = "entropy") -> float:
         """The reach-weighted sum of the leaves' impurities; with entropy, H(T)."""
-        impurity = CRITERIA[check_criterion(criterion)]
+        check_criterion(criterion)
         nodes = self.walk(problem)
         return math.fsum(
-            float(nodes[leaf].reach) * float(impurity(float(nodes[leaf].positive_rate)))
-            for leaf in self.leaves
+            float(nodes[leaf].reach) * _impurity(nodes[leaf], criterion) for leaf in self.leaves
         )
 
     def error_reductions(self, problem: Problem, exact: bool = False) -> dict[int, Probability]:
@@ -171,14 +171,15 @@ class Tree:
             for node in self.internal_nodes
         }
 
-    def to_text(self) -> str:
-        """The tree as indented lines."""
+    def to_text(self, classes: Sequence[str] | None = None) -> str:
+        """The tree as indented lines, labels as numbers or by the names of their classes."""
         lines = []
         waiting = [(0, "", "")]
         while waiting:
             node, lead, indent = waiting.pop()
             if self.tests[node] == LEAF:
-                lines.append(f"{lead}label {self.labels[node]}")
+                label = self.labels[node]
+                lines.append(f"{lead}label {classes[label] if classes else label}")
                 continue
             lines.append(f"{lead}{self.variables[self.tests[node]]}?")
             waiting.append((self.high[node], f"{indent}└─1─ ", f"{indent}     "))
@@ -255,6 +256,24 @@ class Tree:
                 name = self.variables[test]
                 raise ValueError(f"a path tests a variable at most once; {name} is tested twice")
             path.append(test)
+
+
+def _check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Distinct texts: a test may be a literal of data such as ``age > 37.5``."""
+    checked = tuple(names)
+    for name in checked:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"a variable name must be a text that is not empty; got {name!r}")
+    if len(set(checked)) < len(checked):
+        twice = next(name for name in checked if checked.count(name) > 1)
+        raise ValueError(f"variable names must differ; {twice} is given twice")
+    return checked
+
+
+def _impurity(leaf: Leaf, criterion: str) -> float:
+    if leaf.class_rates is None:
+        return float(CRITERIA[criterion](float(leaf.positive_rate)))
+    return float(of_classes(criterion, [float(rate) for rate in leaf.class_rates]))
 
 
 def _unpack(subtree: Sequence[Any]) -> Sequence[Any]:

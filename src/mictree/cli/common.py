@@ -1,9 +1,7 @@
 """What every command shares: tables, JSON, progress, drawings."""
 
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+
+from mictree._partial import write_whole
+from mictree.growers import RULES, Grower
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +21,13 @@ Draw = Annotated[
     Path | None,
     typer.Option(help="Also draw into FILE (.svg, .png or .pdf).", show_default=False),
 ]
+
+
+def make_rule(name: str, criterion: str, ties: str, seed: int | None) -> Grower:
+    """A grower from its options."""
+    if name not in RULES:
+        raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {name!r}")
+    return RULES[name](criterion, ties, seed)
 
 
 def show_number(value: Any) -> str:
@@ -46,25 +54,19 @@ def working(what: str) -> Iterator[Callable[[float], None]]:
         yield lambda share: status.update(f"{what} ... {share:.0%}")
 
 
-def check_drawing(path: Path | None) -> None:
+def check_drawing(path: Path | None, option: str = "--draw") -> None:
     """Refuse a drawing that cannot be written before any work is done."""
     if path is None:
         return
     if path.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise ValueError(f"--draw must end in .svg, .png or .pdf; got {str(path)!r}")
+        raise ValueError(f"{option} must end in .svg, .png or .pdf; got {str(path)!r}")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"--draw must name a file in an existing folder; got {str(path)!r}")
+        raise ValueError(f"{option} must name a file in an existing folder; got {str(path)!r}")
 
 
 def save(path: Path, axes: "Axes") -> None:
     """Write a figure to a temporary file, then rename it: nothing is left half written."""
     figure = axes.get_figure(root=True)
     assert figure is not None
-    handle, unfinished = tempfile.mkstemp(suffix=path.suffix, dir=path.absolute().parent)
-    os.close(handle)
-    try:
-        figure.savefig(unfinished, bbox_inches="tight")
-        Path(unfinished).replace(path)
-    finally:
-        Path(unfinished).unlink(missing_ok=True)
+    write_whole(path, lambda unfinished: figure.savefig(unfinished, bbox_inches="tight"))
     print(f"mictree: drew {path}", file=sys.stderr)

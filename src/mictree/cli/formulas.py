@@ -14,6 +14,7 @@ from mictree.cli.common import (
     AsJson,
     Draw,
     check_drawing,
+    make_rule,
     print_json,
     print_parts,
     save,
@@ -74,7 +75,7 @@ def mic(
       mictree mic "x1 & x2 | y1 & y2 & y3" --rule bestfirst --draw curves.svg
     """
     problem = _problem(formula, bias)
-    rules = [_rule(name, criterion, ties, seed) for name in rule]
+    rules = [make_rule(name, criterion, ties, seed) for name in rule]
     check_drawing(draw)
     if max_size < 1:
         raise ValueError(f"--max-size must be at least 1; got {max_size}")
@@ -114,7 +115,7 @@ def grow(
       mictree grow "x1 & x2 | y1 & y2 & y3" --size 8 --draw tree.svg
     """
     problem = _problem(formula, bias)
-    grower = _rule(rule, criterion, ties, seed)
+    grower = make_rule(rule, criterion, ties, seed)
     check_drawing(draw)
     check_size(size, "--size")
     with working(f"growing {size} splits"):
@@ -192,12 +193,6 @@ def _problem(formula: str, biases: list[str]) -> FormulaProblem:
         else:
             default = value
     return FormulaProblem(parsed, dict.fromkeys(parsed.variables, default) | named)
-
-
-def _rule(name: str, criterion: str, ties: str, seed: int | None) -> Grower:
-    if name not in RULES:
-        raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {name!r}")
-    return RULES[name](criterion, ties, seed)
 
 
 def _describe(problem: FormulaProblem) -> dict[str, Any]:

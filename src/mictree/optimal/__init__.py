@@ -7,7 +7,13 @@ from mictree.tree import Tree
 
 import numpy as np  # isort: skip
 
-__all__ = ["OptimalTrees", "optimal_errors", "optimal_tree", "optimal_trees"]
+__all__ = [
+    "DEFAULT_MEMORY_LIMIT",
+    "OptimalTrees",
+    "optimal_errors",
+    "optimal_tree",
+    "optimal_trees",
+]
 
 
 def optimal_trees(

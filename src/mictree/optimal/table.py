@@ -22,7 +22,7 @@ from mictree.optimal.base import (
     repeat_last,
     smallest_size,
 )
-from mictree.optimal.minplus import level_out, relax, relax_objects
+from mictree.optimal.minplus import NOTHING, level_out, relax, relax_objects
 from mictree.problems.base import Leaf
 from mictree.problems.table import TableProblem
 
@@ -51,7 +51,8 @@ def solve(
     lengths = np.maximum(np.minimum(max_size - distance, perfect) + 1, 0)
     check_rows(distance, perfect, max_size, memory_limit)
     start = np.concatenate([[0], np.cumsum(lengths)])
-    rows = np.full(start[-1], mass[-1], dtype=mass.dtype)  # no error is larger than the whole mass
+    nothing = NOTHING.get(mass.dtype.type, mass[-1])
+    rows = np.full(start[-1], nothing, dtype=mass.dtype)
     near = lengths > 0
     rows[start[:-1][near]] = leaf_errors[near]
     order = order[near[order]]
@@ -60,7 +61,7 @@ def solve(
         if rows.dtype == object:
             _fill_objects(order[levels[level] : levels[level + 1]], count, start, rows)
         else:
-            _fill_errors(order[levels[level] : levels[level + 1]], count, start, rows)
+            _fill_errors(order[levels[level] : levels[level + 1]], count, start, nothing, rows)
         if progress is not None:
             progress((level + 1) / (count + 1))
     row = rows[start[-2] :]
@@ -127,12 +128,13 @@ def _fill_objects(order, count, start, rows) -> None:
 
 
 @parallel_jit
-def _fill_errors(order, count, start, rows):
+def _fill_errors(order, count, start, nothing, rows):
     """Fill the rows of the given subcubes, whose halves' rows are complete."""
     for position in numba.prange(len(order)):
         subcube = np.int64(order[position])
         out = rows[start[subcube] : start[subcube + 1]]
-        scratch = np.empty_like(out)
+        drops = np.empty(len(out) + 4, dtype=np.int64)
+        scratch = np.empty(3 * len(out), dtype=rows.dtype)
         step = 1
         for _ in range(count):
             if subcube // step % 3 == 2 and len(out) > 1:
@@ -142,6 +144,8 @@ def _fill_errors(order, count, start, rows):
                     rows[start[high] : start[high + 1]],
                     1,
                     1,
+                    nothing,
+                    drops,
                     scratch,
                     out,
                 )

@@ -2,6 +2,7 @@
 
 from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.formula import FormulaProblem
+from mictree.problems.sample import SampleProblem
 from mictree.problems.table import TableProblem
 
-__all__ = ["FormulaProblem", "Leaf", "Problem", "Splits", "TableProblem"]
+__all__ = ["FormulaProblem", "Leaf", "Problem", "SampleProblem", "Splits", "TableProblem"]

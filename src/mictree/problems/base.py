@@ -1,7 +1,7 @@
 """What a learner may ask of a distribution over (x, y)."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -22,10 +22,13 @@ class Leaf:
     positive_rate: Probability  # q(l)
     pure: bool  # no two inputs that reach the leaf differ in their label
     state: Any  # for the problem that made the leaf
+    class_rates: tuple[Probability, ...] | None = None  # of data, which may have many classes
 
     @property
     def label(self) -> int:
-        """The majority label; 1 when both are equally likely."""
+        """The majority label; 1 when both are equally likely, but on data the first class."""
+        if self.class_rates is not None:
+            return self.class_rates.index(max(self.class_rates))
         return int(2 * self.positive_rate >= 1)
 
     @property
@@ -35,6 +38,8 @@ class Leaf:
 
     def misclassified(self, label: int) -> Probability:
         """The probability of reaching the leaf and having another label than the given one."""
+        if self.class_rates is not None:
+            return self.reach * (1 - self.class_rates[label])
         return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
 
 
@@ -46,6 +51,21 @@ class Splits:
     branch_probability: np.typing.NDArray[np.float64]  # tau_i
     low_rate: np.typing.NDArray[np.float64]  # q(l_0)
     high_rate: np.typing.NDArray[np.float64]  # q(l_1)
+    # of data: the rates of all classes, shape (splits, classes)
+    low_class_rates: np.typing.NDArray[np.float64] | None = None
+    high_class_rates: np.typing.NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What a problem's own growing loop returns; see ``Growth``."""
+
+    errors: np.typing.NDArray[np.float64]  # of sizes 0, 1, ... until growth ended
+    leaves: Sequence[int]  # for each split the leaf, by order of creation
+    variables: Sequence[int]
+    gains: Sequence[float]
+    reaches: Sequence[float]
+    labels: tuple[int, ...]
 
 
 class Problem(Protocol):
@@ -54,6 +74,8 @@ class Problem(Protocol):
     A grower needs ``root``, ``children`` and ``splits``. The other methods ask the same by
     restriction: a mapping of variable names to 0 or 1.
     """
+
+    min_gain: float = 0.0  # splits of a smaller gain are not made
 
     @property
     @abstractmethod
@@ -71,6 +93,12 @@ class Problem(Protocol):
     @abstractmethod
     def splits(self, leaf: Leaf) -> Splits:
         """Every split into two leaves that both can be reached."""
+
+    def grow(
+        self, rule: str, criterion: str, ties: str, seed: int | None, max_size: int
+    ) -> Grown | None:
+        """Grow by a compiled loop of the problem's own; None where there is none."""
+        return None
 
     def leaf(self, restriction: Mapping[str, int], exact: bool = False) -> Leaf:
         """The inputs whose variables have the given values."""

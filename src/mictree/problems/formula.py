@@ -229,8 +229,10 @@ def _read_biases(formula: ReadOnceDNF, bias: Biases) -> dict[str, Fraction]:
 def _read_bias(name: str, value: object) -> Fraction:
     try:
         bias = as_fraction(value)
-    except ValueError:  # text, nan, infinity
-        bias = Fraction(-1)
+    except (ValueError, OverflowError):  # text, nan, infinity
+        raise ValueError(
+            f"bias must be a number strictly between 0 and 1; {name} has {value!r}"
+        ) from None
     if not 0 < bias < 1:
         raise ValueError(f"bias must lie strictly between 0 and 1; {name} has {value}")
     return bias

@@ -28,7 +28,8 @@ class TableProblem(Problem):
     Parameters
     ----------
     truth_table : 2**n labels, 0 or 1; bit i of the row number is the value of variable i
-    probabilities : 2**n numbers that sum to one; by default all rows are equally likely
+    probabilities : 2**n numbers that sum to one; by default all rows are equally likely. Floats are
+        read as written, and scaled to sum to one exactly.
     variables : names; by default ``x1`` to ``xn``
 
     Examples
@@ -53,10 +54,11 @@ class TableProblem(Problem):
                 f"a table of {len(self.truth_table)} rows has {count} variables; "
                 f"{len(self._variables)} names are given"
             )
-        self._given = (
-            None
+        rows = len(self.truth_table)
+        self.probabilities = (
+            (Fraction(1, rows),) * rows
             if probabilities is None
-            else _read_probabilities(probabilities, len(self.truth_table))
+            else _read_probabilities(probabilities, rows)
         )
 
     def __repr__(self) -> str:
@@ -67,16 +69,6 @@ class TableProblem(Problem):
         return self._variables
 
     @cached_property
-    def probabilities(self) -> tuple[Fraction, ...]:
-        """The rows' probabilities, exactly; they sum to one."""
-        rows = len(self.truth_table)
-        if self._given is None:
-            return (Fraction(1, rows),) * rows
-        exact = [as_fraction(number) for number in self._given]
-        total = sum(exact)
-        return tuple(number / total for number in exact)
-
-    @cached_property
     def masses(self) -> tuple[np.ndarray, np.ndarray]:
         """The probability of every subcube, and of every subcube with label 1, as floats.
 
@@ -84,6 +76,14 @@ class TableProblem(Problem):
         """
         rows = np.array([float(number) for number in self.probabilities])
         return sum_subcubes(rows), sum_subcubes(rows * self.truth_table)
+
+    @cached_property
+    def _mixed(self) -> np.ndarray:
+        """Which subcubes hold both labels; rounding would lose rows of tiny probability."""
+        possible = np.array([number > 0 for number in self.probabilities])
+        ones = sum_subcubes((possible & (self.truth_table == 1)).astype(np.int32))
+        zeros = sum_subcubes((possible & (self.truth_table == 0)).astype(np.int32))
+        return (ones > 0) & (zeros > 0)
 
     @cached_property
     def scaled_masses(self) -> tuple[np.ndarray, np.ndarray, int]:
@@ -132,7 +132,7 @@ class TableProblem(Problem):
             mass, positive = (float(values[state.subcube]) for values in self.masses)
         # a leaf that nothing reaches has no rate; 0 makes it pure and free of error
         rate = positive / mass if mass else mass
-        return Leaf(mass, rate, positive in (0, mass), state)
+        return Leaf(mass, rate, not self._mixed[state.subcube], state)
 
 
 def sum_subcubes(rows: np.ndarray) -> np.ndarray:
@@ -166,16 +166,21 @@ def _read_labels(truth_table: object) -> np.typing.NDArray[np.uint8]:
     return labels
 
 
-def _read_probabilities(probabilities: Iterable[float | Fraction], rows: int) -> list:
+def _read_probabilities(
+    probabilities: Iterable[float | Fraction], rows: int
+) -> tuple[Fraction, ...]:
     values = list(probabilities) if np.iterable(probabilities) else [probabilities]
     if len(values) != rows:
         raise ValueError(
             f"probabilities must have one number for each of the {rows} rows; it has {len(values)}"
         )
-    numbers = np.array([float(value) for value in values])
-    if not np.all(np.isfinite(numbers) & (numbers >= 0)):
-        wrong = numbers[~(np.isfinite(numbers) & (numbers >= 0))][0]
-        raise ValueError(f"probabilities must be finite and not negative; got {wrong}")
-    if abs(numbers.sum() - 1) > SUM_TOLERANCE:
-        raise ValueError(f"probabilities must sum to one; they sum to {numbers.sum()}")
-    return values
+    try:
+        exact = [as_fraction(value) for value in values]
+    except (ValueError, OverflowError):
+        exact = [Fraction(-1)]
+    if min(exact) < 0:
+        raise ValueError(f"probabilities must be finite and not negative; got {values}")
+    total = sum(exact, Fraction(0))
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise ValueError(f"probabilities must sum to one; they sum to {float(total)}")
+    return tuple(number / total for number in exact)

@@ -1,0 +1,178 @@
+"""The command sweep: MIC over a whole family of formulas."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from mictree.cli.common import (
+    AsJson,
+    check_drawing,
+    make_rule,
+    print_json,
+    print_parts,
+    save,
+    show_number,
+)
+from mictree.growers import RULES, TIES
+from mictree.impurity import CRITERIA
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mictree.families import Family
+    from mictree.sweeps import Progress as Report
+    from mictree.sweeps import Stage
+
+
+def sweep(
+    terms: Annotated[int | None, typer.Option(help="Most terms.", show_default=False)] = None,
+    literals: Annotated[
+        int | None, typer.Option(help="Most literals in a term.", show_default=False)
+    ] = None,
+    variables: Annotated[
+        int | None,
+        typer.Option(help="Most variables, instead of terms and literals.", show_default=False),
+    ] = None,
+    bias: Annotated[
+        list[str], typer.Option(help="P[literal is true]; repeatable.", metavar="NUMBER")
+    ] = ["0.5"],  # noqa: B006  # typer copies defaults
+    max_size: Annotated[int, typer.Option(help="The largest size, t*.")] = 100,
+    rule: Annotated[
+        list[str], typer.Option(help=f"{', '.join(RULES)}; repeatable.", metavar="RULE")
+    ] = ["topdown", "bestfirst"],  # noqa: B006
+    ties: Annotated[
+        list[str], typer.Option(help=f"{', '.join(TIES)}; repeatable.", metavar="TIES")
+    ] = ["last"],  # noqa: B006
+    criterion: Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")] = "entropy",
+    seed: Annotated[int | None, typer.Option(help="For --ties random.", show_default=False)] = None,
+    memory: Annotated[float, typer.Option(help="Memory limit in GiB.")] = 4.0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write all rows to FILE.parquet. An interrupted sweep continues from there.",
+            show_default=False,
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the histogram (.svg, .png, .pdf).", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute the MIC of every read-once DNF within a bound.
+
+    \b
+    Examples:
+      mictree sweep --terms 8 --literals 8 --out mic.parquet --plot mic.svg
+      mictree sweep --terms 5 --literals 5 --bias 0.3 --bias 0.7 --ties last --ties lightest
+      mictree sweep --variables 30 --rule topdown --max-size 50
+    """
+    from mictree.sweeps import summarize
+    from mictree.sweeps import sweep as run
+
+    family = _family(terms, literals, variables, bias)
+    rules = [make_rule(name, criterion, tie, seed) for name in rule for tie in ties]
+    check_drawing(plot, "--plot")
+    with _progress() as report:
+        frame = run(family, max_size, rules, out, int(memory * 2**30), report)
+    summary = summarize(frame)
+    worst = _worst_formulas(frame)
+    if as_json:
+        found = {"summary": summary.to_dicts(), "worst": worst.to_dicts()}
+        print_json({"family": family.name, "max_size": max_size, **found})
+    else:
+        print_parts(f"{family.name}, max_size {max_size}", _columns(summary), _table(worst))
+    if plot is not None:
+        _plot(plot, frame, f"{family.name}, MIC({max_size})")
+
+
+def _family(
+    terms: int | None, literals: int | None, variables: int | None, bias: list[str]
+) -> "Family":
+    from mictree import families
+
+    try:
+        biases = [float(text) for text in bias]
+    except ValueError:
+        raise ValueError(f"--bias must be a number; got {', '.join(bias)}") from None
+    if variables is not None:
+        if terms is not None or literals is not None:
+            raise ValueError("give either --variables, or --terms and --literals; got both")
+        return families.up_to(variables, biases)
+    if terms is None or literals is None:
+        raise ValueError("give --terms and --literals, or --variables; got neither")
+    return families.grid(terms, literals, biases)
+
+
+@contextmanager
+def _progress() -> Iterator["Report"]:
+    """A live bar on stderr: what is being done, layers, formulas a second, time left."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, int] = {}
+
+        def report(stage: "Stage") -> None:
+            if stage.name not in tasks:
+                tasks[stage.name] = bar.add_task(stage.name, total=1.0, detail="")
+            task = tasks[stage.name]
+            elapsed = bar.tasks[task].elapsed or 0.0
+            detail = f"{stage.done:,}/{stage.total:,} formulas"
+            if stage.layer:
+                detail += f", layer {stage.layer}"
+            if elapsed > 0:
+                detail += f", {stage.done / elapsed:,.0f}/s"
+            bar.update(task, completed=stage.share, detail=detail)  # type: ignore[arg-type]
+
+        yield report
+
+
+def _worst_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """The five formulas of largest MIC of each rule."""
+    columns = ["rule", "ties", "formula", "mic", "largest_excess", "largest_excess_size"]
+    ordered = frame.sort("mic", descending=True, maintain_order=True)
+    return ordered.group_by("rule", "ties", maintain_order=True).head(5).select(columns)
+
+
+def _table(frame: "pl.DataFrame") -> Table:
+    table = Table(*(name.replace("_", " ") for name in frame.columns))
+    for row in frame.iter_rows():
+        table.add_row(*map(_cell, row))
+    return table
+
+
+def _columns(frame: "pl.DataFrame") -> Table:
+    """The same with one column per row: many numbers of few rules."""
+    table = Table("MIC", *(f"{rule}, {ties}" for rule, ties in frame["rule", "ties"].iter_rows()))
+    for name in frame.columns[3:]:
+        table.add_row(name.replace("_", " "), *map(_cell, frame[name]))
+    return table
+
+
+def _cell(value: object) -> str:
+    return show_number(value) if isinstance(value, float) else str(value)
+
+
+def _plot(path: Path, frame: "pl.DataFrame", title: str) -> None:
+    from matplotlib.figure import Figure
+
+    from mictree.plotting.histogram import draw_histogram
+
+    ax = Figure(figsize=(7, 4.5), layout="constrained").add_subplot()
+    groups = frame.partition_by("rule", "criterion", "ties", as_dict=True, maintain_order=True)
+    values = {
+        f"{rule}, {criterion}, ties {ties}": part["mic"].to_numpy()
+        for (rule, criterion, ties), part in groups.items()
+    }
+    save(path, draw_histogram(ax, values, title))

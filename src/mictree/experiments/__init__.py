@@ -1,0 +1,1 @@
+"""Parameters -> a frozen result; one module per figure or claim of the paper."""

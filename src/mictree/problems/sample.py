@@ -1,0 +1,434 @@
+"""Data: the empirical distribution of the rows of a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mictree._checks import as_fraction, check_size
+from mictree._packing import pack_rows, sort_rows, valid_slots
+from mictree.literals import Data, Literals, encode
+from mictree.problems import _sample_kernels as kernels
+from mictree.problems.base import Grown, Leaf, Problem, Splits
+
+TIE_TOLERANCE = 1e-10  # as in growers; see docs/decisions/0003
+MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
+
+FloatArray = np.typing.NDArray[np.float64]
+IntArray = np.typing.NDArray[np.int64]
+Labels = np.typing.NDArray[Any]
+
+
+class _State(NamedTuple):
+    mask: np.typing.NDArray[np.uint64]  # the leaf's slots
+    path: tuple[int, ...]  # the literals tested above
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which leaves and splits a learner must not make.
+
+    Parameters
+    ----------
+    min_samples_split : a leaf with fewer rows is not split
+    min_samples_leaf : a split that leaves fewer rows on a side is not made
+    max_depth : the most tests on a path; None for any
+    min_gain : a split whose gain (not weighted by reach) is smaller is not made
+    min_weight_fraction_leaf : a split that leaves less of the whole weight on a side is not made
+    """
+
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    max_depth: int | None = None
+    min_gain: float = 0.0
+    min_weight_fraction_leaf: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("min_samples_split", "min_samples_leaf"):
+            check_size(getattr(self, name), name)
+        if self.max_depth is not None:
+            check_size(self.max_depth, "max_depth")
+        if not 0 <= self.min_gain < math.inf:
+            raise ValueError(f"min_gain must be finite and not negative; got {self.min_gain!r}")
+        share = self.min_weight_fraction_leaf
+        if not 0 <= share <= 0.5:
+            raise ValueError(f"min_weight_fraction_leaf must be from 0 to 0.5; got {share!r}")
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """A compiled growth as arrays: splits in order, leaves in order of creation."""
+
+    leaves: IntArray  # for each split
+    literals: IntArray
+    gains: FloatArray
+    rows: IntArray  # for each leaf and class
+    masses: FloatArray  # the same, weighted
+
+    @cached_property
+    def labels(self) -> np.typing.NDArray[np.intp]:
+        """The heaviest class of each leaf, the first of several."""
+        return self.masses.argmax(axis=1)
+
+    @cached_property
+    def reaches(self) -> FloatArray:
+        """The share of the mass at each leaf."""
+        mass = self.masses.sum(axis=1)
+        return mass / mass[0]
+
+    @cached_property
+    def errors(self) -> FloatArray:
+        """The error on the rows by size, until growth ended."""
+        mass = self.masses.sum(axis=1)
+        wrong = mass - self.masses.max(axis=1)
+        change = wrong[1::2] + wrong[2::2] - wrong[self.leaves]
+        return np.maximum(0.0, np.cumsum(np.concatenate([wrong[:1], change])) / mass[0])
+
+    def grown(self) -> Grown:
+        """The same for a grower."""
+        return Grown(
+            self.errors,
+            self.leaves.tolist(),
+            self.literals.tolist(),
+            self.gains.tolist(),
+            self.reaches[self.leaves].tolist(),
+            tuple(self.labels.tolist()),
+        )
+
+
+class SampleProblem(Problem):
+    """The rows of a data set as a distribution: each as likely as its weight says.
+
+    Parameters
+    ----------
+    X : a matrix, sparse matrix, pandas or polars frame
+    y : a label for each row
+    sample_weight : a weight for each row; rows of weight 0 are left out
+    class_weight : a factor for each class, in the order of ``classes``
+    max_thresholds : the most thresholds that a numeric column offers
+    limits : which splits are not made
+
+    Attributes
+    ----------
+    classes : the labels, sorted; leaves and trees hold positions in it. When all labels are 0 and
+        1, it is (0, 1), so that label and position agree.
+    literals : what the tests say, and how to evaluate them on other data
+    bits, first_word, valid : the literals' bits, one row each; the first word of each class, and
+        the end; the slots that hold a row
+
+    Examples
+    --------
+    >>> problem = SampleProblem([[20, 1], [30, 0], [45, 1], [50, 0]], [0, 0, 1, 1])
+    >>> problem.variables
+    ('x0 > 25', 'x0 > 37.5', 'x0 > 47.5', 'x1')
+    >>> problem.positive_rate({"x0 > 37.5": 1})
+    1.0
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        class_weight: Sequence[float] | FloatArray | None = None,
+        max_thresholds: int = 64,
+        limits: Limits | None = None,
+    ) -> None:
+        data = X if isinstance(X, Data) else Data(X)
+        classes, codes = y if isinstance(y, Coded) else Coded.read(y)
+        if data.rows != len(codes):
+            raise ValueError(f"X and y must have as many rows; they have {data.rows}, {len(codes)}")
+        if not data.rows:
+            raise ValueError("a data set must have at least one row; it has 0")
+        if check_size(max_thresholds, "max_thresholds") == 0:
+            raise ValueError("max_thresholds must be at least 1; got 0")
+        self.classes = classes
+        self.limits = limits or Limits()
+        self.min_gain = self.limits.min_gain
+        weights = _read_weights(sample_weight, len(codes))
+        self.class_weight = np.ones(len(classes))
+        if class_weight is not None:
+            self.class_weight = np.array(class_weight, dtype=float)
+            if self.class_weight.shape != (len(classes),) or not np.all(self.class_weight > 0):
+                raise ValueError(f"class_weight must be positive, one a class; got {class_weight}")
+        self._pack(data, codes, weights, max_thresholds)
+
+    def _pack(
+        self, data: Data, codes: np.ndarray, weights: FloatArray | None, max_thresholds: int
+    ) -> None:
+        keep = None if weights is None else weights > 0
+        counted = codes if keep is None else codes[keep]
+        self.class_rows = np.bincount(counted, minlength=len(self.classes))
+        self.first_word = np.zeros(len(self.classes) + 1, dtype=np.int64)
+        np.cumsum((self.class_rows + 63) // 64, out=self.first_word[1:])
+        self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
+        valid_slots(self.class_rows, self.first_word, self.valid)
+        self.weights = np.empty(0)
+        if weights is None and data.bytes is not None:
+            bits = np.zeros((data.width, self.first_word[-1]), dtype=np.uint64)
+            if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
+                self.literals, self.bits = Literals.binary(data.names), bits
+                return
+        order = np.empty(64 * self.first_word[-1], dtype=np.int64)
+        sort_rows(
+            codes, np.ones(len(codes), bool) if keep is None else keep, self.first_word, order
+        )
+        self.literals, self.bits = encode(data, order, keep, weights, max_thresholds)
+        if weights is not None:
+            self.weights = np.where(order >= 0, weights[order], 0.0)
+
+    def __repr__(self) -> str:
+        rows = int(self.class_rows.sum())
+        return f"SampleProblem({rows} rows, {len(self.literals)} literals, classes={self.classes})"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The literals as texts, column by column."""
+        return self.literals.names
+
+    def grow(
+        self, rule: str, criterion: str, ties: str, seed: int | None, max_size: int
+    ) -> Grown | None:
+        if rule not in kernels.RULE_CODES:
+            return None
+        return self.split(rule, criterion, ties, seed, max_size).grown()
+
+    def split(
+        self, rule: str, criterion: str, ties: str, seed: int | None, max_size: int
+    ) -> Splitting:
+        """Grow by the compiled loop."""
+        # every split leaves a row on both sides and no literal is tested twice on a path
+        limit = min(max_size, int(self.class_rows.sum()) - 1, 2 ** min(len(self.bits), 62) - 1)
+        if seed is None:
+            seed = int(np.random.default_rng().integers(2**62)) if ties == "random" else 0
+        limits = self.limits
+        settings = kernels.Settings(
+            kernels.RULE_CODES[rule],
+            kernels.CRITERION_CODES[criterion],
+            kernels.TIE_CODES[ties],
+            seed % 2**62,
+            limit,
+            limits.min_samples_split,
+            limits.min_samples_leaf,
+            2**62 if limits.max_depth is None else limits.max_depth,
+            float(limits.min_gain),
+            self._min_leaf_mass,
+            TIE_TOLERANCE,
+        )
+        leaves, literals = np.empty((2, limit), dtype=np.int64)
+        gains = np.empty(limit)
+        rows = np.empty((2 * limit + 1, len(self.classes)), dtype=np.int64)
+        masses = np.empty(rows.shape)
+        size = kernels.grow(
+            self.bits, self.first_word, self.valid, self.weights, self.class_weight,
+            kernels.COUNT_LOGS, settings, leaves, literals, gains, rows, masses,
+        )  # fmt: skip
+        count = 2 * size + 1
+        return Splitting(leaves[:size], literals[:size], gains[:size], rows[:count], masses[:count])
+
+    def root(self, exact: bool = False) -> Leaf:
+        return self._leaf(_State(self.valid, (), exact))
+
+    def children(self, leaf: Leaf, variable: int) -> tuple[Leaf, Leaf]:
+        mask, path, exact = leaf.state
+        if variable in path:
+            name = self.variables[variable]
+            raise ValueError(f"a path tests a variable at most once; {name} is tested twice")
+        below = (*path, variable)
+        literal = self.bits[variable]
+        return (
+            self._leaf(_State(mask & ~literal, below, exact)),
+            self._leaf(_State(mask & literal, below, exact)),
+        )
+
+    def splits(self, leaf: Leaf) -> Splits:
+        mask, path, _ = leaf.state
+        limits = self.limits
+        rows = self._counts(mask[None, :])[0]
+        deep = limits.max_depth is not None and len(path) >= limits.max_depth
+        if deep or rows.sum() < limits.min_samples_split:
+            counts = np.empty((0, len(self.classes)), dtype=np.int64)
+            variables = np.empty(0, dtype=np.intp)
+        else:
+            counts = self._counts(self.bits & mask)
+            smaller = np.minimum(counts.sum(axis=1), rows.sum() - counts.sum(axis=1))
+            variables = np.flatnonzero(smaller >= max(1, limits.min_samples_leaf))
+        high = self._masses(self.bits[variables] & mask)
+        low = self._masses(~self.bits[variables] & mask)
+        heavy = np.minimum(high.sum(axis=1), low.sum(axis=1)) >= self._min_leaf_mass
+        variables, high, low = variables[heavy], high[heavy], low[heavy]
+        high_rates = high / high.sum(axis=1, keepdims=True)
+        low_rates = low / low.sum(axis=1, keepdims=True)
+        branch = high.sum(axis=1) / self._masses(mask[None, :]).sum()
+        positive = min(1, len(self.classes) - 1)
+        return Splits(
+            variables,
+            branch,
+            low_rates[:, positive],
+            high_rates[:, positive],
+            low_rates,
+            high_rates,
+        )
+
+    def _leaf(self, state: _State) -> Leaf:
+        masses: list[Any]
+        rates: tuple[Any, ...]
+        if state.exact:
+            masses, total = self._exact_masses(state.mask), self._exact_total
+        else:
+            masses, total = self._masses(state.mask[None])[0].tolist(), self._total
+        mass = sum(masses)
+        # a leaf that nothing reaches has no rate; the first class makes it free of error
+        rates = tuple(share / mass for share in masses) if mass else (1, *[0] * (len(masses) - 1))
+        pure = int((self._counts(state.mask[None])[0] > 0).sum()) <= 1
+        positive = 0.0 if len(rates) == 1 else rates[1]
+        return Leaf(mass / total, positive, pure, state, rates)
+
+    @cached_property
+    def _total(self) -> float:
+        return float(self._masses(self.valid[None]).sum())
+
+    @cached_property
+    def _exact_total(self) -> Fraction:
+        return sum(self._exact_masses(self.valid), Fraction(0))
+
+    @property
+    def _min_leaf_mass(self) -> float:
+        share = self.limits.min_weight_fraction_leaf
+        return share * self._total if share else 0.0
+
+    def _counts(self, words: np.ndarray) -> IntArray:
+        """The ones of each row of words, by class."""
+        return self._by_class(np.bitwise_count(words).astype(np.int64))
+
+    def _masses(self, words: np.ndarray) -> FloatArray:
+        """The weight of the ones of each row of words, by class."""
+        if not len(self.weights):
+            return self._counts(words).astype(float) * self.class_weight
+        masses = np.empty((len(words), self.first_word[-1]))
+        weights = self.weights.reshape(-1, 64)
+        for number, row in enumerate(words):
+            ones = np.unpackbits(row.view(np.uint8), bitorder="little").reshape(-1, 64)
+            masses[number] = (ones * weights).sum(axis=1)
+        return self._by_class(masses) * self.class_weight
+
+    def _by_class(self, by_word: np.ndarray) -> np.ndarray:
+        sums = np.zeros((len(by_word), by_word.shape[1] + 1), dtype=by_word.dtype)
+        sums[:, :-1] = by_word
+        result = np.add.reduceat(sums, self.first_word[:-1], axis=1)
+        result[:, np.diff(self.first_word) == 0] = 0  # reduceat gives an empty class its neighbour
+        return result
+
+    def _exact_masses(self, mask: np.ndarray) -> list[Fraction]:
+        if not len(self.weights):
+            masses = [Fraction(int(count)) for count in self._counts(mask[None])[0]]
+        else:
+            ones = np.unpackbits(mask.view(np.uint8), bitorder="little").astype(bool)
+            slots = 64 * self.first_word
+            masses = [
+                sum(
+                    map(as_fraction, self.weights[start:stop][ones[start:stop]].tolist()),
+                    Fraction(0),
+                )
+                for start, stop in pairwise(slots)
+            ]
+        factors = map(as_fraction, self.class_weight.tolist())
+        return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
+
+    def without_rows(self) -> SampleProblem:
+        """The same literals and classes without the data; it can no longer be grown on."""
+        bare = object.__new__(SampleProblem)
+        bare.__dict__.update(
+            {name: value for name, value in self.__dict__.items() if "_total" not in name},
+            bits=np.empty((len(self.bits), 0), dtype=np.uint64),
+            valid=np.empty(0, dtype=np.uint64),
+            weights=np.empty(0),
+            first_word=np.zeros_like(self.first_word),
+            class_rows=np.zeros_like(self.class_rows),
+        )
+        return bare
+
+
+class Coded(NamedTuple):
+    """Labels as positions in a tuple of classes."""
+
+    classes: tuple[Any, ...]
+    codes: np.typing.NDArray[np.int32]
+
+    @classmethod
+    def read(cls, y: Any) -> Coded:
+        """Labels of any kind; those that are all 0 or 1 get both classes."""
+        labels = y if isinstance(y, np.ndarray) else np.asarray(y)
+        if labels.ndim != 1:
+            raise ValueError(f"y must have one dimension; its shape is {labels.shape}")
+        values, codes = cls.positions(labels)
+        if len(values) == 1 and values[0] in (0, 1):
+            return cls((0, 1), np.full(len(labels), int(values[0]), dtype=np.int32))
+        return cls(tuple(values.tolist()), codes)
+
+    @staticmethod
+    def positions(labels: Labels) -> tuple[Labels, np.typing.NDArray[np.int32]]:
+        """The distinct labels, sorted, and the position of each label among them."""
+        kind = labels.dtype.kind
+        if kind == "f" and np.isnan(labels).any():
+            raise ValueError("y must not contain NaN")
+        if kind == "b":
+            labels = labels.view(np.uint8)
+        if kind in "biu" and len(labels):
+            least, most = int(labels.min()), int(labels.max())
+            if most - least < MOST_CODES:
+                shifted = labels - least if least else labels
+                present = np.bincount(shifted, minlength=1) > 0
+                values = (np.flatnonzero(present) + least).astype(labels.dtype)
+                if len(values) == most - least + 1:
+                    codes = shifted.astype(np.int32)
+                else:
+                    codes = (np.cumsum(present, dtype=np.int32) - 1)[shifted]
+                return (values.astype(bool) if kind == "b" else values), codes
+        if kind == "O":
+            for label in labels:
+                if label is None or label != label:
+                    raise ValueError("y must not contain missing values")
+        values, codes = np.unique(labels, return_inverse=True)
+        return values, codes.astype(np.int32)
+
+
+def _read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
+    if sample_weight is None:
+        return None
+    weights = np.array(sample_weight, dtype=float)
+    if weights.shape != (rows,):
+        raise ValueError(f"sample_weight must be one number a row; its shape is {weights.shape}")
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise ValueError("sample_weight must be finite and not negative")
+    if not np.any(weights > 0):
+        raise ValueError("sample_weight must be positive for some row; all are 0")
+    if rows and np.all(weights == weights[0]) and weights[0] == 1:
+        return None
+    return weights
+
+
+def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
+    """A factor for each class from None, "balanced" or a mapping, as scikit-learn has it."""
+    if weight is None:
+        return None
+    if isinstance(weight, str):
+        if weight != "balanced":
+            raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
+        counts = np.bincount(coded.codes, minlength=len(coded.classes))
+        return len(coded.codes) / (len(coded.classes) * np.maximum(counts, 1))
+    if not isinstance(weight, Mapping):
+        raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
+    unknown = [label for label in weight if label not in coded.classes]
+    if unknown:
+        raise ValueError(f"class_weight must name classes of y; there is no {unknown[0]!r}")
+    return np.array([float(weight.get(label, 1.0)) for label in coded.classes])

@@ -1,0 +1,13 @@
+"""Hypothesis draws the same examples on every run, so that CI and a laptop see the same tests."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "mictree",
+    deadline=None,
+    max_examples=40,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("mictree")

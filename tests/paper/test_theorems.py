@@ -1,0 +1,245 @@
+"""Every statement of the paper has its verdict, and the checks are able to fail."""
+
+import random
+from fractions import Fraction
+
+import pytest
+from flint import arb, fmpq
+
+import mictree as mt
+from mictree.experiments import balls, gains, inequalities, readings, two_terms
+from mictree.experiments.checks import Counterexample, Covered, Statement, require
+from mictree.experiments.enumeration import Enumeration, any_tree, as_table, right_path
+from mictree.experiments.theorems import STATEMENTS, verify
+from tests import reference
+
+HALF = Fraction(1, 2)
+KNOWN_FALSE = {"Section 7.1 (count)", "Lemma C.9 (proof)"}
+NUMBERED = """
+    Theorem 4.3 (reduction), Theorem 5.1, Lemma 5.2 (1), Lemma 5.2 (2), Lemma 5.3, Lemma 5.4,
+    Lemma 5.5, Theorem 6.1, Corollary 6.2, Proposition 6.3, Proposition 6.4, Lemma C.1, Lemma C.2,
+    Lemma C.3, Lemma C.4, Lemma C.5, Lemma C.6, Lemma C.7, Lemma C.8, Lemma C.9
+"""
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.number)
+def test_every_statement_has_the_verdict_it_should_have(statement):
+    check = statement.check(quick=True)
+    assert check.verdict == check.expected, check.detail
+    assert check.statement
+    assert check.range_covered
+    if check.verdict != "holds":
+        assert check.detail
+
+
+def test_every_numbered_statement_is_checked_once():
+    numbers = [statement.number for statement in STATEMENTS]
+    assert len(set(numbers)) == len(numbers)
+    assert {number.strip() for number in NUMBERED.split(",")} <= set(numbers)
+    assert {each.number for each in STATEMENTS if each.expected == "fails"} == KNOWN_FALSE
+
+
+def test_numbered_statements_hold():
+    wanted = {number.strip() for number in NUMBERED.split(",")}
+    assert all(each.expected == "holds" for each in STATEMENTS if each.number in wanted)
+
+
+# --- a check can fail ---
+
+
+def wrong_lemma(quick):
+    for k1 in range(1, 9):
+        require(readings.error_reduction(k1, 2) == 0, f"k1={k1}, k2=2")
+    return Covered("k1 <= 8")
+
+
+def test_a_wrong_lemma_fails_with_its_counterexample():
+    [check] = verify(statements=[Statement("Lemma 0", "C(v) = 0", wrong_lemma, "holds")])
+    assert (check.verdict, check.detail) == ("fails", "k1=1, k2=2")
+    assert not check.as_expected
+
+
+def test_an_unclear_statement_whose_gap_is_not_there_fails():
+    check = Statement("Lemma 0", "C(v) = 0", wrong_lemma, "unclear as printed").check()
+    assert check.verdict == "fails"
+    assert not check.as_expected
+
+
+def test_a_false_statement_that_holds_is_not_as_expected():
+    check = Statement("Lemma 0", "", lambda quick: Covered("all"), "fails").check()
+    assert check.verdict == "holds"
+    assert not check.as_expected
+
+
+def test_progress_is_told_before_each_check_and_at_the_end():
+    told = []
+    statements = [Statement(n, "", lambda quick: Covered("all"), "holds") for n in ("A", "B")]
+    verify(progress=lambda *call: told.append(call), statements=statements)
+    assert told == [(0, 2, "A"), (1, 2, "B"), (2, 2, "")]
+
+
+def test_a_bug_in_a_check_is_not_a_verdict():
+    with pytest.raises(ZeroDivisionError):
+        Statement("Lemma 0", "", lambda quick: Covered(str(1 // 0)), "holds").check()
+
+
+@pytest.mark.parametrize(
+    ("function", "box"),
+    [
+        (lambda a: inequalities.one_rate(a) - arb(0.1), [(0.0, 0.2)]),  # C.1 with a larger bound
+        (lambda a: -inequalities.one_rate(a), [(0.0, 0.2)]),
+        (lambda a: inequalities.bent_rate(a) - arb(0.11), [(0.0, 0.25)]),
+        (inequalities.two_rates, [(0.0, 8.0), (0.0, 1.0)]),  # C.3 without b >= 2a
+        (lambda s, w: -inequalities.four_rates(s, w), [(1 / 6, 15 / 64), (0.0, 1.0)]),
+        (inequalities.entropy_ratio_gap, [(0.5, 1.5), (0.0, 0.5)]),  # 5.2 with x1 > x2
+        (lambda s, x: -gains.lead(s, x), [(0.0, 0.5), (0.0, 0.5)]),
+        (lambda a: balls.entropy(a) - arb(1.01) * a, [(0.5, 1.0)]),
+    ],
+)
+def test_a_wrong_inequality_is_refuted_at_a_point(function, box):
+    with pytest.raises(Counterexample, match="not positive at"):
+        balls.certify_positive(function, box)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: (a - arb(1) / 3) ** 2,  # 0 at 1/3, between all midpoints
+        lambda a: a.log() * 0 + arb(0) / 0,  # no value at all
+    ],
+)
+def test_what_cannot_be_decided_is_not_certified(function):
+    with pytest.raises(Counterexample, match="undecided"):
+        balls.certify_positive(function, [(0.0, 1.0)], max_boxes=500)
+
+
+def test_a_point_that_is_not_positive_is_refused():
+    with pytest.raises(Counterexample, match="zero"):
+        balls.require_positive(lambda: {"zero": balls.entropy_at(Fraction(1))})
+
+
+def test_polynomials_that_differ_are_told_apart():
+    assert balls.same_polynomial(
+        lambda a, b: (a + b) ** 2, lambda a, b: a * a + 2 * a * b + b * b, 2, 2
+    )
+    assert not balls.same_polynomial(lambda a, b: (a + b) ** 2, lambda a, b: a * a + b * b, 2, 2)
+
+
+# --- balls contain what they should ---
+
+
+@pytest.mark.parametrize("function", [balls.slope, balls.bend, balls.entropy, balls.x_log2_x])
+def test_a_function_of_a_ball_contains_its_values(function):
+    generator = random.Random(1)
+    for _ in range(200):
+        low, high = sorted(generator.choice([0.0, 1.0, generator.random()]) for _ in range(2))
+        over_box = function(balls.ball(low, high))
+        for share in (0, generator.random(), 1):
+            inside = min(max(low + share * (high - low), low), high)
+            assert over_box.overlaps(function(arb(inside))), (low, inside, high)
+
+
+def test_entropy_agrees_with_the_package_and_is_exact_at_the_ends():
+    for number in range(65):
+        rate = Fraction(number, 64)
+        value = float(mt.impurity.entropy(float(rate)))
+        assert float(balls.entropy_at(rate).mid()) == pytest.approx(value, abs=1e-14)
+        assert balls.entropy(arb(fmpq(number, 64))).overlaps(balls.entropy_at(rate))
+    assert balls.entropy_at(Fraction(0)) == balls.entropy_at(Fraction(1)) == 0
+
+
+def h(rate):
+    return balls.entropy_at(rate)
+
+
+def as_ball(number):
+    return arb(fmpq(number.numerator, number.denominator))
+
+
+def same(one, other):
+    return one.overlaps(other) and float(one.rad()) < 1e-10 and float(other.rad()) < 1e-10
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scaled_forms_equal_the_printed_expressions(seed):
+    generator = random.Random(seed)
+    a, b = Fraction(generator.randint(1, 99), 1000), Fraction(generator.randint(1, 99), 500)
+    one = 2 * h(3 * a) - 3 * h(a) + h(2 * a) - h(5 * a)
+    assert same(inequalities.one_rate(as_ball(a)) * as_ball(a), one)
+    bent = inequalities.bent_rate_at(a)
+    assert same(inequalities.bent_rate(as_ball(a)) * as_ball(a), bent)
+    two = 2 * h(a + b) - 3 * h(a) + h(2 * a) - h(a + 2 * b)
+    scaled = inequalities.two_rates(as_ball(a / b), as_ball(a + 2 * b)) * as_ball(b)
+    assert same(scaled, two)
+    total = a + 4 * b
+    four = h(a + 2 * b) - h(a + b) - h(total) / 4 + h(a) / 4
+    scaled = inequalities.four_rates(as_ball(b / total), as_ball(total)) * as_ball(total)
+    assert same(scaled, four)
+    border = h(2 * b) - h(b) - h(4 * b) / 4
+    scaled = inequalities.one_term_rates(as_ball(4 * b)) * as_ball(16 * b * b)
+    assert same(scaled, border)
+    gap = h(a) / as_ball(a) - h(b) / as_ball(b)
+    assert same(inequalities.entropy_ratio_gap(as_ball(a / b), as_ball(b)), gap)
+    x, y = max(a, b), min(a, b)
+    lead = h(x) + gains.either(x, 2 * y) - h(y) - gains.either(2 * x, y)
+    assert same(gains.lead(as_ball(y / x), as_ball(x)) * as_ball(x), lead)
+
+
+def test_points_of_c6_lie_in_the_certified_ranges():
+    for m in range(2, 30):
+        for k in range(1, m):
+            x, y = HALF**k, HALF**m
+            b = x - x * y
+            if k < m - 1:
+                assert b >= 2 * y
+                assert y + 2 * b <= 1
+            if k >= 3:
+                assert y + 4 * b < 1
+
+
+# --- enumeration against the slow twin ---
+
+
+@pytest.mark.parametrize(
+    ("formula", "biases"),
+    [
+        ("a & b | c", [HALF, HALF, HALF]),
+        ("a & b | c", [Fraction(3, 10), Fraction(7, 10), Fraction(2, 5)]),
+        ("a | b | c", [Fraction(1, 5), Fraction(1, 5), Fraction(4, 5)]),
+        ("~a & b", [Fraction(1, 3), Fraction(3, 4)]),
+    ],
+)
+def test_enumeration_matches_the_slow_twin(formula, biases):
+    problem = mt.FormulaProblem(formula, biases)
+    table = as_table(problem)
+    twin = reference.Table(table.variables, tuple(map(int, table.truth_table)), table.probabilities)
+    trees = Enumeration(table, any_tree(table))
+    assert trees.least_errors("any", 5) == reference.least_errors(twin, 5)
+    for size in range(4):
+        errors = {
+            reference.tree_error(twin, reference.label_leaves(twin, structure))
+            for structure in reference.all_trees(twin.names, size)
+        }
+        assert {Fraction(e, trees.denominator) for e in trees.errors("any", size)} == errors
+
+
+def test_a_class_without_a_tree_of_some_size_keeps_the_smaller_ones():
+    table = as_table(mt.FormulaProblem("a & b"))
+    trees = Enumeration(table, right_path([0], "path"))
+    assert trees.errors("path", 2) == frozenset()
+    assert trees.least_errors("path", 2) == [Fraction(1, 4)] * 3
+
+
+@pytest.mark.parametrize(("shorter", "longer"), [(1, 1), (1, 4), (2, 2), (2, 3), (3, 4)])
+def test_staircase_errors_are_those_of_the_trees(shorter, longer):
+    problem = two_terms.two_terms(shorter, longer)
+    for size in range(two_terms.perfect_size(shorter, longer) + 1):
+        error = mt.staircase_tree(problem, size).error(problem, exact=True)
+        assert two_terms.staircase_error(shorter, longer, size) == error
+
+
+@pytest.mark.parametrize(("k1", "k2"), [(k1, k2) for k1 in range(1, 5) for k2 in range(5)])
+def test_error_reductions_are_those_of_a_split(k1, k2):
+    problem = two_terms.two_terms(k1, k2)
+    tree = mt.Tree.build(problem.variables, ("x1", 0, 0))
+    assert tree.error_reductions(problem, exact=True) == {0: readings.error_reduction(k1, k2)}

@@ -1,0 +1,94 @@
+"""A plain learner from rows: every literal, every leaf and every gain anew at every step.
+
+A row is a list of numbers, texts or None (missing). Trees are labels or (literal, low, high).
+"""
+
+import math
+from itertools import pairwise
+
+TOLERANCE = 1e-10
+
+
+def literals(rows, names):
+    """(text, test) for each literal, column by column."""
+    found = []
+    for column, name in enumerate(names):
+        known = {row[column] for row in rows} - {None}
+        values = sorted(known)
+        missing = any(row[column] is None for row in rows)
+        if values and isinstance(values[0], str):
+            shown = values if missing and len(values) > 1 else [] if missing else values
+            shown = values[1:] if len(values) <= 2 and not missing else shown
+            found += [(f"{name} is {v}", lambda row, c=column, v=v: row[c] == v) for v in shown]
+        elif set(values) == {0, 1}:
+            found.append((name, lambda row, c=column: row[c] == 1))
+        else:
+            for t in [(a + b) / 2 for a, b in pairwise(values)]:
+                test = lambda row, c=column, t=t: row[c] is not None and row[c] > t  # noqa: E731
+                found.append((f"{name} > {t:g}", test))
+        if missing and values:
+            found.append((f"{name} is missing", lambda row, c=column: row[c] is None))
+    return found
+
+
+def impurity(masses, criterion):
+    shares = [mass / sum(masses) for mass in masses]
+    return {
+        "entropy": lambda: -sum(s * math.log2(s) for s in shares if s > 0),
+        "gini": lambda: sum(s * (1 - s) for s in shares),
+        "root": lambda: sum(math.sqrt(max(0, s * (1 - s))) for s in shares),
+        "minority": lambda: 1 - max(shares),
+    }[criterion]()
+
+
+def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2, least=1,
+         depth=math.inf, min_gain=0):  # fmt: skip
+    """One tree per size from 0 to max_size; labels are 0, 1, ..., the first class wins ties."""
+    classes = range(max(labels) + 1)
+    mass = lambda leaf: [sum(weights[r] for r in leaf if labels[r] == c) for c in classes]  # noqa: E731
+    tie = lambda value, best: value >= best - TOLERANCE * best  # noqa: E731
+    leaves, trees, made = [(tuple(range(len(rows))), 0, 0)], [], []  # rows, depth, born
+    while True:
+        trees.append(assemble(made, [mass(rows_) for rows_, _, _ in leaves]))
+        offers = []  # priority, weight, leaf, literal
+        for number, (inside, deep, born) in enumerate(leaves):
+            if any(step[0] == number for step in made) or deep >= depth or len(inside) < split:
+                continue
+            here, gains = mass(inside), []
+            for literal, (_, test) in enumerate(tests):
+                high = [r for r in inside if test(rows[r])]
+                low = [r for r in inside if not test(rows[r])]
+                if min(len(low), len(high)) < max(1, least) or len({labels[r] for r in inside}) < 2:
+                    continue
+                parts = [
+                    sum(mass(p)) / sum(here) * impurity(mass(p), criterion) for p in (low, high)
+                ]
+                gain = impurity(here, criterion) - sum(parts)
+                gains.append((gain if gain > TOLERANCE * impurity(here, criterion) else 0, literal))
+            if gains and max(gains)[0] >= min_gain:
+                best = max(gains)[0]
+                tied = [literal for gain, literal in gains if tie(gain, best)]
+                share = sum(here) / sum(weights)
+                urgency = {"topdown": share * best, "bestfirst": best, "id3": born}[rule]
+                offers.append((urgency, share, number, tied[0 if ties == "first" else -1]))
+        if not offers or len(trees) > max_size:
+            return trees + trees[-1:] * (max_size + 1 - len(trees))
+        offers = [offer for offer in offers if tie(offer[0], max(offers)[0])]
+        if ties in ("heaviest", "lightest"):
+            sign = 1 if ties == "heaviest" else -1
+            offers = [o for o in offers if tie(o[1] ** sign, max(p[1] ** sign for p in offers))]
+        _, _, number, literal = offers[0 if ties == "first" else -1]
+        inside, deep, _ = leaves[number]
+        made.append((number, tests[literal][0]))
+        high = tuple(r for r in inside if tests[literal][1](rows[r]))
+        low = tuple(r for r in inside if r not in high)
+        leaves += [(low, deep + 1, 2 * len(made) + 1), (high, deep + 1, 2 * len(made))]
+
+
+def assemble(made, masses, leaf=0):
+    """The nested tree of the splits so far."""
+    for step, (number, text) in enumerate(made):
+        if number == leaf:
+            low, high = assemble(made, masses, 2 * step + 1), assemble(made, masses, 2 * step + 2)
+            return (text, low, high)
+    return masses[leaf].index(max(masses[leaf]))

@@ -1,0 +1,180 @@
+"""Random problems: each case holds mictree's problem and the reference's table of the same thing.
+
+Formulas are drawn as the reference's plain data and reach mictree as text, so nothing of mictree
+decides what a case means.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from hypothesis import strategies as st
+
+import mictree as mt
+from tests.reference import Table, formula_table
+
+NAMES = ("a", "b", "c", "d", "e", "f")
+KEYWORDS = ("and", "or", "not")
+
+
+@dataclass(frozen=True)
+class FormulaCase:
+    """A read-once DNF, the biases as given, and irrelevant variables behind its own."""
+
+    formula: tuple  # terms of (name, positive)
+    biases: dict  # name -> float or Fraction, in declared order
+
+    @property
+    def text(self) -> str:
+        return formula_text(self.formula)
+
+    @cached_property
+    def problem(self) -> mt.FormulaProblem:
+        return mt.FormulaProblem(self.text, self.biases)
+
+    @cached_property
+    def exact_biases(self) -> dict:
+        return {name: as_written(bias) for name, bias in self.biases.items()}
+
+    @cached_property
+    def table(self) -> Table:
+        return formula_table(self.formula, self.exact_biases, tuple(self.biases))
+
+    @cached_property
+    def table_problem(self) -> mt.TableProblem:
+        return table_problem(self.table)
+
+    @property
+    def term_chances(self) -> tuple:
+        """Each term as its sorted satisfaction probabilities, the terms sorted."""
+        chance = {True: lambda bias: bias, False: lambda bias: 1 - bias}
+        return tuple(
+            sorted(
+                tuple(sorted(chance[positive](self.exact_biases[name]) for name, positive in term))
+                for term in self.formula
+            )
+        )
+
+
+@dataclass(frozen=True)
+class TableCase:
+    """Any Boolean function under any joint distribution."""
+
+    table: Table
+
+    @cached_property
+    def problem(self) -> mt.TableProblem:
+        return table_problem(self.table)
+
+
+def as_written(number: float | Fraction) -> Fraction:
+    """0.3 means 3/10."""
+    return number if isinstance(number, Fraction) else Fraction(repr(number))
+
+
+def formula_text(formula: tuple) -> str:
+    """The formula as a user types it."""
+    return " | ".join(
+        " & ".join(name if positive else f"~{name}" for name, positive in term) for term in formula
+    )
+
+
+def table_problem(table: Table) -> mt.TableProblem:
+    """mictree's problem of a reference table."""
+    return mt.TableProblem(table.labels, table.weights, table.names)
+
+
+def nested(tree: mt.Tree, node: int = 0):
+    """A Tree in the reference's form."""
+    if tree.tests[node] == -1:
+        return tree.labels[node]
+    name = tree.variables[tree.tests[node]]
+    return (name, nested(tree, tree.low[node]), nested(tree, tree.high[node]))
+
+
+def program_rows(solved: mt.OptimalTrees) -> np.ndarray:
+    """The solver's own numbers: floats, 64-bit integers or Python integers."""
+    return solved.program.errors if hasattr(solved, "program") else solved.rows
+
+
+def all_inputs(count: int) -> np.ndarray:
+    """Every 0/1 row of `count` columns; row r has bit i of r in column i."""
+    return np.arange(2**count)[:, None] >> np.arange(count) & 1
+
+
+@st.composite
+def formulas(draw, max_variables: int = 6, min_variables: int = 1) -> tuple:
+    """A read-once DNF with negations as plain data."""
+    count = draw(st.integers(min_variables, max_variables))
+    names = draw(st.permutations(NAMES[:count]))
+    signs = draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    breaks = draw(st.lists(st.booleans(), min_size=count - 1, max_size=count - 1))
+    terms: list[list] = [[]]
+    for name, positive, ends in zip(names, signs, [*breaks, False], strict=True):
+        terms[-1].append((name, positive))
+        if ends:
+            terms.append([])
+    return tuple(map(tuple, terms))
+
+
+@st.composite
+def bias_lists(draw, count: int, most_distinct: int | None = None) -> list:
+    """Biases that share a denominator, or Fractions of any, or floats with two decimals."""
+    kind = draw(st.sampled_from([2, 3, 4, 5, 7, 10, "any", "floats"]))
+    if kind == "floats":
+        one = st.integers(5, 95).map(lambda percent: percent / 100)
+    elif kind == "any":
+        one = st.fractions(Fraction(1, 12), Fraction(11, 12), max_denominator=12)
+    else:
+        one = st.integers(1, kind - 1).map(lambda numerator: Fraction(numerator, kind))
+    if most_distinct is not None:
+        one = st.sampled_from(draw(st.lists(one, min_size=1, max_size=most_distinct)))
+    return draw(st.lists(one, min_size=count, max_size=count))
+
+
+@st.composite
+def formula_cases(
+    draw, max_variables: int = 6, max_irrelevant: int = 1, most_distinct: int | None = None
+) -> FormulaCase:
+    """A formula and biases; few distinct ones make gains tie often."""
+    formula = draw(formulas(max_variables))
+    names = [name for term in formula for name, _ in term]
+    names += [f"z{number}" for number in range(draw(st.integers(0, max_irrelevant)))]
+    values = draw(bias_lists(len(names), most_distinct))
+    return FormulaCase(formula, dict(zip(names, values, strict=True)))
+
+
+@st.composite
+def table_cases(draw, max_variables: int = 4, min_variables: int = 1) -> TableCase:
+    """Labels and probabilities at random; rows of probability zero are common."""
+    count = draw(st.integers(min_variables, max_variables))
+    rows = 2**count
+    labels = draw(st.lists(st.integers(0, 1), min_size=rows, max_size=rows))
+    if draw(st.booleans()):
+        shares = [1] * rows
+    else:
+        shares = draw(
+            st.lists(st.integers(0, 6), min_size=rows, max_size=rows).filter(lambda s: sum(s) > 0)
+        )
+    weights = tuple(Fraction(share, sum(shares)) for share in shares)
+    return TableCase(Table(NAMES[:count], tuple(labels), weights))
+
+
+def identifiers() -> st.SearchStrategy[str]:
+    """Any name that Python allows for a variable and that is no operator."""
+    letters = st.characters(categories=["Lu", "Ll", "Lo", "Nd", "Mn", "Mc", "Pc", "Nl"])
+    return st.text(letters, min_size=1, max_size=5).filter(
+        lambda name: name.isidentifier() and name not in KEYWORDS
+    )
+
+
+@st.composite
+def trees(draw, names: tuple = NAMES, max_depth: int = 4):
+    """A nested tree that tests no variable twice on a path."""
+    if not names or max_depth == 0 or draw(st.integers(0, 3)) == 0:
+        return draw(st.integers(0, 1))
+    name = draw(st.sampled_from(names))
+    others = tuple(other for other in names if other != name)
+    subtree = trees(others, max_depth - 1)
+    return (name, draw(subtree), draw(subtree))
