@@ -14,6 +14,9 @@ from numba.core import event, types
 from numba.extending import intrinsic
 
 
+PARALLEL_WORK = 3e6  # about half a millisecond
+
+
 class _Announcer(event.Listener):
     """Says once per process that kernels are being compiled; loading them from disk is silent."""
 
@@ -35,6 +38,22 @@ event.register("numba:compile", _Announcer())
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel for one core."""
     return numba.njit(cache=True, nogil=True)(function)
+
+
+def run(kernel: Any, work: float, *arguments: Any) -> None:
+    """Call a parallel kernel, on one core where ``work`` inner steps are not worth waking another.
+
+    When other programs keep the cores busy, waiting for a second thread takes milliseconds.
+    """
+    if work >= PARALLEL_WORK or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        kernel(*arguments)
+        return
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        kernel(*arguments)
+    finally:
+        numba.set_num_threads(threads)
 
 
 def parallel_jit(function: Callable[..., Any]) -> Any:

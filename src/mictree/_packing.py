@@ -30,9 +30,11 @@ def pack_rows(flat, columns, codes, first_word, out_bits):
     seen = np.uint64(0)
     for row in range(len(codes)):
         code = codes[row]
-        waiting[code, count[code]] = row * columns
-        count[code] += 1
-        if count[code] == 64:
+        ready = count[code]
+        waiting[code, ready] = row * columns
+        seen |= np.uint64(flat[row * columns])  # reading rows in order wakes the prefetcher
+        count[code] = ready + 1
+        if ready == 63:
             count[code] = 0
             if columns < 8:
                 seen |= _pack_narrow(flat, columns, waiting[code], 64, word[code], out_bits)

@@ -404,6 +404,9 @@ class ID3Classifier(GreedyTreeClassifier):
     _rule = "id3"
 
 
+CLASSIFIERS = (TopDownClassifier, BestFirstClassifier, ID3Classifier)
+
+
 def _read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
     """The classes, and each label's position among them."""
     plain = type(y) is np.ndarray and y.ndim == 1

@@ -102,20 +102,6 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-class _Named(int):
-    """A label that is written as its class."""
-
-    def __new__(cls, label: int, name: str) -> _Named:
-        made = super().__new__(cls, label)
-        made.name = name
-        return made
-
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-
 def draw(ax: Axes | None, splitting: Splitting, tree: Tree, classes: list[str]) -> Axes:
     """The tree with the rows at every node."""
     from dataclasses import replace
@@ -124,10 +110,9 @@ def draw(ax: Axes | None, splitting: Splitting, tree: Tree, classes: list[str]) 
 
     rows = splitting.rows[by_node(splitting, tree)].sum(axis=1)
     notes = [f"{count} row{'' if count == 1 else 's'}" for count in rows.tolist()]
-    labels = tuple(
-        label if label == LEAF else _Named(label, classes[label]) for label in tree.labels
-    )
-    return draw_tree(ax, replace(tree, labels=labels), {}, notes)
+    # a leaf shows its class, so that is its label here
+    named: Any = tuple(LEAF if label == LEAF else classes[label] for label in tree.labels)
+    return draw_tree(ax, replace(tree, labels=named), {}, notes)
 
 
 def to_sklearn(model: Any, on: str) -> Any:

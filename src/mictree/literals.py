@@ -297,14 +297,14 @@ def _between(below: FloatArray, above: FloatArray) -> FloatArray:
     scikit-learn's trees read their input as 32-bit floats; ``to_sklearn`` must send the rows of the
     training data the same way wherever 32 bits tell the values apart.
     """
-    middle = below + (above - below) / 2
-    with np.errstate(over="ignore"):
+    middle = below / 2 + above / 2  # half of each: their sum may overflow
+    with np.errstate(over="ignore", invalid="ignore"):
         low, high = below.astype(np.float32).astype(float), above.astype(np.float32).astype(float)
-    coarse = low + (high - low) / 2
+        coarse = low / 2 + high / 2
     usable = np.isfinite(coarse) & (below <= coarse) & (coarse < above) & (low < high)
     clash = ~((low <= middle) & (middle < high)) & usable
     middle = np.where(clash, coarse, middle)
-    return np.where(middle < above, middle, below)
+    return np.where((below <= middle) & (middle < above), middle, below)
 
 
 class Literals:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mictree import __version__
-from mictree.cli import formulas, sweep, verify
+from mictree.cli import fit, formulas, sweep, verify
 
 INTERRUPTED = 130  # the shell's status for Ctrl-C
 
@@ -36,6 +36,7 @@ def _top(
 app.command()(formulas.mic)
 app.command()(formulas.grow)
 app.command()(formulas.optimal)
+app.command()(fit.fit)
 app.command()(sweep.sweep)
 app.command()(verify.verify)
 

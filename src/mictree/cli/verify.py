@@ -68,7 +68,9 @@ def _progress() -> Iterator[Callable[[int, int, str], None]]:
 
 
 def _table(checks: "list[Check]") -> Table:
-    table = Table("paper", "statement", "range covered", "verdict", "s")
+    table = Table()
+    for name in ("paper", "statement", "range covered", "verdict", "s"):
+        table.add_column(name, overflow="fold")
     for check in checks:
         verdict = check.verdict if check.as_expected else f"{check.verdict.upper()} (!)"
         table.add_row(

@@ -132,8 +132,13 @@ def entropy(u: arb) -> arb:
 
 
 def _within_unit(x: arb) -> tuple[arb, arb]:
-    """The ends of a ball, cut to [0, 1]: balls are rounded outwards, also past 0 and 1."""
+    """The ends of a ball, cut to [0, 1].
+
+    The true value lies there; a ball may reach further because it is rounded outwards.
+    """
     low, high = x.lower(), x.upper()
+    if low > 1 or high < 0:
+        raise ValueError(f"a probability must lie in [0, 1]; it lies in {x}")
     return (low if low > 0 else arb(0)), (high if high < 1 else arb(1))
 
 

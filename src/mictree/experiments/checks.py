@@ -5,12 +5,10 @@ one, and otherwise says what it covered.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import numba
 
 Verdict = Literal["holds", "fails", "unclear as printed"]
 
@@ -74,8 +72,7 @@ class Statement:
         """Look for a counterexample; an unclear statement is one whose gap was exhibited."""
         begin = time.perf_counter()
         try:
-            with one_core():
-                covered, verdict = self.function(quick), "holds"
+            covered, verdict = self.function(quick), "holds"
             if self.expected == "unclear as printed":
                 verdict = self.expected
         except Counterexample as case:
@@ -85,17 +82,6 @@ class Statement:
             self.number, self.text, covered.range_covered, verdict, covered.detail, seconds,
             self.expected,
         )  # fmt: skip
-
-
-@contextmanager
-def one_core() -> Iterator[None]:
-    """Run kernels on one core: for hundreds of small problems, threads wait more than they work."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def states(

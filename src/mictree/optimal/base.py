@@ -44,7 +44,8 @@ class OptimalTrees(ABC):
             raise ValueError(f"size must be at most max_size={self.max_size}; got {wanted}")
         variables = self.problem.variables
         finished: list[Any] = []  # subtrees, low before high
-        waiting: list[Any] = [(self.problem.root(), self._start(), wanted)]
+        exact = self.errors.dtype == object  # then labels must be right to the last digit too
+        waiting: list[Any] = [(self.problem.root(exact), self._start(), wanted)]
         while waiting:
             task = waiting.pop()
             if isinstance(task, str):  # both subtrees of this test are finished

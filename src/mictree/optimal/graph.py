@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from mictree._jit import jit, parallel_jit
+from mictree._jit import jit, parallel_jit, run
 from mictree.lattice import Graph
 from mictree.optimal.base import repeat_last
 from mictree.optimal.minplus import NOTHING, level_out, relax, relax_objects
@@ -92,12 +92,14 @@ class Batch(NamedTuple):
 
     begin: int
     stop: int
+    work: float  # inner steps
     share: float  # of all inner steps, when the batch is done
 
 
 def fill_batch(graph: Graph, program: Program, batch: Batch) -> None:
     """Fill the rows of one batch; those before it are complete."""
-    _fill_errors(
+    run(
+        _fill_errors, batch.work,
         graph.order[batch.begin : batch.stop], graph.first, graph.low, graph.high, graph.value,
         graph.literals, program.start, program.low_weight, program.high_weight,
         NOTHING[program.errors.dtype.type], program.errors,
@@ -113,7 +115,8 @@ def batches(graph: Graph, start: np.ndarray, done: int = 0) -> Iterator[Batch]:
         while begin < end:
             reached = work[begin] + BATCH_UPDATES
             stop = min(int(end), max(begin + 1, int(np.searchsorted(work, reached))))
-            yield Batch(begin, stop, float(work[stop - 1] / max(work[-1], 1)))
+            steps = work[stop - 1] - (work[begin - 1] if begin else 0)
+            yield Batch(begin, stop, float(steps), float(work[stop - 1] / max(work[-1], 1)))
             begin = stop
 
 

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from mictree._checks import TooLarge
-from mictree._jit import jit, parallel_jit
+from mictree._jit import jit, parallel_jit, run
 from mictree.optimal.base import (
     Choice,
     OptimalTrees,
@@ -61,7 +61,8 @@ def solve(
         if rows.dtype == object:
             _fill_objects(order[levels[level] : levels[level + 1]], count, start, rows)
         else:
-            _fill_errors(order[levels[level] : levels[level + 1]], count, start, nothing, rows)
+            some = order[levels[level] : levels[level + 1]]
+            run(_fill_errors, 100 * len(some), some, count, start, nothing, rows)
         if progress is not None:
             progress((level + 1) / (count + 1))
     row = rows[start[-2] :]

@@ -17,8 +17,8 @@ CRITERION_CODES = {"entropy": 0, "gini": 1, "root": 2, "minority": 3}
 TIE_CODES = {"last": 0, "first": 1, "random": 2, "heaviest": 3, "lightest": 4}
 
 CLOSED = -1.0  # priority of a leaf that is split, pure or without splits
-SHRINK = 4  # a compact matrix must have this many times fewer words ...
-PATIENCE = 6  # ... and the leaf must lie this many splits below the last compact one
+SHRINK = 4  # a compact matrix must have this many times fewer words
+COMPACTION = 20  # what making one costs, in splits counted on the old one
 
 # n log2 n, so that entropies of small counts need no logarithm
 TABLE_SIZE = 4096
@@ -65,7 +65,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
         [valid],
         [weights],
     )
-    matrix_users = [1]
+    matrix_users, matrix_rent, open_leaves = [1], [0], 0
     matrix_of = np.zeros(capacity, dtype=np.int64)
     matrix_root = [0]
     parent = np.zeros(capacity, dtype=np.int64)
@@ -102,6 +102,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
         settings, scratch, random,
     )  # fmt: skip
     if chosen[0] >= 0:
+        open_leaves = 1
         _set_priority(tournament, size, 0, _priority(settings.rule, 1.0, gain[0], 0))
     no_counts = np.zeros((0, classes), dtype=np.int64)
     no_masses = np.zeros((0, classes))
@@ -117,6 +118,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
         counts_of[leaf], masses_of[leaf] = no_counts, no_masses
         low, high = 2 * step + 1, 2 * step + 2
         step += 1
+        open_leaves -= 1
         _share(counts, masses, literal, class_weight, out_rows, out_masses, leaf, low, high)
         for child in (low, high):
             parent[child], literal_of[child], depth[child] = leaf, literal, depth[leaf] + 1
@@ -129,6 +131,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
         ready_high = step < settings.max_size and _may_split(out_rows[high], depth[high], settings)
         number = matrix_of[leaf]
         matrix_users[number] += 1
+        matrix_rent[number] += 1
         if ready_low or ready_high:
             mask = _mask(
                 matrices[number],
@@ -138,9 +141,13 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
                 parent,
                 literal_of,
             )
-            if _worth_compacting(
-                matrices[number], depth[leaf] - depth[matrix_root[number]], out_rows[leaf]
+            # pay for a compact matrix when the splits to come, shared among the open leaves, or
+            # those already counted on the old matrix cost as much
+            hope = (settings.max_size - step) // (open_leaves + 1)
+            if max(hope, matrix_rent[number]) >= COMPACTION and _shrinks(
+                matrices[number], out_rows[leaf]
             ):
+                matrix_rent[number] = 0
                 words = _first_words(out_rows[leaf])
                 small, mask, small_weights = _compact(
                     matrices[number], matrix_firsts[number], matrix_weights[number], mask, words
@@ -155,6 +162,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
                 matrix_weights.append(small_weights)
                 matrix_root.append(leaf)
                 matrix_users.append(2)
+                matrix_rent.append(1)
                 matrix_of[leaf] = matrix_of[low] = matrix_of[high] = number
             light, heavy = low, high
             if _sum(out_rows[low]) > _sum(out_rows[high]):
@@ -177,6 +185,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
                 born = 2 * step + (1 if child == low else 0)
                 urgency = _priority(settings.rule, reach[child], gain[child], born)
                 _set_priority(tournament, size, child, urgency)
+                open_leaves += 1
             else:
                 counts_of[child], masses_of[child] = no_counts, no_masses
                 matrix_users[number] -= 1
@@ -435,12 +444,15 @@ def _weigh_class_rows(mask, first_word, weights, class_weight, out):
 @jit
 def _count(bits, first_word, mask, literals, out):
     """Rows of the mask that satisfy each of the given literals, by class."""
-    for literal in literals:
-        row = bits[literal]
-        for code in range(len(first_word) - 1):
+    for code in range(len(first_word) - 1):
+        start, stop = first_word[code], first_word[code + 1]
+        inside = mask[start:stop]
+        for literal in literals:
+            # loops over a whole slice become vector code; loops from start to stop do not
+            row = bits[literal, start:stop]
             ones = np.uint64(0)
-            for word in range(first_word[code], first_word[code + 1]):
-                ones += popcount(row[word] & mask[word])
+            for word in range(len(row)):
+                ones += popcount(row[word] & inside[word])
             out[literal, code] = ones
 
 
@@ -518,12 +530,12 @@ def _first_words(rows):
 
 
 @jit
-def _worth_compacting(bits, below, rows):
-    """Whether a leaf this many splits below its matrix's leaf should get a matrix of its own."""
+def _shrinks(bits, rows):
+    """Whether a matrix of its own would be much smaller than the one a leaf has."""
     words = 0
     for count in rows:
         words += (count + 63) // 64
-    return below >= PATIENCE and words * SHRINK <= bits.shape[1]
+    return words * SHRINK <= bits.shape[1]
 
 
 @jit

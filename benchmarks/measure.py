@@ -1,0 +1,50 @@
+"""Timing and memory, shared by all benchmarks."""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def best_time(work: Callable[[], Any], repeats: int = 5) -> float:
+    """The shortest of several runs, in seconds; the first one warms up and does not count."""
+    work()
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def in_new_process(code: str, cold: bool = False) -> tuple[float, float]:
+    """Seconds and peak memory in MB of a Python program in its own process.
+
+    A cold one compiles its kernels into an empty folder first.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, **({"NUMBA_CACHE_DIR": folder} if cold else {})}
+        begin = time.perf_counter()
+        program = (
+            f"{code}\nimport resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment, check=True, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        seconds = time.perf_counter() - begin
+    return seconds, int(done.stdout.split()[-1]) / 1000
+
+
+def report(name: str, value: str, wanted: str = "") -> None:
+    """One line: what was measured, the figure, and the one to reach."""
+    print(f"{name:<68} {value:>16}   {wanted}", flush=True)
+
+
+def peak_memory() -> float:
+    """The most memory this process ever had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000

@@ -1,0 +1,5 @@
+"""``python -m mictree`` is the command line."""
+
+from mictree.cli import main
+
+main()

@@ -1,0 +1,161 @@
+"""The command fit: grow a tree from a table of data."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from mictree.cli.common import (
+    AsJson,
+    Draw,
+    check_drawing,
+    print_json,
+    print_parts,
+    save,
+    show_number,
+    working,
+)
+from mictree.growers import RULES, TIES
+from mictree.impurity import CRITERIA
+
+if TYPE_CHECKING:
+    import polars
+
+READERS = {".csv": "read_csv", ".parquet": "read_parquet"}
+MISSING_TEXTS = ["", "NA", "NaN", "nan", "null", "?"]
+
+
+def fit(
+    file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
+    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
+    rule: Annotated[str, typer.Option(help=f"{', '.join(RULES)}.")] = "topdown",
+    max_size: Annotated[int, typer.Option(help="The most splits.")] = 20,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            help="The size of the tree to show; by default the least of least held-out error.",
+            show_default=False,
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str], typer.Option(help="A column to leave out; repeatable.", metavar="COLUMN")
+    ] = [],  # noqa: B006  # typer copies defaults
+    held_out: Annotated[float, typer.Option(help="The share of rows kept for testing.")] = 0.25,
+    seed: Annotated[int, typer.Option(help="Chooses the rows kept for testing.")] = 0,
+    criterion: Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")] = "entropy",
+    ties: Annotated[
+        str, typer.Option(help=f"Among equally good splits: {', '.join(TIES)}.")
+    ] = "last",
+    min_samples_split: Annotated[int, typer.Option(help="Fewer rows are not split.")] = 2,
+    min_samples_leaf: Annotated[int, typer.Option(help="The fewest rows of a leaf.")] = 1,
+    max_depth: Annotated[
+        int | None, typer.Option(help="The most tests on a path.", show_default=False)
+    ] = None,
+    max_thresholds: Annotated[int, typer.Option(help="The most thresholds of a column.")] = 64,
+    as_json: AsJson = False,
+    draw: Draw = None,
+) -> None:
+    """Grow a tree from data; show its error by size on its own and on held-out rows.
+
+    The rows are split once, by --seed: the tree is grown on one part and tested on the other.
+
+    \b
+    Examples:
+      mictree fit iris.csv --target species
+      mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
+      mictree fit iris.csv --target species --size 3 --draw tree.svg
+    """
+    from mictree import estimators
+
+    if rule not in RULES:
+        raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
+    check_drawing(draw)
+    X, y = read_table(file, target, drop)
+    train, test = split_rows(len(y), held_out, seed)
+    classifiers = {kind._rule: kind for kind in estimators.CLASSIFIERS}
+    model = classifiers[rule](
+        max_size,
+        criterion=criterion,
+        ties=ties,
+        random_state=seed,
+        min_samples_split=min_samples_split,
+        min_samples_leaf=min_samples_leaf,
+        max_depth=max_depth,
+        max_thresholds=max_thresholds,
+    )
+    with working("growing"):
+        model.fit(X[train], y[train])
+        errors = model.growth_.errors
+        test_errors = 1 - model.staged_score(X[test], y[test])
+    made = model.get_n_leaves() - 1
+    shown = int(test_errors.argmin()) if size is None else size
+    tree = model.growth_.tree(shown)
+    if as_json:
+        print_json(
+            {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
+             "ties": ties, "seed": seed},
+            train_rows=len(train), held_out_rows=len(test), classes=model._class_names,
+            train_errors=errors, held_out_errors=test_errors,
+            size=tree.size, tree=json.loads(tree.to_json()),
+        )  # fmt: skip
+    else:
+        table = Table("size", "split on", "training error", "held-out error")
+        splits = ["", *(step.variable for step in model.growth_.steps)]
+        for number in range(made + 1):
+            cells = (show_number(errors[number]), show_number(test_errors[number]))
+            table.add_row(str(number), splits[number], *cells)
+        print_parts(
+            f"{len(train)} rows to grow on, {len(test)} held out, {len(model.literals_)} literals",
+            table,
+            model.to_text(shown),
+            f"size {tree.size}, training error {show_number(errors[shown])}, "
+            f"held-out error {show_number(test_errors[shown])}",
+        )
+    if draw is not None:
+        save(draw, model.draw(size=shown))
+
+
+def read_table(file: Path, target: str, drop: list[str]) -> tuple["polars.DataFrame", Any]:
+    """The columns to learn from and the labels."""
+    import polars
+
+    reader = READERS.get(file.suffix.lower())
+    if reader is None:
+        raise ValueError(f"FILE must end in .csv or .parquet; got {str(file)!r}")
+    if not file.is_file():
+        raise ValueError(f"FILE must exist; there is no {str(file)!r}")
+    options: dict[str, Any] = {}
+    if reader == "read_csv":
+        options = {"null_values": MISSING_TEXTS, "infer_schema_length": None}
+    try:
+        frame = getattr(polars, reader)(file, **options)
+    except polars.exceptions.PolarsError as error:
+        raise ValueError(f"{file} cannot be read: {str(error).splitlines()[0]}") from None
+    for name in [target, *drop]:
+        if name not in frame.columns:
+            known = ", ".join(frame.columns[:10])
+            raise ValueError(f"the file must have a column {name!r}; it has {known}")
+    missing = frame[target].null_count()
+    if missing:
+        raise ValueError(f"every row must have a label; {target} is missing in {missing} rows")
+    features = frame.drop([target, *drop])
+    if not features.width:
+        raise ValueError("the file must have a column beside the target; it has none")
+    return features, frame[target].to_numpy()
+
+
+def split_rows(rows: int, held_out: float, seed: int) -> tuple[Any, Any]:
+    """Row numbers to grow on and to test on, the same for the same seed."""
+    import numpy as np
+
+    if not 0 < held_out < 1:
+        raise ValueError(f"--held-out must lie strictly between 0 and 1; got {held_out}")
+    if seed < 0:
+        raise ValueError(f"--seed must be at least 0; got {seed}")
+    count = round(rows * held_out)
+    if count < 1 or rows - count < 1:
+        raise ValueError(f"both parts of the rows must have at least 1; the file has {rows} rows")
+    shuffled = np.random.default_rng(seed).permutation(rows)
+    return np.sort(shuffled[count:]), np.sort(shuffled[:count])

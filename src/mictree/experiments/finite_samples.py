@@ -1,0 +1,194 @@
+"""Section 8.3 and the last supplement: test error against the number of training rows."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from sklearn.tree import DecisionTreeClassifier
+
+from mictree._checks import TooLarge
+from mictree.experiments.cache import Cache
+from mictree.experiments.samples import Rows, from_sklearn, learn
+from mictree.formulas import ReadOnceDNF
+from mictree.growers import BestFirst, Grower, TopDown
+from mictree.optimal import optimal_errors
+from mictree.problems import FormulaProblem
+from mictree.tree import Tree
+
+SEED = 38
+RULES: tuple[Grower, ...] = (TopDown(), BestFirst())
+SKLEARN = "scikit-learn"
+LEARNERS = (*(type(rule).__name__ for rule in RULES), SKLEARN)
+OPTIMAL_MEMORY = 6 * 2**30  # bytes
+Progress = Callable[[str, float], None]  # what is being done, and the share of it that is
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The numbers of the experiment; the defaults are the paper's."""
+
+    terms: tuple[int, ...] = (3, 3, 4, 5, 3, 4, 3, 5, 4, 4)
+    biases: tuple[tuple[float, float], ...] = ((0.5, 0.5), (0.3, 0.7), (0.4, 0.6))
+    rows: tuple[int, ...] = (50, 100, 1000, 2000, 3000, 4000, 10000, 20000, 50000)
+    repetitions: int = 10
+    test_rows: int = 10_000
+    max_size: int = 20
+    min_samples_split: int = 20
+    seed: int = SEED
+
+    def problem(self, biases: tuple[float, float]) -> FormulaProblem:
+        """The formula; half of the variables, at random, have the first bias, the others the second."""
+        formula = ReadOnceDNF.of_sizes(self.terms)
+        count = len(formula.variables)
+        chosen = np.random.default_rng([self.seed, 0]).permutation(count)[: count // 2]
+        mixed = np.full(count, biases[1])
+        mixed[chosen] = biases[0]
+        return FormulaProblem(formula, mixed.tolist())
+
+
+QUICK_PLAN = Plan((3, 3, 4, 5), rows=(50, 500, 4000), repetitions=3, test_rows=2000, max_size=12)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What the same distribution gives without sampling."""
+
+    exact_errors: dict[str, list[float]]  # of each rule that knows the distribution, index = size
+    optimal_errors: list[float] | None  # OPT(D, size), index = size
+    refusal: str = ""  # why there are no optimal errors
+
+
+@dataclass(frozen=True)
+class FiniteSetting:
+    """All fits under one distribution."""
+
+    name: str
+    frame: pl.DataFrame  # a row for each learner, number of rows and repetition
+    limit: Limit
+    optimal_seconds: float
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Mean and standard deviation of both errors for each learner and number of rows."""
+        measured = ["test_error", "exact_error", "size"]
+        return self.frame.group_by("learner", "rows", maintain_order=True).agg(
+            *(pl.col(name).mean().alias(name) for name in measured),
+            *(pl.col(name).std().alias(f"{name}_spread") for name in measured[:2]),
+            pl.col("seconds").sum(),
+        )
+
+    def mean_error(self, learner: str, rows: int, column: str = "exact_error") -> float:
+        """The mean over repetitions."""
+        return float(self.summary.filter(learner=learner, rows=rows)[column].item())
+
+
+@dataclass(frozen=True)
+class FiniteSamples:
+    """The whole experiment."""
+
+    plan: Plan
+    settings: tuple[FiniteSetting, ...] = field(default=())
+
+    @property
+    def fit_seconds(self) -> dict[str, float]:
+        """The time that each learner took for all its fits."""
+        fits = pl.concat([setting.frame for setting in self.settings])
+        totals = fits.group_by("learner", maintain_order=True).agg(pl.col("seconds").sum())
+        return dict(totals.iter_rows())
+
+
+def finite_samples(
+    plan: Plan, cache: Cache | None = None, progress: Progress | None = None
+) -> FiniteSamples:
+    """Fit every learner on every sample; what is in the cache is not fitted again."""
+    store = cache or Cache()
+    settings = []
+    work = _Work(progress, len(plan.biases) * (len(plan.rows) + 1))
+    for number, biases in enumerate(plan.biases):
+        name = setting_name(biases)
+        problem = plan.problem(biases)
+        parameters: dict[str, Any] = asdict(plan) | {"biases": biases}
+        del parameters["rows"]  # each number of rows is kept by itself
+        parts = []
+        for rows in plan.rows:
+            work.next(f"finite samples, {name}: {rows:,} rows")
+            made = store.frame(
+                "finite",
+                {**parameters, "rows": rows},
+                lambda problem=problem, number=number, rows=rows: pl.DataFrame(
+                    list(_fits(plan, problem, number, rows))
+                ),
+            )
+            parts.append(made.value)
+        work.next(f"optimal trees, {name}")
+        limit = store.values(
+            "limit", parameters, lambda problem=problem: asdict(_limit(plan, problem))
+        )
+        settings.append(FiniteSetting(name, pl.concat(parts), Limit(**limit.value), limit.seconds))
+    return FiniteSamples(plan, tuple(settings))
+
+
+def setting_name(biases: tuple[float, float]) -> str:
+    """How a distribution is called."""
+    return "uniform" if biases[0] == biases[1] == 0.5 else f"{biases[0]:g} and {biases[1]:g}"
+
+
+@dataclass
+class _Work:
+    """Tells how far a list of equal pieces has come."""
+
+    progress: Progress | None
+    pieces: int
+    done: int = 0
+
+    def next(self, what: str) -> None:
+        if self.progress is not None:
+            self.progress(what, self.done / self.pieces)
+        self.done += 1
+
+
+def _fits(plan: Plan, problem: FormulaProblem, setting: int, rows: int) -> Iterator[dict[str, Any]]:
+    test = Rows.draw(problem, plan.test_rows, [plan.seed, 1, setting])
+    for repetition in range(plan.repetitions):
+        train = Rows.draw(problem, rows, [plan.seed, 2, setting, rows, repetition])
+        for learner in LEARNERS:
+            begin = time.perf_counter()
+            tree = _fit(plan, problem, learner, train)
+            seconds = time.perf_counter() - begin
+            yield {
+                "rows": rows,
+                "repetition": repetition,
+                "learner": learner,
+                "size": tree.size,
+                "train_error": train.error(tree),
+                "test_error": test.error(tree),
+                "exact_error": float(tree.error(problem)),
+                "seconds": seconds,
+            }
+
+
+def _fit(plan: Plan, problem: FormulaProblem, learner: str, train: Rows) -> Tree:
+    for rule in RULES:
+        if type(rule).__name__ == learner:
+            return learn(problem, rule, train, plan.max_size, plan.min_samples_split).tree
+    fitted = DecisionTreeClassifier(
+        criterion="entropy",
+        max_leaf_nodes=plan.max_size + 1,
+        min_samples_split=plan.min_samples_split,
+        random_state=plan.seed,
+    ).fit(train.X, train.y)
+    return from_sklearn(fitted, problem.variables)
+
+
+def _limit(plan: Plan, problem: FormulaProblem) -> Limit:
+    exact = {
+        type(rule).__name__: rule.grow(problem, plan.max_size).errors.tolist() for rule in RULES
+    }
+    try:
+        least = optimal_errors(problem, plan.max_size, memory_limit=OPTIMAL_MEMORY)
+    except TooLarge as refusal:
+        return Limit(exact, None, str(refusal))
+    return Limit(exact, least.tolist())

@@ -1,0 +1,466 @@
+"""Branch and bound over row sets: the kernel behind optimal trees on data.
+
+A sub-problem is a set of rows and a budget of splits. Counting all pairs of literals among its rows
+gives, at once, its least errors with 0, 1 and 2 splits and those of every child with 0 and 1 split.
+What is learned of a row set, a lower bound for every budget, is kept in one table under a 128-bit
+hash of the set: two random 64-bit numbers per row, xor-ed. Two different sets share a key with
+probability 2**-128; among n sets a collision has probability below n**2 / 2**129.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mictree._jit import jit, popcount
+
+PROBES = (
+    8  # places of the table that a key may have; the last one is overwritten when all are taken
+)
+SOLVED, VISITED, OVERWRITTEN = range(3)  # counters
+
+
+class Data(NamedTuple):
+    """The rows, sorted by class; rows that share all literals but not the label are contradictory."""
+
+    words: np.ndarray  # (rows, words): the literals' bits of each row
+    weights: np.ndarray  # (rows,), int64 or float64; all arithmetic is in this type
+    unit: bool  # all weights are 1
+    unavoidable: np.ndarray  # (rows,) the weight that no tree can label right
+    keys: np.ndarray  # (rows, 2) random
+    first_row: np.ndarray  # (classes + 1,)
+    literals: int
+
+
+class Table(NamedTuple):
+    """What is known of row sets: keys, lower bounds by budget, and which of them are exact."""
+
+    keys: np.ndarray  # (places, 2); 0, 0 is free
+    lower: np.ndarray  # (places, budgets)
+    exact: np.ndarray  # (places,) bit b: lower[b] is the least error
+
+
+class Frames(NamedTuple):
+    """Scratch of one recursion level each: the rows of a sub-problem and what its pairs say."""
+
+    rows: np.ndarray  # (levels, rows)
+    bits: np.ndarray  # (levels, literals, words)
+    leaf: np.ndarray  # (levels, 2, literals) least error of the low and high child without a split
+    one: np.ndarray  # (levels, 2, literals) and with one
+    least: np.ndarray  # (levels, 2, literals) lower bound with any number
+    order: np.ndarray  # (levels, literals)
+
+
+@jit
+def solve(level, count, budget, bound, depth, data, table, frames, stop, counters):
+    """The least error of the rows in ``frames.rows[level, :count]``, if it is below ``bound``.
+
+    Otherwise some number that is at least ``bound`` and at most the least error. Rows are in the order
+    of their class. When ``stop`` is set returns at once; the result is then meaningless.
+    """
+    rows = frames.rows[level, :count]
+    totals = _class_masses(rows, data)
+    error = totals.sum() - totals.max()
+    if depth < 62:
+        budget = min(budget, (1 << depth) - 1)
+    if budget == 0 or error == 0 or stop[0]:
+        return error
+    high_key, low_key = _key(rows, depth, data.keys)
+    place = _find(high_key, low_key, table)
+    if place >= 0:
+        known = table.lower[place, budget]
+        if known >= bound or (table.exact[place] >> np.uint64(budget)) & np.uint64(1):
+            return known
+    counters[VISITED] += 1
+    one, two, floor = _count_pairs(level, count, totals, error, depth, data, frames)
+    best = one if budget == 1 else two
+    if budget <= 2 or best <= floor:
+        _remember(high_key, low_key, budget, best, True, error, one, two, floor, table, counters)
+        return best
+    _sort_literals(level, data.literals, frames)
+    limit = min(bound, best)
+    for position in range(data.literals):
+        literal = frames.order[level, position]
+        if literal < 0 or limit <= floor:
+            break
+        limit = _try_literal(
+            level, count, literal, budget, limit, depth, data, table, frames, stop, counters
+        )
+        if stop[0]:
+            return limit
+    _remember(
+        high_key, low_key, budget, limit, limit < bound or limit == best,
+        error, one, two, floor, table, counters,
+    )  # fmt: skip
+    return limit
+
+
+@jit
+def _try_literal(
+    level, count, literal, budget, limit, depth, data, table, frames, stop, counters
+):  # fmt: skip
+    """The best of ``limit`` and all trees that test the literal first."""
+    bounds = np.empty((2, budget), dtype=data.weights.dtype)
+    sizes = (0, 0)
+    looked = False
+    middle = (budget - 1) // 2
+    for turn in range(budget):
+        # budgets of the low child from balanced to lopsided
+        offset = (turn + 1) // 2
+        low_budget = middle + (offset if turn % 2 == 1 else -offset)
+        if low_budget < 0 or low_budget > budget - 1:
+            low_budget = budget - 1 - (middle + offset if turn % 2 == 0 else middle - offset)
+        high_budget = budget - 1 - low_budget
+        low = _quick_bound(level, 0, literal, low_budget, frames)
+        high = _quick_bound(level, 1, literal, high_budget, frames)
+        if low + high >= limit:
+            continue
+        if not looked:
+            sizes = _look_up(level, count, literal, budget, depth, bounds, data, table, frames)
+            looked = True
+        low, high = bounds[0, low_budget], bounds[1, high_budget]
+        if low + high >= limit:
+            continue
+        first = 0 if sizes[0] >= sizes[1] else 1  # the larger child decides more
+        for step in range(2):
+            side = first if step == 0 else 1 - first
+            child_budget = low_budget if side == 0 else high_budget
+            other = high if side == 0 else low
+            children = _child_rows(level, count, literal, side, data, frames)
+            value = solve(
+                level + 1, children, child_budget, limit - other, depth - 1,
+                data, table, frames, stop, counters,
+            )  # fmt: skip
+            if stop[0]:
+                return limit
+            _raise_bounds(bounds, side, child_budget, value)
+            low, high = bounds[0, low_budget], bounds[1, high_budget]
+            if low + high >= limit:
+                break
+            if step == 1:
+                limit = low + high
+    return limit
+
+
+@jit
+def _quick_bound(level, side, literal, budget, frames):
+    """What the pair counts say of a child: exact with 0 or 1 split."""
+    if budget == 0:
+        return frames.leaf[level, side, literal]
+    if budget == 1:
+        return frames.one[level, side, literal]
+    return frames.least[level, side, literal]
+
+
+@jit
+def _look_up(level, count, literal, budget, depth, bounds, data, table, frames):
+    """Fill lower bounds of both children for every budget; returns their numbers of rows."""
+    sizes = (
+        _look_up_side(level, count, literal, 0, budget, depth, bounds, data, table, frames),
+        _look_up_side(level, count, literal, 1, budget, depth, bounds, data, table, frames),
+    )
+    return sizes
+
+
+@jit
+def _look_up_side(level, count, literal, side, budget, depth, bounds, data, table, frames):
+    children = _child_rows(level, count, literal, side, data, frames)
+    high_key, low_key = _key(frames.rows[level + 1, :children], depth - 1, data.keys)
+    place = _find(high_key, low_key, table)
+    deepest = (1 << (depth - 1)) - 1 if depth - 1 < 62 else budget
+    for size in range(budget):
+        bounds[side, size] = _quick_bound(level, side, literal, min(size, deepest), frames)
+        if place >= 0:
+            known = table.lower[place, min(size, deepest)]
+            bounds[side, size] = max(bounds[side, size], known)
+    return children
+
+
+@jit
+def _raise_bounds(bounds, side, budget, value):
+    """A lower bound for a budget holds for all smaller ones."""
+    for size in range(budget + 1):
+        bounds[side, size] = max(bounds[side, size], value)
+
+
+@jit
+def _child_rows(level, count, literal, side, data, frames):
+    """Write the rows of a child into the next level's frame; returns how many."""
+    word, bit = literal // 64, np.uint64(literal % 64)
+    found = 0
+    for number in range(count):
+        row = frames.rows[level, number]
+        if (data.words[row, word] >> bit) & np.uint64(1) == np.uint64(side):
+            frames.rows[level + 1, found] = row
+            found += 1
+    return found
+
+
+@jit
+def _class_masses(rows, data):
+    """The weight of each class among some rows."""
+    totals = np.zeros(len(data.first_row) - 1, dtype=data.weights.dtype)
+    label = 0
+    for row in rows:
+        while row >= data.first_row[label + 1]:
+            label += 1
+        totals[label] += data.weights[row]
+    return totals
+
+
+@jit
+def _key(rows, depth, keys):
+    """The hash of a row set; where depth is limited, what is left of it belongs to the key."""
+    high, low = np.uint64(0), np.uint64(0)
+    for row in rows:
+        high ^= keys[row, 0]
+        low ^= keys[row, 1]
+    if depth < 62:
+        high += np.uint64(depth + 1) * np.uint64(0x9E3779B97F4A7C15)
+    return high, low | np.uint64(1)  # never 0, which marks a free place
+
+
+@jit
+def _find(high_key, low_key, table):
+    """The place of a key, or -1."""
+    mask = np.uint64(len(table.exact) - 1)
+    for probe in range(PROBES):
+        place = np.int64((high_key + np.uint64(probe)) & mask)
+        if table.keys[place, 0] == high_key and table.keys[place, 1] == low_key:
+            return place
+        if table.keys[place, 1] == 0:
+            return -1
+    return -1
+
+
+@jit
+def _remember(
+    high_key, low_key, budget, value, exact, error, one, two, floor, table, counters
+):  # fmt: skip
+    """Enter a lower bound for a budget, and what the pair counts gave for smaller ones."""
+    mask = np.uint64(len(table.exact) - 1)
+    place = np.int64(0)
+    new = True
+    for probe in range(PROBES):
+        place = np.int64((high_key + np.uint64(probe)) & mask)
+        if table.keys[place, 0] == high_key and table.keys[place, 1] == low_key:
+            new = False
+            break
+        if table.keys[place, 1] == 0:
+            break
+    if new:
+        if table.keys[place, 1] != 0:
+            counters[OVERWRITTEN] += 1
+        else:
+            counters[SOLVED] += 1
+        table.keys[place, 0], table.keys[place, 1] = high_key, low_key
+        table.exact[place] = np.uint64(0)
+        table.lower[place, :] = floor
+    known = (error, one, two)
+    for size in range(min(3, table.lower.shape[1])):
+        table.lower[place, size] = known[size]
+        table.exact[place] |= np.uint64(1) << np.uint64(size)
+    for size in range(budget + 1):
+        table.lower[place, size] = max(table.lower[place, size], value)
+    if exact:
+        table.exact[place] |= np.uint64(1) << np.uint64(budget)
+
+
+@jit
+def _sort_literals(level, literals, frames):
+    """Order the literals by what one split in each child would leave; -1 ends the useful ones."""
+    order = frames.order[level]
+    scores = np.empty(literals)
+    useful = 0
+    for literal in range(literals):
+        if frames.leaf[level, 0, literal] >= 0:  # negative: constant among the rows
+            scores[useful] = frames.one[level, 0, literal] + frames.one[level, 1, literal]
+            order[useful] = literal
+            useful += 1
+    if useful < literals:
+        order[useful] = -1
+    ranking = np.argsort(scores[:useful], kind="mergesort")
+    chosen = order[:useful].copy()
+    for position in range(useful):
+        order[position] = chosen[ranking[position]]
+
+
+@jit
+def _count_pairs(level, count, totals, error, depth, data, frames):
+    """Fill a frame's arrays from the counts of all pairs of literals.
+
+    Returns the least errors with one and with two splits, and a lower bound for any number.
+    """
+    rows = frames.rows[level, :count]
+    starts = _pack(level, rows, data, frames)
+    classes = len(totals)
+    bits = frames.bits[level]
+    literals = data.literals
+    single = np.empty((classes, literals), dtype=data.weights.dtype)
+    for literal in range(literals):
+        for label in range(classes):
+            single[label, literal] = _mass(bits[literal], bits[literal], label, starts, rows, data)
+    floor = _unavoidable(level, rows, data, frames)
+    leaf, one = frames.leaf[level], frames.one[level]
+    one_split = error
+    for literal in range(literals):
+        low = totals - single[:, literal]
+        high = single[:, literal]
+        leaf[0, literal] = low.sum() - low.max()
+        leaf[1, literal] = high.sum() - high.max()
+        if low.sum() == 0 or high.sum() == 0:
+            leaf[0, literal] = -1
+            continue
+        one[0, literal], one[1, literal] = leaf[0, literal], leaf[1, literal]
+        one_split = min(one_split, leaf[0, literal] + leaf[1, literal])
+    if depth <= 1:
+        return one_split, one_split, floor
+    both = np.empty((classes, literals), dtype=data.weights.dtype)
+    for literal in range(literals):
+        if leaf[0, literal] < 0:
+            continue
+        for label in range(classes):
+            for other in range(literal):
+                both[label, other] = _mass(bits[literal], bits[other], label, starts, rows, data)
+        if classes == 2:
+            _pair_errors_two(literal, totals, single, both, one)
+        else:
+            _pair_errors(literal, totals, single, both, one)
+    two_splits = one_split
+    for literal in range(literals):
+        if leaf[0, literal] >= 0:
+            first = one[0, literal] + leaf[1, literal]
+            second = leaf[0, literal] + one[1, literal]
+            two_splits = min(two_splits, first, second)
+    return one_split, two_splits, floor
+
+
+@jit
+def _pair_errors_two(literal, totals, single, both, one):
+    """Lower the one-split errors of two literals' children by each other; two classes."""
+    a, b = single[0, literal], single[1, literal]
+    rest_a, rest_b = totals[0] - a, totals[1] - b
+    low_best, high_best = one[0, literal], one[1, literal]
+    for other in range(literal):
+        a11, b11 = both[0, other], both[1, other]
+        a10, b10 = a - a11, b - b11
+        a01, b01 = single[0, other] - a11, single[1, other] - b11
+        a00, b00 = rest_a - a01, rest_b - b01
+        e11 = a11 if a11 < b11 else b11
+        e10 = a10 if a10 < b10 else b10
+        e01 = a01 if a01 < b01 else b01
+        e00 = a00 if a00 < b00 else b00
+        value = e11 + e10
+        high_best = value if value < high_best else high_best
+        value = e01 + e00
+        low_best = value if value < low_best else low_best
+        value = e11 + e01
+        one[1, other] = value if value < one[1, other] else one[1, other]
+        value = e10 + e00
+        one[0, other] = value if value < one[0, other] else one[0, other]
+    one[0, literal], one[1, literal] = low_best, high_best
+
+
+@jit
+def _pair_errors(literal, totals, single, both, one):
+    """The same for any number of classes."""
+    cells, sums, most = np.empty((3, 4), dtype=one.dtype)
+    for other in range(literal):
+        sums[:], most[:] = 0, 0
+        for label in range(len(totals)):
+            n11 = both[label, other]
+            n10 = single[label, literal] - n11
+            n01 = single[label, other] - n11
+            cells[0], cells[1], cells[2] = n11, n10, n01
+            cells[3] = totals[label] - n11 - n10 - n01
+            for cell in range(4):
+                sums[cell] += cells[cell]
+                most[cell] = max(most[cell], cells[cell])
+        errors = sums - most
+        one[1, literal] = min(one[1, literal], errors[0] + errors[1])
+        one[0, literal] = min(one[0, literal], errors[2] + errors[3])
+        one[1, other] = min(one[1, other], errors[0] + errors[2])
+        one[0, other] = min(one[0, other], errors[1] + errors[3])
+
+
+@jit
+def _mass(first, second, label, starts, rows, data):
+    """The weight of the rows of a class in which both literals hold."""
+    total = data.weights[0] - data.weights[0]
+    if data.unit:
+        ones = np.uint64(0)
+        for word in range(starts[label, 0], starts[label, 1]):
+            ones += popcount(first[word] & second[word])
+        total += ones
+        return total
+    for word in range(starts[label, 0], starts[label, 1]):
+        left = first[word] & second[word]
+        base = starts[label, 2] + 64 * (word - starts[label, 0])
+        while left:
+            place = popcount((left & (~left + np.uint64(1))) - np.uint64(1))
+            total += data.weights[rows[base + np.int64(place)]]
+            left &= left - np.uint64(1)
+    return total
+
+
+@jit
+def _unavoidable(level, rows, data, frames):
+    """Fill each child's share of unavoidable errors; returns the whole."""
+    least = frames.least[level]
+    least[:] = 0
+    whole = data.weights[0] - data.weights[0]
+    for row in rows:
+        share = data.unavoidable[row]
+        if share > 0:
+            whole += share
+            for literal in range(data.literals):
+                bit = (data.words[row, literal // 64] >> np.uint64(literal % 64)) & np.uint64(1)
+                least[np.int64(bit), literal] += share
+    return whole
+
+
+@jit
+def _pack(level, rows, data, frames):
+    """Fill ``frames.bits`` with the literals' bits of some rows, class by class.
+
+    Returns for each class its first word, the end, and its first row's number among the rows.
+    """
+    classes = len(data.first_row) - 1
+    starts = np.zeros((classes, 3), dtype=np.int64)
+    bits = frames.bits[level]
+    block = np.empty(64, dtype=np.uint64)
+    begin, word = 0, 0
+    for label in range(classes):
+        end = begin
+        while end < len(rows) and rows[end] < data.first_row[label + 1]:
+            end += 1
+        starts[label, 0], starts[label, 2] = word, begin
+        for first in range(begin, end, 64):
+            used = min(64, end - first)
+            for column in range(data.words.shape[1]):
+                for number in range(used):
+                    block[number] = data.words[rows[first + number], column]
+                block[used:] = 0
+                _transpose(block)
+                for bit in range(min(64, data.literals - 64 * column)):
+                    bits[64 * column + bit, word] = block[bit]
+            word += 1
+        starts[label, 1] = word
+        begin = end
+    return starts
+
+
+@jit
+def _transpose(block):
+    """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
+    width = np.uint64(32)
+    mask = np.uint64(0x00000000FFFFFFFF)
+    while width > 0:
+        row = np.uint64(0)
+        while row < 64:
+            lower, upper = np.int64(row), np.int64(row | width)
+            swap = ((block[lower] >> width) ^ block[upper]) & mask
+            block[lower] ^= swap << width
+            block[upper] ^= swap
+            row = ((row | width) + np.uint64(1)) & ~width
+        width >>= np.uint64(1)
+        mask ^= mask << width

@@ -1,0 +1,122 @@
+"""mic: any learner against the best tree of every size."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mictree as mt
+from tests import reference
+from tests.strategies import formula_cases, table_cases
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return mt.FormulaProblem("x1 & x2 | y1 & y2 & y3")
+
+
+def test_what_it_returns(problem):
+    result = mt.mic(mt.TopDown(), problem, max_size=100)
+    assert isinstance(result, mt.MicResult)
+    for curve in (result.greedy_errors, result.optimal_errors, result.excess_errors):
+        assert isinstance(curve, np.ndarray)
+        assert curve.shape == (101,)
+    assert result.mic == 0
+    assert result.max_size == 100
+    assert mt.mic(mt.TopDown(), problem).max_size == 100
+
+
+@settings(max_examples=20)
+@given(
+    st.one_of(formula_cases(max_variables=4), table_cases(max_variables=4)),
+    st.sampled_from(["topdown", "bestfirst", "id3"]),
+)
+def test_the_mean_of_greedy_minus_least_errors(case, name):
+    rule = {"topdown": mt.TopDown, "bestfirst": mt.BestFirst, "id3": mt.ID3}[name]()
+    greedy = [reference.tree_error(case.table, t) for t in reference.grow(case.table, name, 4)]
+    optimal = reference.least_errors(case.table, 4)
+    expected = [one - other for one, other in zip(greedy, optimal, strict=True)]
+    result = mt.mic(rule, case.problem, 4, exact=True)
+    assert result.excess_errors.tolist() == expected
+    assert result.mic == sum(expected[1:], Fraction(0)) / 4
+    assert isinstance(result.mic, Fraction)
+    rounded = mt.mic(rule, case.problem, 4)
+    assert rounded.mic == pytest.approx(float(result.mic), abs=1e-12)
+    assert rounded.excess_errors.min() >= 0
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("rule", [mt.TopDown(), mt.BestFirst(), mt.ID3("gini", "first")])
+def test_a_callable_is_as_good_as_its_grower(problem, rule, exact):
+    def learner(asked, size):
+        return rule.grow(asked, size).tree(size)
+
+    expected = mt.mic(rule, problem, 9, exact)
+    computed = mt.mic(learner, problem, 9, exact)
+    assert computed.mic == expected.mic
+    for name in ("greedy_errors", "optimal_errors", "excess_errors"):
+        assert getattr(computed, name).tolist() == getattr(expected, name).tolist()
+    assert computed.rule == "learner"
+    assert expected.rule == repr(rule)
+
+
+def test_the_optimal_learner_has_mic_zero(problem):
+    assert mt.mic(mt.optimal_tree, problem, 9, exact=True).mic == 0
+
+
+def test_a_learner_that_never_splits(problem):
+    result = mt.mic(lambda p, size: mt.Tree.build(p.variables, 0), problem, 2, exact=True)
+    root = Fraction(11, 32)
+    assert result.excess_errors.tolist() == [0, root - Fraction(9, 32), root - Fraction(3, 32)]
+    assert result.worst_size == 2
+
+
+def test_it_prints_readably(problem):
+    text = str(mt.mic(mt.BestFirst(), problem, max_size=8))
+    assert "BestFirst" in text
+    assert "0.0117188" in text  # 3/256
+    assert len(text.splitlines()) == 11
+    assert len(str(mt.mic(mt.BestFirst(), problem, max_size=500)).splitlines()) < 30
+
+
+def test_a_learner_must_return_a_tree(problem):
+    with pytest.raises(TypeError, match="must return a Tree; mine gave int"):
+        mt.mic(named("mine", lambda p, size: 0), problem, 2)
+    with pytest.raises(TypeError, match="gave NoneType"):
+        mt.mic(named("mine", lambda p, size: None), problem, 2)
+
+
+def test_a_learner_must_not_return_too_large_a_tree(problem):
+    def too_large(p, size):
+        return mt.optimal_tree(p, size + 1)
+
+    with pytest.raises(ValueError, match="too_large gave 1 for 0"):
+        mt.mic(too_large, problem, 2)
+
+
+def test_a_learner_must_test_variables_of_the_problem(problem):
+    with pytest.raises(ValueError, match="no other"):
+        mt.mic(lambda p, size: mt.Tree.build(["other"], ("other", 0, 1) if size else 0), problem, 2)
+
+
+@pytest.mark.parametrize("rule", ["topdown", None, 3, mt.Tree.build(["a"], 0)])
+def test_a_rule_must_be_callable(problem, rule):
+    with pytest.raises(TypeError, match="grower or a callable"):
+        mt.mic(rule, problem, 2)
+
+
+@pytest.mark.parametrize("max_size", [0, -1, 2.5, True, "3", None])
+def test_sizes_that_are_none(problem, max_size):
+    with pytest.raises(ValueError, match=r"max_size.*at least .*got"):
+        mt.mic(mt.TopDown(), problem, max_size)
+
+
+def test_a_million_sizes(problem):
+    assert mt.mic(mt.TopDown(), problem, max_size=10**6).mic == 0
+
+
+def named(name, function):
+    function.__name__ = name
+    return function

@@ -1,0 +1,151 @@
+"""Ways out of mictree: scikit-learn's own tree, texts, frames, drawings, other libraries."""
+
+import warnings
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.tree import DecisionTreeClassifier, export_text, plot_tree
+
+import mictree as mt
+
+CLASSIFIERS = [mt.TopDownClassifier, mt.BestFirstClassifier, mt.ID3Classifier]
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+@pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
+def test_scikit_learn_trees_predict_the_same(kind, load):
+    X, y = load(return_X_y=True)
+    model = kind(30, criterion="gini").fit(X, y)
+    theirs = model.to_sklearn()
+    assert type(theirs) is DecisionTreeClassifier
+    np.testing.assert_array_equal(theirs.predict(X), model.predict(X))
+    np.testing.assert_allclose(theirs.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(theirs.apply(X), model.apply(X))
+    assert theirs.get_depth() == model.get_depth()
+    assert theirs.get_n_leaves() == model.get_n_leaves()
+    np.testing.assert_allclose(theirs.feature_importances_, model.feature_importances_)
+    assert (theirs.decision_path(X) != model.decision_path(X)).nnz == 0
+
+
+def test_missing_values_go_the_same_way():
+    random = np.random.default_rng(1)
+    X = np.where(random.random((400, 4)) < 0.2, np.nan, random.standard_normal((400, 4)))
+    y = (np.nan_to_num(X[:, 0]) > 0) ^ np.isnan(X[:, 1])
+    model = mt.TopDownClassifier(15).fit(X, y)
+    assert any("missing" in step.variable for step in model.growth_.steps)
+    other = np.where(random.random((999, 4)) < 0.3, np.nan, random.standard_normal((999, 4)))
+    np.testing.assert_array_equal(model.to_sklearn().predict(other), model.predict(other))
+
+
+def test_values_that_differ_only_in_64_bits():
+    """scikit-learn reads 32 bits; whatever those tell apart must go the same way."""
+    tenths = np.arange(1, 40)[:, None] / 10
+    y = np.arange(39) % 2
+    model = mt.TopDownClassifier(None).fit(tenths, y)
+    np.testing.assert_array_equal(model.to_sklearn().predict(tenths), y)
+    near = np.float32(1) + np.arange(6, dtype=np.float32)[:, None] * np.finfo(np.float32).eps
+    model = mt.TopDownClassifier(None).fit(near, y[:6])
+    np.testing.assert_array_equal(model.to_sklearn().predict(near), y[:6])
+
+
+def test_categories_need_literals():
+    X = np.array([["a", "u"], ["b", "u"], ["a", "v"], ["c", "v"]], dtype=object)
+    model = mt.TopDownClassifier().fit(X, ["p", "n", "p", "n"])
+    with pytest.raises(ValueError, match="x0 is categorical"):
+        model.to_sklearn()
+    theirs = model.to_sklearn(on="literals")
+    np.testing.assert_array_equal(theirs.predict(model.literals_.transform(X)), model.predict(X))
+    with pytest.raises(ValueError, match='"columns" or "literals"'):
+        model.to_sklearn(on="words")
+
+
+def test_a_lone_leaf():
+    model = mt.TopDownClassifier(0).fit([[0], [1]], [1, 1])
+    assert model.to_sklearn().predict([[0]]).tolist() == [1]
+    assert model.to_text() == "label 1"
+    assert model.to_rules() == ["always 1"]
+    assert len(model.to_frame()) == 1
+
+
+def small_model():
+    X = np.array([[20.0, 0], [30, 1], [45, 1], [50, 0], [np.nan, 1], [28, 1]])
+    return mt.TopDownClassifier(ties="first").fit(X, ["no", "no", "yes", "yes", "yes", "no"])
+
+
+def test_texts():
+    model = small_model()
+    assert model.to_text().splitlines() == [
+        "x0 > 37.5?",
+        "├─0─ x0 is missing?",
+        "│    ├─0─ label no",
+        "│    └─1─ label yes",
+        "└─1─ label yes",
+    ]
+    assert model.to_rules() == [
+        "if not x0 > 37.5 and x0 is not missing then no",
+        "if not x0 > 37.5 and x0 is missing then yes",
+        "if x0 > 37.5 then yes",
+    ]
+    assert model.to_rules(size=0) == ["always no"]
+    dot = model.to_dot()
+    assert dot.startswith("digraph")
+    assert dot.count("->") == 4
+    assert '"x0 > 37.5"' in dot
+
+
+def test_rules_say_what_they_mean():
+    X = np.array([["a", 1], ["b", 2], ["c", 2]], dtype=object)
+    model = mt.TopDownClassifier(ties="first").fit(X, [0, 1, 2])
+    assert model.to_rules()[0].startswith("if x0 is not ")
+    numbers = mt.TopDownClassifier().fit([[1], [2]], [0, 1])
+    assert numbers.to_rules() == ["if x0 <= 1.5 then 0", "if x0 > 1.5 then 1"]
+
+
+def test_frame_and_drawing():
+    model = small_model()
+    frame = model.to_frame()
+    assert frame["rows"].to_list() == [6, 4, 3, 1, 2]
+    assert frame["test"].to_list() == ["x0 > 37.5", "x0 is missing", None, None, None]
+    assert frame["label"].to_list() == ["no", "no", "no", "yes", "yes"]
+    np.testing.assert_allclose(frame["rate of yes"], [0.5, 0.25, 0, 1, 1])
+    axes = model.draw()
+    texts = {text.get_text() for text in axes.texts}
+    assert {"x0 > 37.5", "x0 is missing", "yes", "no", "6 rows", "1 row"} <= texts
+    pyplot.close("all")
+
+
+def test_scikit_learns_own_tools():
+    X, y = load_breast_cancer(return_X_y=True)
+    theirs = mt.TopDownClassifier(3).fit(X, y).to_sklearn()
+    assert export_text(theirs).count("class") == 4
+    plot_tree(theirs)
+    pyplot.close("all")
+
+
+def test_shap():
+    shap = pytest.importorskip("shap")
+    X, y = load_breast_cancer(return_X_y=True)
+    model = mt.TopDownClassifier(6).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        explainer = shap.TreeExplainer(model.to_sklearn())
+        values = explainer.shap_values(X[:20])
+    total = values.sum(axis=1) + explainer.expected_value
+    np.testing.assert_allclose(total, model.predict_proba(X[:20]), atol=1e-6)
+
+
+def test_onnx():
+    skl2onnx = pytest.importorskip("skl2onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = load_digits(return_X_y=True)
+    model = mt.TopDownClassifier(12).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        converted = skl2onnx.to_onnx(model.to_sklearn(), X[:1].astype(np.float32))
+        session = onnxruntime.InferenceSession(
+            converted.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+    labels = session.run(None, {"X": X.astype(np.float32)})[0]
+    np.testing.assert_array_equal(labels, model.predict(X))

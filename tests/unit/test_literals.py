@@ -1,0 +1,141 @@
+"""What columns become, and that packing says the same as evaluating."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mictree.literals import MAX_CATEGORIES, Data, choose_thresholds, encode
+from mictree.problems.sample import SampleProblem
+
+pandas = pytest.importorskip("pandas")
+
+
+def names(X, **options):
+    rows = len(X)
+    order = np.full((rows + 63) // 64 * 64, -1)
+    order[:rows] = np.arange(rows)
+    return encode(Data(X), order, **options)[0].names
+
+
+def test_kinds_of_columns():
+    frame = pl.DataFrame(
+        {
+            "bit": [0, 1, 1, 0],
+            "age": [20.0, None, 45.0, 50.0],
+            "color": ["red", "blue", None, "green"],
+            "flag": [True, False, False, True],
+            "two": ["a", "b", "a", "b"],
+            "same": [7, 7, 7, 7],
+            "seldom": ["x", None, "x", None],
+        }
+    )
+    expected = (
+        "bit", "age > 32.5", "age > 47.5", "age is missing", "color is blue", "color is green",
+        "color is red", "color is missing", "flag is True", "two is b", "seldom is missing",
+    )  # fmt: skip
+    assert names(frame) == expected
+    assert names(frame.to_pandas()) == expected
+
+
+def test_nullable_pandas_types():
+    frame = pandas.DataFrame(
+        {
+            "count": pandas.array([1, None, 3], dtype="Int64"),
+            "flag": pandas.array([True, None, False], dtype="boolean"),
+            "kind": pandas.Categorical(["b", None, "a"]),
+            "text": pandas.array(["u", "v", None], dtype="string"),
+        }
+    )
+    assert names(frame) == (
+        "count > 2", "count is missing", "flag is True", "flag is missing",
+        "kind is a", "kind is b", "kind is missing", "text is u", "text is v", "text is missing",
+    )  # fmt: skip
+
+
+def test_names_never_clash():
+    frame = pl.DataFrame({"a": [1, 2, 3], "a > 1.5": [0, 1, 1]})
+    assert names(frame) == ("a > 1.5 (column 0)", "a > 2.5", "a > 1.5 (column 1)")
+
+
+def test_few_thresholds_lie_at_quantiles():
+    values = np.random.default_rng(0).permutation(1000).astype(float)
+    thresholds = choose_thresholds(values, None, 3)
+    np.testing.assert_allclose(thresholds, [249.5, 499.5, 749.5], atol=1)
+
+
+def test_weighted_quantiles_are_those_of_repeated_rows():
+    random = np.random.default_rng(1)
+    values, weights = random.standard_normal(500), random.integers(1, 5, 500)
+    np.testing.assert_array_equal(
+        choose_thresholds(values, weights.astype(float), 10),
+        choose_thresholds(np.repeat(values, weights), None, 10),
+    )
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30),
+    st.integers(1, 8),
+)
+def test_thresholds_separate_values(values, most):
+    values = np.array(values)
+    thresholds = choose_thresholds(values, None, most)
+    assert len(thresholds) == min(most, len(np.unique(values)) - 1) or len(thresholds) < most + 1
+    assert np.all(np.diff(thresholds) > 0)
+    sides = values[:, None] > thresholds
+    assert np.all(sides.any(axis=0)) and not np.any(sides.all(axis=0))
+
+
+@given(st.data())
+def test_bits_say_what_transform_says(data):
+    count = data.draw(st.integers(1, 200))
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    frame = pl.DataFrame(
+        {
+            "number": random.integers(0, data.draw(st.integers(1, 90)), count).astype(float),
+            "gaps": np.where(random.random(count) < 0.3, np.nan, random.random(count)),
+            "text": random.choice(["a", "b", "c"], count),
+        }
+    ).with_columns(pl.col("gaps").fill_nan(None))
+    labels = random.integers(0, 3, count)
+    problem = SampleProblem(frame, labels, max_thresholds=data.draw(st.integers(1, 150)))
+    order = np.concatenate([np.flatnonzero(labels == code) for code in range(3)])
+    slots = np.unpackbits(problem.valid.view(np.uint8), bitorder="little").astype(bool)
+    bits = np.unpackbits(problem.bits.view(np.uint8), axis=1, bitorder="little")
+    np.testing.assert_array_equal(bits[:, slots].T, problem.literals.transform(frame)[order])
+    assert not bits[:, ~slots].any()
+
+
+@pytest.mark.parametrize("columns", [1, 5, 8, 9, 38])
+@pytest.mark.parametrize("kind", [np.uint8, np.bool_, np.int64, np.float32])
+def test_every_type_of_matrix_gives_the_same_bits(columns, kind):
+    random = np.random.default_rng(columns)
+    bits = random.integers(0, 2, (333, columns))
+    labels = random.integers(0, 3, 333)
+    expected = SampleProblem(bits.astype(float), labels)
+    for matrix in (bits.astype(kind), np.asfortranarray(bits.astype(kind)), bits.astype(kind)[::1]):
+        problem = SampleProblem(matrix, labels)
+        np.testing.assert_array_equal(problem.bits, expected.bits)
+        assert problem.variables == expected.variables
+
+
+def test_bytes_that_are_not_binary():
+    matrix = np.array([[0, 3], [1, 5], [1, 3], [0, 200]], dtype=np.uint8)
+    assert SampleProblem(matrix, [0, 1, 1, 0]).variables == ("x0", "x1 > 4", "x1 > 102.5")
+
+
+def test_bad_columns():
+    with pytest.raises(ValueError, match="numbers or texts, not both; mixed"):
+        names(pandas.DataFrame({"mixed": [1, "a", None]}))
+    with pytest.raises(ValueError, match="must hold numbers, texts or booleans; day has Date"):
+        names(pl.DataFrame({"day": ["2026-01-01"]}).with_columns(pl.col("day").str.to_date()))
+    with pytest.raises(ValueError, match="infinity; x0"):
+        names(np.array([[1.0], [math.inf]]))
+    many = pl.DataFrame({"id": [str(number) for number in range(MAX_CATEGORIES + 1)]})
+    with pytest.raises(ValueError, match=f"at most {MAX_CATEGORIES} categories; id has 1025"):
+        names(many)
+    with pytest.raises(ValueError, match="two dimensions"):
+        Data(np.zeros(3))
