@@ -95,6 +95,25 @@ def _pack_narrow(flat, columns, starts, count, word, out_bits):
 
 
 @jit
+def find_midpoints(ordered, cuts, out):
+    """Midpoints ``t`` with ``below <= t < above``, also once all are rounded to 32 bits.
+
+    ``cuts`` are the positions in sorted values before which a threshold is wanted. scikit-learn's
+    trees read their input as 32-bit floats; an export must send the rows of the training data the
+    same way wherever 32 bits tell the values apart.
+    """
+    for number in range(len(cuts)):
+        below, above = ordered[cuts[number] - 1], ordered[cuts[number]]
+        middle = below / 2 + above / 2  # half of each: their sum may overflow
+        low, high = np.float64(np.float32(below)), np.float64(np.float32(above))
+        if low < high and not low <= middle < high:
+            coarse = low / 2 + high / 2
+            if below <= coarse < above:
+                middle = coarse
+        out[number] = middle if below <= middle < above else below
+
+
+@jit
 def find_bins(values, thresholds, out_bins):
     """The number of thresholds below each value; MISSING for NaN."""
     count = len(thresholds)
@@ -168,6 +187,13 @@ def _transpose(block):
             base += 2 * width
         width //= 2
         mask ^= mask << np.uint64(width)
+
+
+@jit
+def count_rows(codes, out_rows):
+    """The number of rows of each class; ``out_rows`` must be zero at the start."""
+    for code in codes:
+        out_rows[code] += 1
 
 
 @jit

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mictree._packing import MISSING, find_bins, pack_bins
+from mictree._packing import MISSING, find_bins, find_midpoints, pack_bins
 
 MAX_CATEGORIES = 1024  # more are an identifier, not a category
 
@@ -236,12 +236,15 @@ def learn_column(
         return _learn_categories(name, present)
     if keep is not None and not keep.all():
         values, weights = values[keep], weights[keep] if weights is not None else None
-    missing = np.isnan(values)
-    has_missing = bool(missing.any())
-    if has_missing:
+    has_missing = False
+    with np.errstate(over="ignore", invalid="ignore"):
+        plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
+    if not plain:
+        missing = np.isnan(values)
+        has_missing = bool(missing.any())
         values, weights = values[~missing], weights[~missing] if weights is not None else None
-    if np.isinf(values).any():
-        raise ValueError(f"X must not contain infinity; {name} does")
+        if np.isinf(values).any():
+            raise ValueError(f"X must not contain infinity; {name} does")
     thresholds = choose_thresholds(values, weights, max_thresholds)
     style = "number"
     if len(thresholds) == 1 and set(np.unique(values)) == {0.0, 1.0}:
@@ -285,26 +288,12 @@ def choose_thresholds(values: FloatArray, weights: FloatArray | None, most: int)
         else:
             below, total = heights[cuts - 1], heights[-1]
         wanted = total * np.arange(1, most + 1) / (most + 1)
-        after = np.clip(np.searchsorted(below, wanted), 1, len(cuts) - 1)
+        after = np.minimum(np.maximum(np.searchsorted(below, wanted), 1), len(cuts) - 1)
         nearer = wanted - below[after - 1] < below[after] - wanted
         cuts = cuts[np.unique(np.where(nearer, after - 1, after))]
-    return _between(ordered[cuts - 1], ordered[cuts])
-
-
-def _between(below: FloatArray, above: FloatArray) -> FloatArray:
-    """Midpoints ``t`` with ``below <= t < above``, also once all are rounded to 32 bits.
-
-    scikit-learn's trees read their input as 32-bit floats; ``to_sklearn`` must send the rows of the
-    training data the same way wherever 32 bits tell the values apart.
-    """
-    middle = below / 2 + above / 2  # half of each: their sum may overflow
-    with np.errstate(over="ignore", invalid="ignore"):
-        low, high = below.astype(np.float32).astype(float), above.astype(np.float32).astype(float)
-        coarse = low / 2 + high / 2
-    usable = np.isfinite(coarse) & (below <= coarse) & (coarse < above) & (low < high)
-    clash = ~((low <= middle) & (middle < high)) & usable
-    middle = np.where(clash, coarse, middle)
-    return np.where((below <= middle) & (middle < above), middle, below)
+    thresholds = np.empty(len(cuts))
+    find_midpoints(ordered, cuts, thresholds)
+    return thresholds
 
 
 class Literals:

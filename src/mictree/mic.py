@@ -34,6 +34,8 @@ class MicResult:
     greedy_errors, optimal_errors : index = size
     excess_errors : greedy minus optimal errors
     mic : the mean of ``excess_errors[1:]``, m(t*)
+    optimal_lower : lower bounds on the optimal errors; on data they differ from ``optimal_errors``
+        where a time limit struck, and MIC is then only known to lie in ``interval``
     """
 
     rule: str
@@ -41,6 +43,18 @@ class MicResult:
     optimal_errors: np.ndarray
     excess_errors: np.ndarray
     mic: float | Fraction
+    optimal_lower: np.ndarray
+
+    @property
+    def interval(self) -> tuple[float | Fraction, float | Fraction]:
+        """The least and the largest MIC that the bounds on the optimal errors allow."""
+        gap = (self.optimal_errors - self.optimal_lower)[1:]
+        return self.mic, self.mic + sum(gap, 0 * self.mic) / len(gap)
+
+    @property
+    def proved(self) -> bool:
+        """Whether every optimal error is proved, so that MIC is exact."""
+        return bool(np.all(self.optimal_lower == self.optimal_errors))
 
     @property
     def max_size(self) -> int:
@@ -53,8 +67,10 @@ class MicResult:
         return int(np.argmax(self.excess_errors >= self.excess_errors.max() - ROUNDING))
 
     def __str__(self) -> str:
+        least, most = (float(end) for end in self.interval)
+        shown = f"= {least:.6g}" if self.proved else f"between {least:.6g} and {most:.6g}"
         lines = [
-            f"{self.rule}: MIC({self.max_size}) = {float(self.mic):.6g}",
+            f"{self.rule}: MIC({self.max_size}) {shown}",
             f"{'size':>6} {'greedy':>10} {'optimal':>10} {'excess':>10}",
         ]
         lines += [
@@ -82,16 +98,18 @@ def mic(
     max_size: int = 100,
     exact: bool = False,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    time_limit: float | None = None,
 ) -> MicResult:
     """Compare a learner's tree of every size with the best tree of that size.
 
     Parameters
     ----------
     rule : a grower, or any callable ``(problem, size) -> Tree``
-    problem : FormulaProblem or TableProblem
+    problem : FormulaProblem, TableProblem or SampleProblem
     max_size : t*, at least 1
     exact : compute errors as Fractions
     memory_limit : in bytes, for the optimal errors
+    time_limit : in seconds, for the optimal errors on data; MIC is then an interval
 
     Examples
     --------
@@ -105,7 +123,8 @@ def mic(
         raise ValueError(
             "MIC is a mean over sizes 1 to max_size; max_size must be at least 1; got 0"
         )
-    return against(rule, problem, optimal_errors(problem, limit, exact, memory_limit), exact)
+    optimal = optimal_errors(problem, limit, exact, memory_limit, time_limit=time_limit)
+    return against(rule, problem, optimal, exact)
 
 
 def against(
@@ -113,6 +132,9 @@ def against(
 ) -> MicResult:
     """The same when the optimal errors are known already, index = size."""
     greedy = _greedy_errors(rule, problem, len(optimal) - 1, exact)
+    lower = getattr(optimal, "lower", optimal)
+    # an upper bound on the optimal error may be above the greedy one; that is one too
+    optimal = np.where(lower < optimal, np.minimum(optimal, greedy), optimal)
     excess = greedy - optimal
     if excess.min() < -ROUNDING:
         size = int(np.argmin(excess))
@@ -121,7 +143,7 @@ def against(
         )
     excess = np.maximum(excess, 0 * excess)
     mean = sum(excess[1:], Fraction(0)) / (len(excess) - 1) if exact else float(excess[1:].mean())
-    return MicResult(_name(rule), greedy, optimal, excess, mean)
+    return MicResult(_name(rule), greedy, optimal, excess, mean, np.asarray(lower))
 
 
 def _greedy_errors(

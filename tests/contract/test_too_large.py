@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tracemalloc
 from fractions import Fraction
 from time import perf_counter
 
@@ -26,16 +27,22 @@ REFUSAL = r"memory_limit, .* GiB; there are at least [\d,.e+]+ states.*; .* woul
 @pytest.mark.parametrize("exact", [False, True])
 def test_sixty_terms_of_ten_distinct_biases(kind, exact):
     problem = mt.FormulaProblem(SIXTY_TERMS, BIASES[kind])
+    begin = perf_counter()
+    with pytest.raises(ValueError, match=REFUSAL) as refused:
+        mt.optimal_errors(problem, 100, exact)
+    assert perf_counter() - begin < SECONDS
+    assert suggested(refused.value) < 100
+
+
+def test_every_door_refuses():
+    problem = mt.FormulaProblem(SIXTY_TERMS, BIASES["identical terms"])
     for call in (
-        lambda: mt.optimal_errors(problem, 100, exact),
         lambda: mt.optimal_tree(problem, 100),
-        lambda: mt.mic(mt.TopDown(), problem, 100, exact),
+        lambda: mt.optimal_trees(problem, 100),
+        lambda: mt.mic(mt.TopDown(), problem, 100),
     ):
-        begin = perf_counter()
-        with pytest.raises(ValueError, match=REFUSAL) as refused:
+        with pytest.raises(ValueError, match=REFUSAL):
             call()
-        assert perf_counter() - begin < SECONDS
-        assert suggested(refused.value) < 100
 
 
 def test_the_suggestion_for_sixty_terms_really_fits():
@@ -46,26 +53,25 @@ def test_the_suggestion_for_sixty_terms_really_fits():
     assert len(errors) == suggested(refused.value) + 1
 
 
-@pytest.mark.parametrize("max_size", [3, 4, 20])
-def test_no_more_memory_than_the_limit_is_used_before_the_refusal(max_size):
-    """In its own process: what it took at most, beyond what the imports take."""
-    command = f"""
-import resource
-from fractions import Fraction
-import mictree as mt
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-biases = [Fraction(k, 700) for k in range(1, 601)]
-mt.optimal_errors(mt.FormulaProblem("a & b | c"), 3)
-problem = mt.FormulaProblem(mt.ReadOnceDNF.of_sizes([10] * 60), biases)
-before = peak()
-try:
-    mt.optimal_errors(problem, {max_size}, memory_limit=2**27)
-except ValueError as refused:
-    assert "would fit" in str(refused)
-print(peak() - before)
-"""
-    assert int(in_process(command)) < 128 + 32
+def test_the_memory_limit_holds():
+    """What a refused request took at most; twice the limit is still ok."""
+    biases = [Fraction(k, 10007) for k in range(1, 1201)]
+    problem = mt.FormulaProblem(mt.ReadOnceDNF.of_sizes([10] * 120), biases)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="would fit"):
+            mt.optimal_errors(problem, 2, memory_limit=2**26)
+        assert tracemalloc.get_traced_memory()[1] < 2 * 2**26
+    finally:
+        tracemalloc.stop()
+
+
+def test_one_long_term_of_distinct_biases():
+    biases = [Fraction(k, 50) for k in range(1, 41)]
+    problem = mt.FormulaProblem(mt.ReadOnceDNF.of_sizes([40]), biases)
+    with pytest.raises(ValueError, match=REFUSAL) as refused:
+        mt.optimal_errors(problem, 40)
+    assert suggested(refused.value) < 40
 
 
 @pytest.mark.parametrize(
@@ -74,7 +80,6 @@ print(peak() - before)
         "mt.optimal_errors(problem, 10**15)",
         "mt.optimal_errors(table, 10**15)",
         "mt.TopDown().grow(problem, 10**15)",
-        "mt.mic(mt.TopDown(), problem, 10**15)",
         "mt.optimal_errors(problem, 10**30)",
         "mt.optimal_errors(table, 10**30)",
         "mt.TopDown().grow(problem, 10**30)",
@@ -92,18 +97,9 @@ except ValueError:
     assert in_process(command).strip() == "refused"
 
 
-@pytest.mark.parametrize("size", [10**9, 10**15])
-def test_a_tree_has_no_curve_and_any_size_will_do(size):
-    command = f"""
-import mictree as mt
-print(mt.optimal_tree(mt.FormulaProblem("a & b | c"), {size}).size)
-"""
-    assert in_process(command).strip() == "3"
-
-
 def in_process(command: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", command], capture_output=True, text=True, timeout=20, check=False
+        [sys.executable, "-c", command], capture_output=True, text=True, timeout=8, check=False
     )
     assert done.returncode == 0, done.stderr[-300:]
     return done.stdout
@@ -115,7 +111,7 @@ def suggested(refusal: ValueError) -> int:
     return int(found[1])
 
 
-@given(formula_cases(max_variables=6), st.integers(1, 20), st.integers(6, 16), st.booleans())
+@given(formula_cases(max_variables=6), st.integers(1, 20), st.integers(11, 16), st.booleans())
 def test_what_is_said_to_fit_fits(case, max_size, log_limit, exact):
     try:
         mt.optimal_errors(case.problem, max_size, exact, memory_limit=2**log_limit)

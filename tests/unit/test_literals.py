@@ -86,7 +86,8 @@ def test_thresholds_separate_values(values, most):
     assert len(thresholds) == min(most, len(np.unique(values)) - 1) or len(thresholds) < most + 1
     assert np.all(np.diff(thresholds) > 0)
     sides = values[:, None] > thresholds
-    assert np.all(sides.any(axis=0)) and not np.any(sides.all(axis=0))
+    assert np.all(sides.any(axis=0))
+    assert not np.any(sides.all(axis=0))
 
 
 @given(st.data())

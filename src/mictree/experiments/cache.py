@@ -39,18 +39,24 @@ def library_versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Found:
-    """A result, the seconds it took when it was computed, and whether that was in this run."""
+    """A result and the seconds it took when it was computed, in this run or an earlier one."""
 
     value: Any
     seconds: float
-    fresh: bool
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cache:
-    """A folder of results; without one, everything is computed."""
+    """A folder of results; without one, everything is computed.
+
+    Attributes
+    ----------
+    computed, reused : how many results were made, and how many were found
+    """
 
     folder: Path | None = None
+    computed: int = 0
+    reused: int = 0
 
     def frame(self, name: str, parameters: Any, compute: Callable[[], pl.DataFrame]) -> Found:
         """A polars frame, kept as Parquet."""
@@ -71,7 +77,9 @@ class Cache:
         path = None if self.folder is None else self.path(name, parameters, suffix)
         if path is not None and path.exists():
             try:
-                return Found(*read(path), fresh=False)
+                value, seconds = read(path)
+                self.reused += 1
+                return Found(value, seconds)
             except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
                 pass  # damaged: compute it again
         begin = time.perf_counter()
@@ -80,7 +88,8 @@ class Cache:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, lambda unfinished: write(unfinished, value, seconds))
-        return Found(value, seconds, fresh=True)
+        self.computed += 1
+        return Found(value, seconds)
 
 
 def _read_frame(path: Path) -> tuple[pl.DataFrame, float]:

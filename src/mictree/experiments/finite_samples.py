@@ -71,6 +71,11 @@ class FiniteSetting:
     optimal_seconds: float
 
     @property
+    def title(self) -> str:
+        """A heading for it."""
+        return self.name if self.name == "uniform" else f"biases {self.name}"
+
+    @property
     def summary(self) -> pl.DataFrame:
         """Mean and standard deviation of both errors for each learner and number of rows."""
         measured = ["test_error", "exact_error", "size"]

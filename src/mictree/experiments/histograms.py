@@ -30,6 +30,11 @@ class Setting:
         return grid(self.max_terms, self.max_literals, self.biases)
 
     @property
+    def title(self) -> str:
+        """A heading for it."""
+        return self.name if len(self.biases) == 1 else f"biases {self.name}"
+
+    @property
     def text(self) -> str:
         """The setting in words."""
         biases = " or ".join(f"{bias:g}" for bias in self.biases)

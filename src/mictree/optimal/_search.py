@@ -13,18 +13,19 @@ import numpy as np
 
 from mictree._jit import jit, popcount
 
-PROBES = (
-    8  # places of the table that a key may have; the last one is overwritten when all are taken
-)
-SOLVED, VISITED, OVERWRITTEN = range(3)  # counters
+PROBES = 8  # places of the table that a key may have; the last is overwritten when all are taken
+STORED, VISITED, OVERWRITTEN, ROOM = range(4)  # counters; ROOM: how many may be stored
+RUN, STOP, GROW = range(3)  # what `stop` says: go on; give up; come back for a larger table
+UNLIMITED = 1 << 20  # a depth that no budget reaches
 
 
 class Data(NamedTuple):
-    """The rows, sorted by class; rows that share all literals but not the label are contradictory."""
+    """The rows, sorted by class."""
 
     words: np.ndarray  # (rows, words): the literals' bits of each row
     weights: np.ndarray  # (rows,), int64 or float64; all arithmetic is in this type
     unit: bool  # all weights are 1
+    smallest: float  # a step that makes a bound of "at most" one of "below": 1 for whole weights
     unavoidable: np.ndarray  # (rows,) the weight that no tree can label right
     keys: np.ndarray  # (rows, 2) random
     first_row: np.ndarray  # (classes + 1,)
@@ -54,15 +55,15 @@ class Frames(NamedTuple):
 def solve(level, count, budget, bound, depth, data, table, frames, stop, counters):
     """The least error of the rows in ``frames.rows[level, :count]``, if it is below ``bound``.
 
-    Otherwise some number that is at least ``bound`` and at most the least error. Rows are in the order
-    of their class. When ``stop`` is set returns at once; the result is then meaningless.
+    Otherwise some number that is at least ``bound`` and at most the least error. Rows are in order
+    of their class. Once ``stop`` is set it returns at once, and the result means nothing.
     """
     rows = frames.rows[level, :count]
     totals = _class_masses(rows, data)
     error = totals.sum() - totals.max()
     if depth < 62:
         budget = min(budget, (1 << depth) - 1)
-    if budget == 0 or error == 0 or stop[0]:
+    if budget == 0 or error == 0 or stop[0] != RUN:
         return error
     high_key, low_key = _key(rows, depth, data.keys)
     place = _find(high_key, low_key, table)
@@ -85,13 +86,105 @@ def solve(level, count, budget, bound, depth, data, table, frames, stop, counter
         limit = _try_literal(
             level, count, literal, budget, limit, depth, data, table, frames, stop, counters
         )
-        if stop[0]:
+        if stop[0] != RUN:
             return limit
     _remember(
         high_key, low_key, budget, limit, limit < bound or limit == best,
         error, one, two, floor, table, counters,
     )  # fmt: skip
+    if counters[STORED] > counters[ROOM]:
+        stop[0] = GROW
     return limit
+
+
+@jit
+def choose(count, budget, value, slack, depth, data, table, frames, stop, counters):
+    """The first test of a tree that attains a known least error of the rows in frame 0.
+
+    Returns the literal, the budget of the low child, and both children's least errors; the literal
+    is -1 where a leaf is as good. ``slack`` is what rounding may have cost.
+    """
+    none = (np.int64(-1), np.int64(0), value, value)
+    totals = _class_masses(frames.rows[0, :count], data)
+    error = totals.sum() - totals.max()
+    if error <= value + slack or budget == 0:
+        return none
+    _count_pairs(0, count, totals, error, depth, data, frames)
+    _sort_literals(0, data.literals, frames)
+    bounds = np.empty((2, budget), dtype=data.weights.dtype)
+    for position in range(data.literals):
+        literal = frames.order[0, position]
+        if literal < 0:
+            break
+        _look_up(0, count, literal, budget, depth, bounds, data, table, frames)
+        for low_budget in range(budget):
+            high_budget = budget - 1 - low_budget
+            limit = value + slack - bounds[1, high_budget]
+            if bounds[0, low_budget] > limit:
+                continue
+            low = _solve_child(
+                0, count, literal, low_budget, limit, depth, data, table, frames, stop, counters
+            )
+            if stop[0] != RUN:
+                return none
+            limit = value + slack - low
+            if bounds[1, high_budget] > limit:
+                continue
+            high = _solve_child(
+                1, count, literal, high_budget, limit, depth, data, table, frames, stop, counters
+            )
+            if stop[0] != RUN:
+                return none
+            if high <= limit:
+                return np.int64(literal), np.int64(low_budget), low, high
+    return none
+
+
+@jit
+def _solve_child(side, count, literal, budget, limit, depth, data, table, frames, stop, counters):
+    """The least error of a child of frame 0 if it is at most ``limit``, else something above."""
+    children = _child_rows(0, count, literal, side, data, frames)
+    above = limit + data.smallest
+    return solve(1, children, budget, above, depth - 1, data, table, frames, stop, counters)
+
+
+@jit
+def root_bound(count, budget, depth, data, table, frames):
+    """A lower bound on the least error of the rows in frame 0 from what is known of the children."""
+    totals = _class_masses(frames.rows[0, :count], data)
+    error = totals.sum() - totals.max()
+    one, two, floor = _count_pairs(0, count, totals, error, depth, data, frames)
+    if budget == 0:
+        return error
+    if budget == 1:
+        return one
+    if budget == 2 or two <= floor:
+        return two
+    best = two
+    bounds = np.empty((2, budget), dtype=data.weights.dtype)
+    for literal in range(data.literals):
+        if frames.leaf[0, 0, literal] < 0:
+            continue
+        _look_up(0, count, literal, budget, depth, bounds, data, table, frames)
+        for low_budget in range(budget):
+            best = min(best, bounds[0, low_budget] + bounds[1, budget - 1 - low_budget])
+    return max(best, floor)
+
+
+@jit
+def rehash(old, new):
+    """Move all entries into a larger table."""
+    mask = np.uint64(len(new.exact) - 1)
+    for number in range(len(old.exact)):
+        if old.keys[number, 1] == 0:
+            continue
+        for probe in range(PROBES):
+            place = np.int64((old.keys[number, 0] + np.uint64(probe)) & mask)
+            if new.keys[place, 1] == 0:
+                new.keys[place] = old.keys[number]
+                new.lower[place] = old.lower[number]
+                new.exact[place] = old.exact[number]
+                break
 
 
 @jit
@@ -130,7 +223,7 @@ def _try_literal(
                 level + 1, children, child_budget, limit - other, depth - 1,
                 data, table, frames, stop, counters,
             )  # fmt: skip
-            if stop[0]:
+            if stop[0] != RUN:
                 return limit
             _raise_bounds(bounds, side, child_budget, value)
             low, high = bounds[0, low_budget], bounds[1, high_budget]
@@ -154,11 +247,9 @@ def _quick_bound(level, side, literal, budget, frames):
 @jit
 def _look_up(level, count, literal, budget, depth, bounds, data, table, frames):
     """Fill lower bounds of both children for every budget; returns their numbers of rows."""
-    sizes = (
-        _look_up_side(level, count, literal, 0, budget, depth, bounds, data, table, frames),
-        _look_up_side(level, count, literal, 1, budget, depth, bounds, data, table, frames),
-    )
-    return sizes
+    low = _look_up_side(level, count, literal, 0, budget, depth, bounds, data, table, frames)
+    high = _look_up_side(level, count, literal, 1, budget, depth, bounds, data, table, frames)
+    return low, high
 
 
 @jit
@@ -251,7 +342,7 @@ def _remember(
         if table.keys[place, 1] != 0:
             counters[OVERWRITTEN] += 1
         else:
-            counters[SOLVED] += 1
+            counters[STORED] += 1
         table.keys[place, 0], table.keys[place, 1] = high_key, low_key
         table.exact[place] = np.uint64(0)
         table.lower[place, :] = floor

@@ -15,6 +15,31 @@ DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes
 Progress = Callable[[float], None]  # told the share of the work done, from 0 to 1
 
 
+class CertifiedErrors(np.ndarray):
+    """Least errors by size, each proved or the upper end of a certified interval.
+
+    Attributes
+    ----------
+    lower, upper : bounds on the least error of each size
+    proved : where both are equal
+    """
+
+    lower: np.ndarray
+    proved: np.ndarray
+
+    @classmethod
+    def between(cls, lower: np.ndarray, upper: np.ndarray) -> "CertifiedErrors":
+        """The upper ends, with the lower ones attached."""
+        errors = upper.view(cls)
+        errors.lower, errors.proved = lower, np.asarray(lower == upper)
+        return errors
+
+    @property
+    def upper(self) -> np.ndarray:
+        """The same as plain numbers."""
+        return np.asarray(self)
+
+
 class Choice(NamedTuple):
     """The root split of an optimal tree, and where its two subtrees continue."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEAF_COLOUR = "#F0E442"
 COLUMNS = 3
-PANEL_WIDTH, PANEL_HEIGHT = 3.1, 3.3  # inches
+PANEL_WIDTH, PANEL_HEIGHT = 3.2, 3.9  # inches
 
 
 def draw_examples(figure: Figure, examples: Examples) -> Figure:

@@ -19,7 +19,7 @@ LOOKS = {
     "scikit-learn": {"color": "#1A1A1A", "marker": "s", "linestyle": "none", "fillstyle": "none",
                      "markersize": 9},
 }  # fmt: skip
-OPTIMAL, TESTED = "#009E73", "#6B6B6B"
+OPTIMAL, TESTED = "#009E73", "#1A1A1A"
 
 
 def draw_finite_samples(figure: Figure, result: FiniteSamples) -> Figure:
@@ -47,7 +47,7 @@ def draw_setting(ax: Axes, setting: FiniteSetting) -> Axes:
                 rows, mean - spread, mean + spread, color=look["color"], alpha=0.2, linewidth=0
             )
         if learner != "scikit-learn":
-            ax.plot(rows, part["test_error"].to_numpy(), "x", color=TESTED, markersize=4, zorder=4,
+            ax.plot(rows, part["test_error"].to_numpy(), "x", color=TESTED, markersize=6, zorder=5,
                     label="on test rows" if learner == "TopDown" else None)  # fmt: skip
     if setting.limit.optimal_errors is not None:
         least = setting.limit.optimal_errors
@@ -56,7 +56,7 @@ def draw_setting(ax: Axes, setting: FiniteSetting) -> Axes:
     ax.set_xscale("log")
     ax.set_ylim(bottom=0)
     ax.set_xlabel("training rows")
-    ax.set_title(setting.name, fontsize=10.5)
+    ax.set_title(setting.title, fontsize=10.5)
     ax.grid(axis="y", color="#E9E9E9")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

@@ -25,10 +25,10 @@ FAR = 0.05  # the paper calls trees with a larger MIC far from optimal
 def draw_settings(figure: Figure, spreads: Sequence[Spread], ties: str) -> Figure:
     """One panel per setting, all with one tie rule, as the paper has them."""
     figure.set_size_inches(10.2, 3.7)
-    axes = figure.subplots(1, len(spreads), sharey=True)
+    axes = figure.subplots(1, len(spreads))
     for ax, spread in zip(np.atleast_1d(axes), spreads, strict=True):
         draw_spread(ax, spread, ties, _largest(spread))
-        ax.set_title(f"{spread.setting.name} ({spread.formulas:,} formulas)", fontsize=10.5)
+        ax.set_title(f"{spread.setting.title} ({spread.formulas:,} formulas)", fontsize=10.5)
         ax.set_xlabel(f"MIC({spread.max_size})")
     np.atleast_1d(axes)[0].set_ylabel("number of formulas")
     _legend(figure)
@@ -59,7 +59,7 @@ def draw_spread(ax: Axes, spread: Spread, ties: str, largest: float) -> Axes:
         ax.hist(values, edges, histtype="step", color=colour, linestyle=line, linewidth=1.3)
     ax.axvline(FAR, color="#6B6B6B", linestyle="dotted", linewidth=1)
     ax.set_yscale("log")
-    ax.set_ylim(bottom=0.7)
+    ax.set_ylim(0.7, 2.0 * spread.formulas)  # the first bin may hold all formulas
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
@@ -74,7 +74,6 @@ def draw_means(ax: Axes, spread: Spread, all_ties: Sequence[str]) -> Axes:
         ax.plot(means, places, marker, color=colour, markersize=7)
     ax.set_yticks(places, all_ties)
     ax.set_xlim(left=0)
-    ax.margins(y=0.12)
     ax.set_ylim(-0.6, len(all_ties) - 0.4)
     ax.set_title("mean over all formulas, by tie rule", fontsize=10.5)
     ax.set_xlabel(f"mean MIC({spread.max_size})")

@@ -45,6 +45,7 @@ def draw_case(ax: Axes, sampled: SampledCase, rule: str, all_rows: tuple[int, ..
     ax.plot(sizes, exact, color=EXACT, linestyle="dashed", linewidth=1.8, label="exact", zorder=4)
     ax.set_title(f"{rule}: {sampled.case.name}", fontsize=10.5, parse_math=False)
     ax.set_xlabel("size (splits)")
+    ax.margins(x=0.02)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
@@ -60,7 +61,8 @@ def draw_convergence(figure: Figure, result: SampleSizes) -> Figure:
             mean, spread = found.mean(axis=1), found.std(axis=1)
             ax.plot(result.plan.rows, mean, marker=marker, color=colour, markersize=5,
                     label=f"{rule}, from rows")  # fmt: skip
-            ax.fill_between(result.plan.rows, mean - spread, mean + spread, color=colour,
+            low = np.maximum(mean - spread, 0)  # no excess is negative
+            ax.fill_between(result.plan.rows, low, mean + spread, color=colour,
                             alpha=0.2, linewidth=0)  # fmt: skip
             ax.axhline(sampled.exact_mic(rule), color=colour, linestyle="dashed",
                        label=f"{rule}, exact")  # fmt: skip

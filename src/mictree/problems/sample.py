@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._checks import as_fraction, check_size
-from mictree._packing import pack_rows, sort_rows, valid_slots
+from mictree._packing import count_rows, pack_rows, sort_rows, valid_slots
 from mictree.literals import Data, Literals, encode
 from mictree.problems import _sample_kernels as kernels
 from mictree.problems.base import Grown, Leaf, Problem, Splits
@@ -167,7 +167,8 @@ class SampleProblem(Problem):
     ) -> None:
         keep = None if weights is None else weights > 0
         counted = codes if keep is None else codes[keep]
-        self.class_rows = np.bincount(counted, minlength=len(self.classes))
+        self.class_rows = np.zeros(len(self.classes), dtype=np.int64)
+        count_rows(counted, self.class_rows)
         self.first_word = np.zeros(len(self.classes) + 1, dtype=np.int64)
         np.cumsum((self.class_rows + 63) // 64, out=self.first_word[1:])
         self.valid = np.empty(self.first_word[-1], dtype=np.uint64)

@@ -1,0 +1,1 @@
+"""Frozen results -> figures, files and one self-contained HTML page."""

@@ -1,0 +1,202 @@
+"""Results -> the report's pictures, each with a caption and a text for those who cannot see it."""
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from mictree._partial import write_whole
+from mictree.experiments.finite_samples import FiniteSamples
+from mictree.experiments.histograms import Spread
+from mictree.experiments.sample_size import FOLLOWS, SampleSizes
+from mictree.growers import TIES
+from mictree.plotting.examples import draw_examples
+from mictree.plotting.finite_samples import draw_finite_samples
+from mictree.plotting.mic_histograms import draw_settings, draw_ties
+from mictree.plotting.sample_size import draw_convergence, draw_excess
+from mictree.report.results import Results
+
+PAPER_TIES = "last"
+PIXELS_PER_INCH = 144
+# drawn text is stored as outlines, so that the picture looks the same everywhere
+SVG_STYLE = {"svg.fonttype": "path", "font.family": "DejaVu Sans"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as SVG, with its words."""
+
+    name: str  # of its files, without suffix
+    section: str  # the part of the page that shows it
+    caption: str
+    alt: str
+    svg: bytes
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is still to be drawn."""
+
+    name: str
+    section: str
+    caption: str
+    alt: str
+    draw: Callable[[Figure], Figure]
+    layout: str = "constrained"
+
+
+def pictures(
+    results: Results,
+    folder: Path | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> tuple[Picture, ...]:
+    """Draw everything; with a folder, also write each picture there as SVG and PNG."""
+    drawings = list(_drawings(results))
+    made = []
+    for number, drawing in enumerate(drawings):
+        if progress is not None:
+            progress(f"figures: {drawing.name}", number / len(drawings))
+        made.append(make(drawing, folder))
+    return tuple(made)
+
+
+def make(drawing: Drawing, folder: Path | None) -> Picture:
+    """Draw one figure."""
+    # the salt makes the same figure the same file, run after run
+    with matplotlib.rc_context(SVG_STYLE | {"svg.hashsalt": drawing.name}):
+        figure = drawing.draw(Figure(layout=drawing.layout))
+        stream = io.BytesIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+        svg = stream.getvalue()
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / f"{drawing.name}.svg", lambda path: path.write_bytes(svg))
+            write_whole(
+                folder / f"{drawing.name}.png",
+                lambda path: figure.savefig(path, format="png", dpi=PIXELS_PER_INCH),
+            )
+    return Picture(drawing.name, drawing.section, drawing.caption, drawing.alt, svg)
+
+
+def _drawings(results: Results) -> Iterator[Drawing]:
+    yield _examples(results)
+    yield _settings(results.spreads)
+    for spread in results.spreads:
+        yield _ties(spread)
+    yield _finite(results.finite)
+    yield _excess(results.sizes)
+    yield _convergence(results.sizes)
+
+
+def _examples(results: Results) -> Drawing:
+    shown = results.examples
+    errors = "; ".join(
+        f"{each.title}: error {each.error}, least {each.optimal_error}" for each in shown.trees
+    )
+    return Drawing(
+        "example-trees",
+        "examples",
+        f"Trees for {shown.problem.formula} under the uniform distribution: four staircase trees, "
+        "which are TopDown's and optimal; BestFirst's tree of size 5 (entropy, ties last); and one "
+        "with x- and y-nodes on its right path. The branch for value 0 goes left.",
+        f"Six decision trees. {errors}.",
+        lambda figure: draw_examples(figure, shown),
+        layout="none",
+    )
+
+
+def _settings(spreads: tuple[Spread, ...]) -> Drawing:
+    means = "; ".join(
+        f"{spread.setting.title}: mean {spread.share('topdown', PAPER_TIES, 'mean'):.4f} for "
+        f"TopDown, {spread.share('bestfirst', PAPER_TIES, 'mean'):.4f} for BestFirst"
+        for spread in spreads
+    )
+    texts = "; ".join(f"{spread.setting.title}: {spread.setting.text}" for spread in spreads)
+    return Drawing(
+        "mic-histograms",
+        "histograms",
+        f"MIC({spreads[0].max_size}) of every read-once DNF in three settings, with entropy and "
+        f"ties {PAPER_TIES}; the count axis is logarithmic. {texts}.",
+        f"Three histograms in which TopDown's MIC stays near 0 and BestFirst's reaches far to the "
+        f"right. {means}.",
+        lambda figure: draw_settings(figure, spreads, PAPER_TIES),
+    )
+
+
+def _ties(spread: Spread) -> Drawing:
+    means = {ties: spread.share("bestfirst", ties, "mean") for ties in TIES}
+    listed = ", ".join(f"{ties} {mean:.4f}" for ties, mean in means.items())
+    return Drawing(
+        f"mic-ties-{spread.setting.name.replace(' ', '-')}",
+        "histograms",
+        f"{spread.setting.title.capitalize()}: {spread.setting.text}. The same histogram for every "
+        f"tie rule (random with seed {spread.seed}), and the means. TopDown does not depend on the "
+        "tie rule in what can be seen; BestFirst does.",
+        f"Five histograms, one for each tie rule, and a plot of means. Mean MIC of BestFirst: "
+        f"{listed}. Mean MIC of TopDown: {spread.share('topdown', 'last', 'mean'):.4f}.",
+        lambda figure: draw_ties(figure, spread, TIES),
+    )
+
+
+def _finite(finite: FiniteSamples) -> Drawing:
+    plan = finite.plan
+    last = plan.rows[-1]
+    ends = []
+    for setting in finite.settings:
+        end = [f"{name} {setting.mean_error(name, last):.3f}" for name in ("TopDown", "BestFirst")]
+        least = setting.limit.optimal_errors
+        optimal = f", optimal {least[-1]:.3f}" if least is not None else ""
+        ends.append(f"{setting.title}: {', '.join(end)}{optimal}")
+    return Drawing(
+        "finite-samples",
+        "finite",
+        f"Error of trees learned from rows: {sum(plan.terms)} variables, terms of "
+        f"{', '.join(map(str, plan.terms))} literals, at most {plan.max_size} splits, a leaf split "
+        f"only with {plan.min_samples_split} rows or more, entropy, ties last. Lines are the mean "
+        f"true error of {plan.repetitions} repetitions, bands one standard deviation; crosses are "
+        f"the mean error on {plan.test_rows:,} test rows. scikit-learn's tree has "
+        f"max_leaf_nodes={plan.max_size + 1}. Biases, if two: half of the variables each, at random "
+        f"(seed {plan.seed}).",
+        f"Error against training rows in three panels; TopDown and scikit-learn fall towards the "
+        f"optimal error, BestFirst does not. At {last:,} rows: {'; '.join(ends)}.",
+        lambda figure: draw_finite_samples(figure, finite),
+    )
+
+
+def _excess(sizes: SampleSizes) -> Drawing:
+    return Drawing(
+        "excess-by-size",
+        "sizes",
+        f"Excess error (true error minus optimal error) at every size of trees learned from rows, "
+        f"mean of {sizes.plan.repetitions} repetitions, and of trees that know the distribution "
+        "(exact). Uniform distribution, entropy, ties last, leaves of "
+        f"{sizes.plan.min_samples_split} rows or more are split (seed {sizes.plan.seed}).",
+        f"Excess error against size, one panel for each rule and formula; with more rows the curves "
+        f"approach the exact one. {_following(sizes)}",
+        lambda figure: draw_excess(figure, sizes),
+    )
+
+
+def _convergence(sizes: SampleSizes) -> Drawing:
+    return Drawing(
+        "mic-from-samples",
+        "sizes",
+        "MIC of trees learned from rows against their number, mean and one standard deviation of "
+        f"{sizes.plan.repetitions} repetitions; dashed, MIC with the distribution known. Settings "
+        "as above.",
+        f"MIC against rows, one panel for each formula. {_following(sizes)}",
+        lambda figure: draw_convergence(figure, sizes),
+    )
+
+
+def _following(sizes: SampleSizes) -> str:
+    parts = []
+    for sampled in sizes.cases:
+        for rule in sampled.exact:
+            rows = sampled.rows_to_follow(rule, sizes.plan.rows)
+            since = f"from {rows:,} rows on" if rows else "with none of these numbers of rows"
+            parts.append(f"{rule}, {sampled.case.name}: {since}")
+    return f"Within {FOLLOWS} of the exact curve at every size: {'; '.join(parts)}."

@@ -1,0 +1,75 @@
+"""Words, numbers and pictures -> one HTML page that needs nothing else.
+
+Every value is escaped by the template engine, and data for the script is JSON that cannot close its
+element. A content security policy allows the page's own style and script by their hashes, and no
+request.
+"""
+
+import base64
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from mictree.report.claims import Claim
+from mictree.report.figures import Picture
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts under a heading."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that the page says."""
+
+    title: str
+    summary: str
+    claims: tuple[Claim, ...]
+    pictures: tuple[Picture, ...]
+    tables: tuple[Table, ...]
+    statements: tuple[Any, ...]  # checks, in the paper's order
+    stepper: list[dict[str, Any]]
+    facts: dict[str, str] = field(default_factory=dict)  # versions, seeds, time
+    quick: bool = False
+
+
+def render(page: Page) -> str:
+    """The page as HTML text."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["data_uri"] = data_uri
+    style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    policy = (
+        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; "
+        f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+    )
+    return environment.get_template("page.html").render(
+        page=page, policy=policy, style=Markup(style), script=Markup(script)
+    )
+
+
+def data_uri(svg: bytes) -> str:
+    """A picture as an address that holds it whole; as an image it can run nothing."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

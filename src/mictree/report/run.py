@@ -1,0 +1,116 @@
+"""The whole paper in one call: experiments, figures, result files, one page."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mictree._partial import write_whole
+from mictree.experiments.cache import Cache
+from mictree.report.claims import claims
+from mictree.report.figures import Picture, pictures
+from mictree.report.page import Page, render
+from mictree.report.results import Clock, Progress, Results, Stage, compute
+from mictree.report.stepper import stepper_data
+from mictree.report.tables import count_verdicts, facts, tables
+
+TITLE = "How far are greedy trees from the best ones?"
+SUMMARY = (
+    "Every figure and claim of the paper on mean iteration statistical consistency (MIC), computed "
+    "on this machine. MIC(t) is the mean, over sizes 1 to t, of a greedy tree's error minus the "
+    "least error of any tree of that size; size counts splits."
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run made."""
+
+    report: Path
+    stages: tuple[Stage, ...]
+    surprises: tuple[str, ...]  # statements whose verdict a correct program would not give
+
+
+def reproduce(out: Path, quick: bool = False, progress: Progress | None = None) -> Run:
+    """Compute everything and write it to a folder; an interrupted run is continued.
+
+    Parameters
+    ----------
+    out : gets ``report.html``, ``figures/``, ``results/`` and ``cache/``
+    quick : smaller ranges everywhere, for a first look
+    progress : told what is being done and the share of the run that is done
+    """
+    began = datetime.now(UTC).isoformat(timespec="seconds")
+    out.mkdir(parents=True, exist_ok=True)
+    cache = Cache(out / "cache")
+    clock = Clock(cache, progress or (lambda what, share: None))
+    results = compute(quick, cache, clock)
+    with clock.stage("figures") as report:
+        drawn = pictures(results, out / "figures", report)
+    with clock.stage("page"):
+        write_results(out / "results", results)
+        made = make_page(results, drawn, clock.stages, began)
+        html = render(made)
+        write_whole(out / "report.html", lambda path: path.write_text(html, encoding="utf-8"))
+    _write_json(out / "results" / "run.json", {**made.facts, "stages": _plain(clock.stages)})
+    surprises = tuple(check.number for check in results.checks if not check.as_expected)
+    return Run(out / "report.html", tuple(clock.stages), surprises)
+
+
+def make_page(
+    results: Results, drawn: tuple[Picture, ...], stages: list[Stage], began: str
+) -> Page:
+    """What the page says."""
+    return Page(
+        title=TITLE,
+        summary=SUMMARY,
+        claims=claims(results),
+        pictures=drawn,
+        tables=tables(results),
+        statements=results.checks,
+        stepper=stepper_data(results.stepped),
+        facts=facts(results, stages, began) | {"statements": count_verdicts(results)},
+        quick=results.quick,
+    )
+
+
+def write_results(folder: Path, results: Results) -> None:
+    """All numbers as Parquet and JSON."""
+    folder.mkdir(parents=True, exist_ok=True)
+    frames: dict[str, pl.DataFrame] = {
+        f"mic-{spread.setting.name.replace(' ', '-')}": spread.frame for spread in results.spreads
+    }
+    frames["finite-samples"] = _stack(
+        [(setting.name, setting.frame) for setting in results.finite.settings], "setting"
+    )
+    frames["mic-from-samples"] = _stack(
+        [(sampled.case.name, sampled.frame) for sampled in results.sizes.cases], "formula"
+    )
+    for name, frame in frames.items():
+        write_whole(folder / f"{name}.parquet", frame.write_parquet)
+    _write_json(folder / "statements.json", _plain(results.checks))
+    _write_json(folder / "claims.json", _plain(claims(results)))
+    limits = {setting.name: asdict(setting.limit) for setting in results.finite.settings}
+    _write_json(folder / "optimal-errors.json", limits)
+    trees = {each.title: json.loads(each.tree.to_json()) | {"error": str(each.error)}
+             for each in results.examples.trees}  # fmt: skip
+    _write_json(folder / "example-trees.json", trees)
+
+
+def _stack(parts: list[tuple[str, pl.DataFrame]], column: str) -> pl.DataFrame:
+    named = [frame.select(pl.lit(name).alias(column), pl.all()) for name, frame in parts]
+    return pl.concat(named)
+
+
+def _plain(values: Any) -> list[dict[str, Any]]:
+    return [asdict(value) for value in values]
+
+
+def _write_json(path: Path, content: Any) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    write: Callable[[Path], Any] = lambda unfinished: unfinished.write_text(text, encoding="utf-8")
+    write_whole(path, write)

@@ -1,0 +1,114 @@
+"""Results -> the report's tables and its list of facts about the run."""
+
+import platform
+from collections import Counter
+from collections.abc import Iterator
+
+from mictree.experiments.cache import code_version, library_versions
+from mictree.experiments.finite_samples import LEARNERS, FiniteSamples
+from mictree.experiments.histograms import Spread
+from mictree.experiments.sample_size import FOLLOWS, SampleSizes
+from mictree.report.page import Table
+from mictree.report.results import Results, Stage
+
+RULE_NAMES = {"topdown": "TopDown", "bestfirst": "BestFirst"}
+
+
+def tables(results: Results) -> tuple[Table, ...]:
+    """The numbers behind the figures."""
+    return (
+        *(_ties(spread) for spread in results.spreads),
+        *_finite(results.finite),
+        _following(results.sizes),
+    )
+
+
+def _ties(spread: Spread) -> Table:
+    columns = ("rule", "ties", "mean MIC", "largest", "below 0.001", "below 0.01", "above 0.05")
+    rows = tuple(
+        (RULE_NAMES[row["rule"]], row["ties"], f"{row['mean']:.5f}", f"{row['max']:.4f}",
+         f"{row['below_0.001']:.1%}", f"{row['below_0.01']:.1%}", f"{row['above_0.05']:.1%}")
+        for row in spread.summary.iter_rows(named=True)
+    )  # fmt: skip
+    title = f"{spread.setting.title}: MIC({spread.max_size}) of {spread.formulas:,} formulas"
+    return Table(title, columns, rows, "histograms")
+
+
+def _finite(finite: FiniteSamples) -> Iterator[Table]:
+    columns = ("rows", *(f"{name}, {kind}" for name in LEARNERS for kind in ("true", "test")))
+    for setting in finite.settings:
+        summary = setting.summary
+        rows = []
+        for count in finite.plan.rows:
+            row = [f"{count:,}"]
+            for learner in LEARNERS:
+                part = summary.filter(learner=learner, rows=count).to_dicts()[0]
+                row += [
+                    f"{part[name]:.4f} ± {part[f'{name}_spread'] or 0:.4f}"
+                    for name in ("exact_error", "test_error")
+                ]
+            rows.append(tuple(row))
+        exact = setting.limit.exact_errors
+        known = ", ".join(f"{name} {errors[-1]:.4f}" for name, errors in exact.items())
+        least = setting.limit.optimal_errors
+        optimal = (
+            f"OPT(D, {finite.plan.max_size}) = {least[-1]:.4f}"
+            if least is not None
+            else f"no optimal error ({setting.limit.refusal})"
+        )
+        title = (
+            f"{setting.title}: mean error ± standard deviation. With the distribution known: "
+            f"{known}; {optimal}"
+        )
+        yield Table(title, columns, tuple(rows), "finite")
+
+
+def _following(sizes: SampleSizes) -> Table:
+    rows = []
+    for sampled in sizes.cases:
+        for rule in sampled.exact:
+            enough = sampled.rows_to_follow(rule, sizes.plan.rows)
+            last = sizes.plan.rows[-1]
+            rows.append(
+                (sampled.case.name, rule, f"{sampled.exact_mic(rule):.5f}",
+                 f"{sampled.sampled_mic(rule, last).mean():.5f}",
+                 f"{enough:,}" if enough else f"more than {last:,}")
+            )  # fmt: skip
+    columns = ("formula", "rule", "exact MIC", f"MIC from {sizes.plan.rows[-1]:,} rows",
+               f"rows until every size is within {FOLLOWS}")  # fmt: skip
+    return Table("How many rows until samples show the exact curve", columns, tuple(rows), "sizes")
+
+
+def facts(results: Results, stages: list[Stage], began: str) -> dict[str, str]:
+    """Versions, seeds and times."""
+    fits = ", ".join(f"{name} {time:.1f} s" for name, time in results.finite.fit_seconds.items())
+    count = len(results.finite.settings) * len(results.finite.plan.rows)
+    swept = ", ".join(f"{s.setting.name} {s.seconds:.1f} s" for s in results.spreads)
+    solved = ", ".join(f"{s.name} {s.optimal_seconds:.1f} s" for s in results.finite.settings)
+    libraries = ", ".join(f"{name} {number}" for name, number in library_versions().items())
+    return {
+        "mictree": code_version(),
+        "Python": f"{platform.python_version()}, {libraries}",
+        "begun": began,
+        "took": f"{sum(stage.seconds for stage in stages):.1f} s",
+        "of it": ", ".join(map(_stage, stages)),
+        "sweeps": swept,
+        "fits": f"{count} samples x {results.finite.plan.repetitions} repetitions: {fits}",
+        "optimal trees": solved,
+        "seeds": f"ties random {results.spreads[0].seed}, finite samples "
+        f"{results.finite.plan.seed}, MIC from samples {results.sizes.plan.seed}",
+    }
+
+
+def _stage(stage: Stage) -> str:
+    reused = f" ({stage.reused} from an earlier run)" if stage.reused else ""
+    return f"{stage.name} {stage.seconds:.1f} s{reused}"
+
+
+def count_verdicts(results: Results) -> str:
+    """How many statements hold, in words."""
+    counts = Counter(check.verdict for check in results.checks)
+    return (
+        f"{len(results.checks)} statements: {counts['holds']} hold, {counts['fails']} fail as "
+        f"printed, {counts['unclear as printed']} are unclear as printed"
+    )

@@ -1,0 +1,80 @@
+"""Small numeric helpers against Fractions and brute force."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mictree._checks import as_fraction, check_size
+from mictree.growers import ExactSum
+from mictree.optimal.base import repeat_last, smallest_size
+from mictree.problems.table import sum_subcubes
+
+FLOATS = st.floats(-1e100, 1e100, allow_subnormal=False)
+
+
+@given(st.lists(FLOATS))
+def test_a_running_sum_is_rounded_once(numbers):
+    total = ExactSum()
+    for number in numbers:
+        total.add(number)
+    assert total.value == float(sum(map(Fraction, numbers), Fraction(0)))
+
+
+@given(st.lists(FLOATS, min_size=1))
+def test_a_running_sum_takes_back_what_it_added(numbers):
+    total = ExactSum()
+    for number in numbers:
+        total.add(number)
+    for number in numbers:
+        total.add(-number)
+    assert total.value == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (0.3, "3/10"),
+        (Fraction(1, 3), "1/3"),
+        (1, "1"),
+        (np.float64(0.1), "1/10"),
+        (1e-5, "1/100000"),
+    ],
+)
+def test_floats_are_read_as_written(number, expected):
+    assert as_fraction(number) == Fraction(expected)
+
+
+@given(st.integers(0, 10**30))
+def test_sizes(size):
+    assert check_size(size) == size
+    with pytest.raises(ValueError, match=f"depth must be an integer of at least 0; got {~size}"):
+        check_size(~size, "depth")
+
+
+@given(st.integers(0, 4), st.data())
+def test_sums_over_subcubes(count, data):
+    rows = data.draw(st.lists(st.integers(0, 9), min_size=2**count, max_size=2**count))
+    computed = sum_subcubes(np.array(rows))
+    assert computed.shape == (3**count,)
+    for subcube in range(3**count):
+        digits = [subcube // 3**position % 3 for position in range(count)]
+        inside = [
+            rows[row]
+            for row in range(2**count)
+            if all(digit in (2, row >> position & 1) for position, digit in enumerate(digits))
+        ]
+        assert computed[subcube] == sum(inside)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(0, 12))
+def test_rows_of_errors(numbers, size):
+    row = np.array(sorted(numbers, reverse=True))
+    longer = repeat_last(row, 12)
+    assert longer.tolist() == [row[min(place, len(row) - 1)] for place in range(13)]
+    smallest = smallest_size(row, size)
+    assert smallest <= size
+    assert longer[smallest] == longer[size]
+    assert smallest == 0 or longer[smallest - 1] > longer[size]
