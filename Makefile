@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup test lint reproduce bench clean
+.PHONY: help setup browser test test-extras lint reproduce bench clean
 
 help:
 	@echo "make test       all tests, lint, types and layers"
 	@echo "make lint       format, lint, types and layers only"
+	@echo "make test-extras  exported trees in SHAP and ONNX; installs them"
 	@echo "make bench      speed, as ratios to peers measured in the same run"
-	@echo "make reproduce  the paper's results"
+	@echo "make reproduce  the paper's results, and one page that shows them: out/report.html"
 	@echo "make setup      create .venv with pinned versions"
 	@echo "make clean      remove .venv and everything generated"
 
@@ -30,8 +31,28 @@ lint: setup
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-test: lint
+# The report's page is tested in a real browser. Without one these tests are skipped.
+browser:
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then \
+		:; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing the system package chromium, which the browser tests need ..."; \
+		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium; } >/dev/null 2>&1 \
+			|| echo "chromium could not be installed; the browser tests will be skipped" >&2; \
+	else \
+		echo "chromium is not installed; the browser tests will be skipped" >&2; \
+	fi
+
+test: lint browser
 	$(BIN)/python -m pytest
+
+reproduce: setup
+	$(BIN)/mictree reproduce --out out
+
+test-extras: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-extras.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps xgboost==3.2.0
+	$(BIN)/python -m pytest tests/unit/test_estimators_exports.py
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -1,6 +1,12 @@
 """Hypothesis draws the same examples on every run, so that CI and a laptop see the same tests."""
 
+import os
+
+import numpy as np
 from hypothesis import HealthCheck, settings
+
+if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+    np.seterr(over="ignore")  # compiled, a hash wraps around silently
 
 settings.register_profile(
     "mictree",

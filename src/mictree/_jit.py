@@ -13,7 +13,6 @@ import numpy as np
 from numba.core import event, types
 from numba.extending import intrinsic
 
-
 PARALLEL_WORK = 3e6  # about half a millisecond
 
 

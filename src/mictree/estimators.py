@@ -21,10 +21,12 @@ from sklearn.utils.validation import (
 
 from mictree import exports
 from mictree._checks import check_size
+from mictree.data import Data
 from mictree.growers import RULES, TIES, Growth
 from mictree.impurity import check_criterion
-from mictree.literals import Data, Literals
-from mictree.problems.sample import Coded, Limits, SampleProblem, Splitting, class_weights
+from mictree.literals import Literals
+from mictree.problems.labels import Coded, class_weights
+from mictree.problems.sample import Limits, SampleProblem, Splitting
 from mictree.tree import Tree
 
 if TYPE_CHECKING:
@@ -146,7 +148,9 @@ class GreedyTreeClassifier(ClassifierMixin, BaseEstimator, ABC):
             max_thresholds=self.max_thresholds,
             limits=limits,
         )
-        limit = data.rows if self.max_size is None else check_size(self.max_size)
+        # no tree has more splits than rows
+        limit = data.rows if self.max_size is None else min(data.rows, check_size(self.max_size))
+        self._limit = limit
         self._splitting = self._problem.split(self._rule, criterion, ties, seed, limit)
         self._grower = RULES[self._rule](criterion, ties, seed)
         self._forget_views()
@@ -209,6 +213,7 @@ class GreedyTreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         smaller = copy.copy(self)
         smaller._forget_views()
         smaller.max_size = size
+        smaller._limit = min(size, self._limit)
         whole = self._splitting
         smaller._splitting = Splitting(
             whole.leaves[:made], whole.literals[:made], whole.gains[:made],
@@ -300,7 +305,7 @@ class GreedyTreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @cached_property
     def _growth(self) -> Growth:
-        limit = len(self._splitting.leaves) if self.max_size is None else int(self.max_size)
+        limit = len(self._splitting.leaves) if self.max_size is None else self._limit
         return self._grower.record(self._problem, limit, self._splitting.grown())
 
     @property

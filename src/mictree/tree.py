@@ -78,7 +78,7 @@ class Tree:
                 tests.append(position[name])
                 labels.append(LEAF)
                 waiting += [(high, node, 1), (low, node, 0)]
-            elif isinstance(subtree, int | np.integer) and subtree >= 0:
+            elif _is_count(subtree):
                 tests.append(LEAF)
                 labels.append(int(subtree))
             else:
@@ -276,6 +276,11 @@ def _impurity(leaf: Leaf, criterion: str) -> float:
     return float(of_classes(criterion, [float(rate) for rate in leaf.class_rates]))
 
 
+def _is_count(value: Any) -> bool:
+    """Whether a value is an integer of at least 0; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
+
+
 def _unpack(subtree: Sequence[Any]) -> Sequence[Any]:
     if len(subtree) != 3:
         raise ValueError(f"an internal node is (name, low, high); got {len(subtree)} parts")
@@ -290,11 +295,14 @@ def _nest(nodes: list[Any]) -> Any:
         if not isinstance(node, Mapping):
             raise ValueError(f"a node must be a JSON object; node {number} is not")
         if "test" not in node:
-            nested[number] = node.get("label")
+            label = node.get("label")
+            if not _is_count(label):
+                raise ValueError(f"a leaf's label must be 0, 1, ...; got {label!r}")
+            nested[number] = label
             continue
         subtrees = []
         for child in (node.get("low"), node.get("high")):
-            if not isinstance(child, int) or child not in nested:
+            if not _is_count(child) or child not in nested:
                 raise ValueError(f"a node's children must follow it, each once; node {number}")
             subtrees.append(nested.pop(child))
         nested[number] = (node["test"], *subtrees)

@@ -24,7 +24,7 @@ def test_a_bias_outside_the_open_interval(bias):
 
 @pytest.mark.parametrize(
     "bias",
-    [math.nan, math.inf, -math.inf, "0.5", "half", None, 0.5j, [], object(), Decimal("nan"), [0.5]],
+    [math.nan, math.inf, -math.inf, "0.5", "half", None, 0.5j, [], {}, Decimal("nan"), [0.5]],
     ids=repr,
 )
 def test_a_bias_that_is_no_number(bias):

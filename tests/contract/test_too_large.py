@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tracemalloc
 from fractions import Fraction
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ BIASES = {
     "identical terms": [Fraction(k, 12) for _ in range(60) for k in range(1, 11)],
     "all distinct": [Fraction(k, 700) for k in range(1, 601)],
 }
-SECONDS = 10
+SECONDS = 10  # of processor time, so that a busy machine changes nothing
 REFUSAL = r"memory_limit, .* GiB; there are at least [\d,.e+]+ states.*; .* would fit"
 
 
@@ -27,10 +27,10 @@ REFUSAL = r"memory_limit, .* GiB; there are at least [\d,.e+]+ states.*; .* woul
 @pytest.mark.parametrize("exact", [False, True])
 def test_sixty_terms_of_ten_distinct_biases(kind, exact):
     problem = mt.FormulaProblem(SIXTY_TERMS, BIASES[kind])
-    begin = perf_counter()
+    begin = process_time()
     with pytest.raises(ValueError, match=REFUSAL) as refused:
         mt.optimal_errors(problem, 100, exact)
-    assert perf_counter() - begin < SECONDS
+    assert process_time() - begin < SECONDS
     assert suggested(refused.value) < 100
 
 
@@ -99,7 +99,7 @@ except ValueError:
 
 def in_process(command: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", command], capture_output=True, text=True, timeout=8, check=False
+        [sys.executable, "-c", command], capture_output=True, text=True, timeout=15, check=False
     )
     assert done.returncode == 0, done.stderr[-300:]
     return done.stdout
@@ -120,6 +120,15 @@ def test_what_is_said_to_fit_fits(case, max_size, log_limit, exact):
         assert fits < max_size
         if fits > 0:
             mt.optimal_errors(case.problem, fits, exact, memory_limit=2**log_limit)
+
+
+def test_what_is_said_to_fit_fits_for_two_long_terms():
+    biases = [Fraction(k, 10) for k in (1, 1, 1, 1, 2, 2, 1, 1, 1, 2, 3, 3)]
+    problem = mt.FormulaProblem(mt.ReadOnceDNF.of_sizes([6, 6]), biases)
+    with pytest.raises(ValueError, match=REFUSAL) as refused:
+        mt.optimal_errors(problem, 9, memory_limit=2**13)
+    fits = suggested(refused.value)
+    assert len(mt.optimal_errors(problem, fits, memory_limit=2**13)) == fits + 1
 
 
 def test_a_table_says_how_many_variables_would_fit():

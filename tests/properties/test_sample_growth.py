@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from mictree.impurity import CRITERIA
 from mictree.problems import Problem
 from mictree.problems.sample import Limits, SampleProblem
 from tests.reference import learner
+from tests.reference.literals import literals
 from tests.strategies import nested
 
 FIXED_TIES = [ties for ties in TIES if ties != "random"]
@@ -27,13 +29,16 @@ class Generic(SampleProblem):
 
 @st.composite
 def data_sets(draw, most_rows: int = 24):
-    """Rows of binary, numeric and missing cells, labels of up to four classes, integer weights."""
+    """Rows of bits, numbers, words and missing cells, up to four classes, integer weights."""
     count = draw(st.integers(1, most_rows))
-    kinds = draw(st.lists(st.sampled_from(["bit", "number", "gaps"]), min_size=1, max_size=4))
+    kinds = draw(
+        st.lists(st.sampled_from(["bit", "number", "gaps", "word"]), min_size=1, max_size=4)
+    )
     cells = {
         "bit": st.integers(0, 1),
         "number": st.integers(0, 5),
         "gaps": st.one_of(st.none(), st.integers(0, 2)),
+        "word": st.sampled_from([None, "u", "v", "w"]),
     }
     rows = [[draw(cells[kind]) for kind in kinds] for _ in range(count)]
     classes = draw(st.integers(1, 4))
@@ -45,13 +50,17 @@ def data_sets(draw, most_rows: int = 24):
     return rows, labels, weights
 
 
-def as_matrix(rows):
+def as_table(rows):
+    """A matrix, or a frame if there are words."""
+    if any(isinstance(cell, str) for row in rows for cell in row):
+        columns = zip(*rows, strict=True)
+        return pl.DataFrame({f"x{number}": column for number, column in enumerate(columns)})
     return np.array([[math.nan if cell is None else cell for cell in row] for row in rows], float)
 
 
 def reference_trees(rows, labels, weights, *settings, **limits):
     names = [f"x{number}" for number in range(len(rows[0]))]
-    tests = learner.literals(rows, names)
+    tests = literals(rows, names)
     return learner.grow(rows, labels, weights or [1] * len(rows), tests, *settings, **limits)
 
 
@@ -60,10 +69,10 @@ def reference_trees(rows, labels, weights, *settings, **limits):
 @settings(max_examples=200)
 def test_growth_is_the_plain_learners(case, rule, criterion, ties):
     rows, labels, weights = case
-    problem = SampleProblem(as_matrix(rows), labels, weights)
+    problem = SampleProblem(as_table(rows), labels, weights)
     growth = RULES[rule](criterion, ties).grow(problem, SIZE)
     expected = reference_trees(rows, labels, weights, rule, criterion, ties, SIZE)
-    assert [nested_labels(growth.tree(size), problem) for size in range(SIZE + 1)] == expected
+    assert [nested(growth.tree(size)) for size in range(SIZE + 1)] == expected
 
 
 @given(data_sets(), st.sampled_from(sorted(RULES)), st.sampled_from(sorted(CRITERIA)),
@@ -73,19 +82,13 @@ def test_growth_is_the_plain_learners(case, rule, criterion, ties):
 def test_limits_are_the_plain_learners(case, rule, criterion, split, least, depth, min_gain):
     rows, labels, weights = case
     limits = Limits(split, least, depth, min_gain)
-    problem = SampleProblem(as_matrix(rows), labels, weights, limits=limits)
+    problem = SampleProblem(as_table(rows), labels, weights, limits=limits)
     growth = RULES[rule](criterion).grow(problem, SIZE)
     expected = reference_trees(
         rows, labels, weights, rule, criterion, "last", SIZE,
         split=split, least=least, depth=depth, min_gain=min_gain,
     )  # fmt: skip
-    assert [nested_labels(growth.tree(size), problem) for size in range(SIZE + 1)] == expected
-
-
-def nested_labels(tree, problem):
-    """The nested tree with classes for labels, as the reference writes it."""
-    del problem
-    return nested(tree)
+    assert [nested(growth.tree(size)) for size in range(SIZE + 1)] == expected
 
 
 @given(data_sets(most_rows=60), st.sampled_from(sorted(RULES)), st.sampled_from(sorted(CRITERIA)),
@@ -97,7 +100,7 @@ def test_compiled_loop_is_the_generic_loop(case, rule, criterion, ties, class_we
     factors = class_weight and class_weight[:classes]
     grower = RULES[rule](criterion, ties)
     compiled, generic = (
-        grower.grow(kind(as_matrix(rows), labels, weights, class_weight=factors), 12)
+        grower.grow(kind(as_table(rows), labels, weights, class_weight=factors), 12)
         for kind in (SampleProblem, Generic)
     )
     assert [step.variable for step in compiled.steps] == [step.variable for step in generic.steps]
@@ -113,17 +116,17 @@ def test_compiled_loop_is_the_generic_loop(case, rule, criterion, ties, class_we
 def test_integer_weights_are_repeated_rows(case, rule, criterion):
     rows, labels, weights = case
     weights = weights or [1 + number % 3 for number in range(len(rows))]
-    matrix = as_matrix(rows)
     grower = RULES[rule](criterion)
-    weighted = grower.grow(SampleProblem(matrix, labels, weights), SIZE)
-    repeated = SampleProblem(np.repeat(matrix, weights, axis=0), np.repeat(labels, weights))
+    weighted = grower.grow(SampleProblem(as_table(rows), labels, weights), SIZE)
+    again = [row for row, weight in zip(rows, weights, strict=True) for _ in range(weight)]
+    repeated = SampleProblem(as_table(again), np.repeat(labels, weights))
     assert weighted.tree(SIZE) == grower.grow(repeated, SIZE).tree(SIZE)
 
 
 @given(data_sets())
 def test_exact_errors_are_the_errors(case):
     rows, labels, weights = case
-    growth = mt.TopDown().grow(SampleProblem(as_matrix(rows), labels, weights), SIZE)
+    growth = mt.TopDown().grow(SampleProblem(as_table(rows), labels, weights), SIZE)
     np.testing.assert_allclose([float(e) for e in growth.exact_errors], growth.errors, atol=1e-12)
     tree = growth.tree(SIZE)
     assert math.isclose(float(tree.error(growth.problem)), growth.errors[-1], abs_tol=1e-12)

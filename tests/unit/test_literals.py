@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mictree.literals import MAX_CATEGORIES, Data, choose_thresholds, encode
+from mictree.data import Data
+from mictree.literals import MAX_CATEGORIES, choose_thresholds, encode
 from mictree.problems.sample import SampleProblem
 
 pandas = pytest.importorskip("pandas")

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-
 Verdict = Literal["holds", "fails", "unclear as printed"]
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Plan:
     seed: int = SEED
 
     def problem(self, biases: tuple[float, float]) -> FormulaProblem:
-        """The formula; half of the variables, at random, have the first bias, the others the second."""
+        """The formula; half of its variables, chosen at random, have the first bias."""
         formula = ReadOnceDNF.of_sizes(self.terms)
         count = len(formula.variables)
         chosen = np.random.default_rng([self.seed, 0]).permutation(count)[: count // 2]
@@ -75,7 +76,7 @@ class FiniteSetting:
         """A heading for it."""
         return self.name if self.name == "uniform" else f"biases {self.name}"
 
-    @property
+    @cached_property
     def summary(self) -> pl.DataFrame:
         """Mean and standard deviation of both errors for each learner and number of rows."""
         measured = ["test_error", "exact_error", "size"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -66,12 +67,12 @@ class Spread:
     frame: pl.DataFrame  # a row for each formula, rule and tie rule
     seconds: float  # that the sweep took
 
-    @property
+    @cached_property
     def formulas(self) -> int:
         """How many formulas the setting has."""
         return self.frame.filter(rule="topdown", ties="last").height
 
-    @property
+    @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per rule and tie rule."""
         return summarize(self.frame)
@@ -79,6 +80,11 @@ class Spread:
     def mic(self, rule: str, ties: str) -> np.ndarray:
         """The MIC of every formula."""
         return self.frame.filter(rule=rule, ties=ties)["mic"].to_numpy()
+
+    def tie_difference(self, rule: str) -> float:
+        """The most by which tie rules change the MIC of a formula."""
+        all_ties = np.stack([self.mic(rule, ties) for ties in TIES])
+        return float(np.ptp(all_ties, axis=0).max())
 
     def share(self, rule: str, ties: str, column: str) -> float:
         """A number of the summary, such as "above_0.05"."""

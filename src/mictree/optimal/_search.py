@@ -49,52 +49,154 @@ class Frames(NamedTuple):
     one: np.ndarray  # (levels, 2, literals) and with one
     least: np.ndarray  # (levels, 2, literals) lower bound with any number
     order: np.ndarray  # (levels, literals)
+    bounds: np.ndarray  # (levels, 2, budgets) lower bounds of the literal's children by budget
+    exact: np.ndarray  # (levels, 2) bit b: that child's bound for budget b is its least error
+    state: np.ndarray  # (levels, 9) where the frame stands; see the names below
+    value: np.ndarray  # (levels, 7) its bound, limit and errors; see the names below
+    key: np.ndarray  # (levels, 2)
+
+
+COUNT, BUDGET, DEPTH, POSITION, TURN, LOOKED, SIDE, LOW, LARGER = range(9)
+BOUND, LIMIT, FLOOR, BEST, ERROR, ONE, TWO = range(7)
 
 
 @jit
-def solve(level, count, budget, bound, depth, data, table, frames, stop, counters):
-    """The least error of the rows in ``frames.rows[level, :count]``, if it is below ``bound``.
+def solve(base, count, budget, bound, depth, data, table, frames, stop, counters):
+    """The least error of the rows in ``frames.rows[base, :count]``, if it is below ``bound``.
 
     Otherwise some number that is at least ``bound`` and at most the least error. Rows are in order
-    of their class. Once ``stop`` is set it returns at once, and the result means nothing.
+    of their class. Once ``stop`` is set it returns at once, and the result means nothing. The
+    recursion is a stack of frames, as compiled functions that call each other cannot be kept.
     """
+    level = base
+    _open(level, count, budget, bound, depth, frames)
+    finished, result = _enter(level, data, table, frames, stop, counters)
+    while True:
+        if not finished:
+            if _advance(level, data, table, frames):
+                level += 1
+                finished, result = _enter(level, data, table, frames, stop, counters)
+                continue
+            result = _close(level, table, frames, stop, counters)
+        if level == base or stop[0] != RUN:
+            return result
+        level -= 1
+        _take(level, result, frames)
+        finished = False
+
+
+@jit
+def _open(level, count, budget, bound, depth, frames):
+    """Put a question to a frame whose rows are in place."""
+    state = frames.state[level]
+    state[COUNT], state[DEPTH] = count, depth
+    state[BUDGET] = min(budget, (1 << depth) - 1) if depth < 62 else budget
+    state[POSITION], state[TURN], state[LOOKED] = 0, 0, 0
+    frames.value[level, BOUND] = bound
+
+
+@jit
+def _enter(level, data, table, frames, stop, counters):
+    """Answer a question at once if that is possible; says whether it was, and the answer."""
+    state, value = frames.state[level], frames.value[level]
+    count, budget = state[COUNT], state[BUDGET]
     rows = frames.rows[level, :count]
     totals = _class_masses(rows, data)
     error = totals.sum() - totals.max()
-    if depth < 62:
-        budget = min(budget, (1 << depth) - 1)
     if budget == 0 or error == 0 or stop[0] != RUN:
-        return error
-    high_key, low_key = _key(rows, depth, data.keys)
-    place = _find(high_key, low_key, table)
+        return True, error
+    key = frames.key[level]
+    key[0], key[1] = _key(rows, state[DEPTH], data.keys)
+    place = _find(key[0], key[1], table)
     if place >= 0:
         known = table.lower[place, budget]
-        if known >= bound or (table.exact[place] >> np.uint64(budget)) & np.uint64(1):
-            return known
+        exact = (table.exact[place] >> np.uint64(budget)) & np.uint64(1)
+        if known >= value[BOUND] or exact:
+            return True, known
     counters[VISITED] += 1
-    one, two, floor = _count_pairs(level, count, totals, error, depth, data, frames)
+    one, two, floor = _count_pairs(level, count, totals, error, state[DEPTH], data, frames)
+    value[ERROR], value[ONE], value[TWO], value[FLOOR] = error, one, two, floor
     best = one if budget == 1 else two
+    value[BEST] = best
+    value[LIMIT] = min(value[BOUND], best)
     if budget <= 2 or best <= floor:
-        _remember(high_key, low_key, budget, best, True, error, one, two, floor, table, counters)
-        return best
+        _remember(level, best, True, table, frames, counters)
+        return True, best
     _sort_literals(level, data.literals, frames)
-    limit = min(bound, best)
-    for position in range(data.literals):
-        literal = frames.order[level, position]
-        if literal < 0 or limit <= floor:
-            break
-        limit = _try_literal(
-            level, count, literal, budget, limit, depth, data, table, frames, stop, counters
-        )
-        if stop[0] != RUN:
-            return limit
-    _remember(
-        high_key, low_key, budget, limit, limit < bound or limit == best,
-        error, one, two, floor, table, counters,
-    )  # fmt: skip
+    return False, best
+
+
+@jit
+def _close(level, table, frames, stop, counters):
+    """The answer of a frame that has tried all literals."""
+    value = frames.value[level]
+    limit = value[LIMIT]
+    exact = limit < value[BOUND] or limit == value[BEST]
+    _remember(level, limit, exact, table, frames, counters)
     if counters[STORED] > counters[ROOM]:
         stop[0] = GROW
     return limit
+
+
+@jit
+def _take(level, answer, frames):
+    """Note a child's answer: a lower bound for its budget holds for all smaller ones."""
+    state = frames.state[level]
+    side = state[SIDE]
+    budget = state[LOW] if side == 0 else state[BUDGET] - 1 - state[LOW]
+    for size in range(budget + 1):
+        frames.bounds[level, side, size] = max(frames.bounds[level, side, size], answer)
+    if answer < frames.value[level + 1, BOUND]:
+        frames.exact[level, side] |= np.uint64(1) << np.uint64(budget)
+
+
+@jit
+def _advance(level, data, table, frames):
+    """Put the next question to a child's frame, or say False when there is none.
+
+    For each literal, and each way to share the budget, from balanced to lopsided, the larger child
+    is asked first, each for less than the other's lower bound leaves below the limit.
+    """
+    state, value, bounds = frames.state[level], frames.value[level], frames.bounds[level]
+    budget = state[BUDGET]
+    while state[POSITION] < data.literals and value[LIMIT] > value[FLOOR]:
+        literal = frames.order[level, state[POSITION]]
+        if literal < 0:
+            return False
+        if state[TURN] == budget:
+            state[POSITION] += 1
+            state[TURN], state[LOOKED] = 0, 0
+            continue
+        offset = (state[TURN] + 1) // 2
+        low_budget = (budget - 1) // 2 + (offset if state[TURN] % 2 == 1 else -offset)
+        high_budget = budget - 1 - low_budget
+        if not state[LOOKED]:
+            low = _quick_bound(level, 0, literal, low_budget, frames)
+            high = _quick_bound(level, 1, literal, high_budget, frames)
+            if low + high < value[LIMIT]:
+                state[LARGER] = _look_up(level, literal, data, table, frames)
+                state[LOOKED] = 1
+        if state[LOOKED]:
+            low, high = bounds[0, low_budget], bounds[1, high_budget]
+        if low + high >= value[LIMIT]:
+            state[TURN] += 1
+            continue
+        low_known = (frames.exact[level, 0] >> np.uint64(low_budget)) & np.uint64(1)
+        high_known = (frames.exact[level, 1] >> np.uint64(high_budget)) & np.uint64(1)
+        if low_known and high_known:
+            value[LIMIT] = low + high
+            state[TURN] += 1
+            continue
+        side = state[LARGER]
+        if (low_known and side == 0) or (high_known and side == 1):
+            side = 1 - side
+        state[SIDE], state[LOW] = side, low_budget
+        count = _child_rows(level, state[COUNT], literal, side, data, frames)
+        child_budget = low_budget if side == 0 else high_budget
+        rest = value[LIMIT] - (high if side == 0 else low)
+        _open(level + 1, count, child_budget, rest, state[DEPTH] - 1, frames)
+        return True
+    return False
 
 
 @jit
@@ -111,12 +213,13 @@ def choose(count, budget, value, slack, depth, data, table, frames, stop, counte
         return none
     _count_pairs(0, count, totals, error, depth, data, frames)
     _sort_literals(0, data.literals, frames)
-    bounds = np.empty((2, budget), dtype=data.weights.dtype)
+    _open(0, count, budget, value, depth, frames)
+    bounds = frames.bounds[0]
     for position in range(data.literals):
         literal = frames.order[0, position]
         if literal < 0:
             break
-        _look_up(0, count, literal, budget, depth, bounds, data, table, frames)
+        _look_up(0, literal, data, table, frames)
         for low_budget in range(budget):
             high_budget = budget - 1 - low_budget
             limit = value + slack - bounds[1, high_budget]
@@ -150,7 +253,7 @@ def _solve_child(side, count, literal, budget, limit, depth, data, table, frames
 
 @jit
 def root_bound(count, budget, depth, data, table, frames):
-    """A lower bound on the least error of the rows in frame 0 from what is known of the children."""
+    """A lower bound on the least error of frame 0's rows, from what is known of their children."""
     totals = _class_masses(frames.rows[0, :count], data)
     error = totals.sum() - totals.max()
     one, two, floor = _count_pairs(0, count, totals, error, depth, data, frames)
@@ -161,11 +264,12 @@ def root_bound(count, budget, depth, data, table, frames):
     if budget == 2 or two <= floor:
         return two
     best = two
-    bounds = np.empty((2, budget), dtype=data.weights.dtype)
+    _open(0, count, budget, best, depth, frames)
+    bounds = frames.bounds[0]
     for literal in range(data.literals):
         if frames.leaf[0, 0, literal] < 0:
             continue
-        _look_up(0, count, literal, budget, depth, bounds, data, table, frames)
+        _look_up(0, literal, data, table, frames)
         for low_budget in range(budget):
             best = min(best, bounds[0, low_budget] + bounds[1, budget - 1 - low_budget])
     return max(best, floor)
@@ -188,53 +292,6 @@ def rehash(old, new):
 
 
 @jit
-def _try_literal(
-    level, count, literal, budget, limit, depth, data, table, frames, stop, counters
-):  # fmt: skip
-    """The best of ``limit`` and all trees that test the literal first."""
-    bounds = np.empty((2, budget), dtype=data.weights.dtype)
-    sizes = (0, 0)
-    looked = False
-    middle = (budget - 1) // 2
-    for turn in range(budget):
-        # budgets of the low child from balanced to lopsided
-        offset = (turn + 1) // 2
-        low_budget = middle + (offset if turn % 2 == 1 else -offset)
-        if low_budget < 0 or low_budget > budget - 1:
-            low_budget = budget - 1 - (middle + offset if turn % 2 == 0 else middle - offset)
-        high_budget = budget - 1 - low_budget
-        low = _quick_bound(level, 0, literal, low_budget, frames)
-        high = _quick_bound(level, 1, literal, high_budget, frames)
-        if low + high >= limit:
-            continue
-        if not looked:
-            sizes = _look_up(level, count, literal, budget, depth, bounds, data, table, frames)
-            looked = True
-        low, high = bounds[0, low_budget], bounds[1, high_budget]
-        if low + high >= limit:
-            continue
-        first = 0 if sizes[0] >= sizes[1] else 1  # the larger child decides more
-        for step in range(2):
-            side = first if step == 0 else 1 - first
-            child_budget = low_budget if side == 0 else high_budget
-            other = high if side == 0 else low
-            children = _child_rows(level, count, literal, side, data, frames)
-            value = solve(
-                level + 1, children, child_budget, limit - other, depth - 1,
-                data, table, frames, stop, counters,
-            )  # fmt: skip
-            if stop[0] != RUN:
-                return limit
-            _raise_bounds(bounds, side, child_budget, value)
-            low, high = bounds[0, low_budget], bounds[1, high_budget]
-            if low + high >= limit:
-                break
-            if step == 1:
-                limit = low + high
-    return limit
-
-
-@jit
 def _quick_bound(level, side, literal, budget, frames):
     """What the pair counts say of a child: exact with 0 or 1 split."""
     if budget == 0:
@@ -245,32 +302,47 @@ def _quick_bound(level, side, literal, budget, frames):
 
 
 @jit
-def _look_up(level, count, literal, budget, depth, bounds, data, table, frames):
-    """Fill lower bounds of both children for every budget; returns their numbers of rows."""
-    low = _look_up_side(level, count, literal, 0, budget, depth, bounds, data, table, frames)
-    high = _look_up_side(level, count, literal, 1, budget, depth, bounds, data, table, frames)
-    return low, high
+def _look_up(level, literal, data, table, frames):
+    """Fill lower bounds of both children for every budget; returns which child has more rows."""
+    state = frames.state[level]
+    count, depth = state[COUNT], state[DEPTH] - 1
+    word, bit = literal // 64, np.uint64(literal % 64)
+    whole_high, whole_low = np.uint64(0), np.uint64(0)
+    high_high, high_low = np.uint64(0), np.uint64(0)
+    held = 0
+    for number in range(count):
+        row = frames.rows[level, number]
+        keep = -((data.words[row, word] >> bit) & np.uint64(1))  # all ones where the literal holds
+        first, second = data.keys[row, 0], data.keys[row, 1]
+        whole_high ^= first
+        whole_low ^= second
+        high_high ^= first & keep
+        high_low ^= second & keep
+        held += np.int64(keep & np.uint64(1))
+    _known_bounds(level, literal, 1, _finish_key(high_high, high_low, depth), table, frames)
+    rest = _finish_key(whole_high ^ high_high, whole_low ^ high_low, depth)
+    _known_bounds(level, literal, 0, rest, table, frames)
+    return 1 if 2 * held > count else 0
 
 
 @jit
-def _look_up_side(level, count, literal, side, budget, depth, bounds, data, table, frames):
-    children = _child_rows(level, count, literal, side, data, frames)
-    high_key, low_key = _key(frames.rows[level + 1, :children], depth - 1, data.keys)
-    place = _find(high_key, low_key, table)
-    deepest = (1 << (depth - 1)) - 1 if depth - 1 < 62 else budget
+def _known_bounds(level, literal, side, key, table, frames):
+    """Fill one child's lower bounds from its pair counts and from the table."""
+    state, bounds = frames.state[level], frames.bounds[level]
+    budget, depth = state[BUDGET], state[DEPTH] - 1
+    place = _find(key[0], key[1], table)
+    deepest = (1 << depth) - 1 if depth < 62 else budget
+    exact = np.uint64(0)
     for size in range(budget):
-        bounds[side, size] = _quick_bound(level, side, literal, min(size, deepest), frames)
+        possible = min(size, deepest)
+        bounds[side, size] = _quick_bound(level, side, literal, possible, frames)
+        known = possible <= 1 or bounds[side, size] == 0 and frames.one[level, side, literal] == 0
         if place >= 0:
-            known = table.lower[place, min(size, deepest)]
-            bounds[side, size] = max(bounds[side, size], known)
-    return children
-
-
-@jit
-def _raise_bounds(bounds, side, budget, value):
-    """A lower bound for a budget holds for all smaller ones."""
-    for size in range(budget + 1):
-        bounds[side, size] = max(bounds[side, size], value)
+            bounds[side, size] = max(bounds[side, size], table.lower[place, possible])
+            known |= (table.exact[place] >> np.uint64(possible)) & np.uint64(1) == np.uint64(1)
+        if known:
+            exact |= np.uint64(1) << np.uint64(size)
+    frames.exact[level, side] = exact
 
 
 @jit
@@ -300,14 +372,20 @@ def _class_masses(rows, data):
 
 @jit
 def _key(rows, depth, keys):
-    """The hash of a row set; where depth is limited, what is left of it belongs to the key."""
+    """The hash of a row set."""
     high, low = np.uint64(0), np.uint64(0)
     for row in rows:
         high ^= keys[row, 0]
         low ^= keys[row, 1]
+    return _finish_key(high, low, depth)
+
+
+@jit
+def _finish_key(high, low, depth):
+    """Where depth is limited, what is left of it belongs to the key; the second half is never 0."""
     if depth < 62:
         high += np.uint64(depth + 1) * np.uint64(0x9E3779B97F4A7C15)
-    return high, low | np.uint64(1)  # never 0, which marks a free place
+    return high, low | np.uint64(1)
 
 
 @jit
@@ -324,10 +402,10 @@ def _find(high_key, low_key, table):
 
 
 @jit
-def _remember(
-    high_key, low_key, budget, value, exact, error, one, two, floor, table, counters
-):  # fmt: skip
-    """Enter a lower bound for a budget, and what the pair counts gave for smaller ones."""
+def _remember(level, answer, exact, table, frames, counters):
+    """Enter a lower bound for a frame's budget, and what its pairs gave for smaller ones."""
+    high_key, low_key = frames.key[level]
+    value, budget = frames.value[level], frames.state[level, BUDGET]
     mask = np.uint64(len(table.exact) - 1)
     place = np.int64(0)
     new = True
@@ -345,13 +423,12 @@ def _remember(
             counters[STORED] += 1
         table.keys[place, 0], table.keys[place, 1] = high_key, low_key
         table.exact[place] = np.uint64(0)
-        table.lower[place, :] = floor
-    known = (error, one, two)
+        table.lower[place, :] = value[FLOOR]
     for size in range(min(3, table.lower.shape[1])):
-        table.lower[place, size] = known[size]
+        table.lower[place, size] = value[ERROR + size]
         table.exact[place] |= np.uint64(1) << np.uint64(size)
     for size in range(budget + 1):
-        table.lower[place, size] = max(table.lower[place, size], value)
+        table.lower[place, size] = max(table.lower[place, size], answer)
     if exact:
         table.exact[place] |= np.uint64(1) << np.uint64(budget)
 

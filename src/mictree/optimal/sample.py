@@ -95,12 +95,12 @@ class _Search:
     ) -> None:
         self.problem, self.max_size = problem, max_size
         self.progress = progress or (lambda found: None)
-        self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.time_limit, self.deadline = time_limit, None
         self.depth = search.UNLIMITED if max_depth is None else max_depth
         self.rows = Rows.of(problem)
         self.budgets = min(max_size, MOST_BUDGETS)
         count = len(self.rows.data.weights)
-        self.frames = _make_frames(self.rows.data, min(self.budgets, self.depth) + 2)
+        self.frames = _make_frames(self.rows.data, self.budgets, min(self.budgets, self.depth) + 2)
         self.frames.rows[0] = np.arange(count)
         each = 24 + 8 * (self.budgets + 1)
         self.most_places = 1 << max(14, (memory_limit // each).bit_length() - 1)
@@ -115,6 +115,9 @@ class _Search:
 
     def run(self, exact: bool) -> SampleOptimalTrees:
         proved = 0
+        self._compile()
+        if self.time_limit is not None:
+            self.deadline = time.monotonic() + self.time_limit
         for size in range(1, self.max_size + 1):
             tree, upper = self._candidate(size)
             done = proved == size - 1 and size <= self.budgets and self._prove(size, tree, upper)
@@ -123,6 +126,14 @@ class _Search:
                 self.upper.append(upper)
             proved += done
         return self._result(proved, exact)
+
+    def _compile(self) -> None:
+        """Ask what needs no search, so that compiling does not count as time."""
+        none = self.rows.data.weights.dtype.type(0)
+        known = (self.rows.data, self.table, self.frames)
+        search.solve(0, 0, 0, none, self.depth, *known, self.stop, self.counters)
+        search.choose(0, 0, none, self.rows.slack, self.depth, *known, self.stop, self.counters)
+        search.root_bound(0, 0, self.depth, *known)
 
     def _candidate(self, size: int) -> tuple[Tree, Any]:
         """The better of the last tree and the greedy one of this size."""
@@ -376,7 +387,7 @@ def _make_table(places: int, budgets: int, kind: np.dtype) -> search.Table:
     )
 
 
-def _make_frames(data: search.Data, levels: int) -> search.Frames:
+def _make_frames(data: search.Data, budgets: int, levels: int) -> search.Frames:
     count, literals, kind = len(data.weights), data.literals, data.weights.dtype
     words = int(sum((rows + 63) // 64 for rows in np.diff(data.first_row)))
     return search.Frames(
@@ -386,4 +397,9 @@ def _make_frames(data: search.Data, levels: int) -> search.Frames:
         np.empty((levels, 2, literals), dtype=kind),
         np.empty((levels, 2, literals), dtype=kind),
         np.empty((levels, literals), dtype=np.int64),
+        np.empty((levels, 2, budgets + 1), dtype=kind),
+        np.empty((levels, 2), dtype=np.uint64),
+        np.empty((levels, 9), dtype=np.int64),
+        np.empty((levels, 7), dtype=kind),
+        np.empty((levels, 2), dtype=np.uint64),
     )

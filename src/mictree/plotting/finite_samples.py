@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import NullLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +55,7 @@ def draw_setting(ax: Axes, setting: FiniteSetting) -> Axes:
         label = f"OPT(D, {len(least) - 1})"
         ax.axhline(least[-1], color=OPTIMAL, linestyle="dashed", label=label)
     ax.set_xscale("log")
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.set_ylim(bottom=0)
     ax.set_xlabel("training rows")
     ax.set_title(setting.title, fontsize=10.5)

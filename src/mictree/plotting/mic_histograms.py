@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import NullLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 # From Okabe and Ito's palette; the outlines differ too, for readers without colour.
 TOPDOWN, BESTFIRST = "#0072B2", "#D55E00"
-RULES = (("topdown", "TopDown", TOPDOWN, "solid"), ("bestfirst", "BestFirst", BESTFIRST, "dashed"))
+RULES: tuple[tuple[str, str, str, Literal["solid", "dashed"]], ...] = (
+    ("topdown", "TopDown", TOPDOWN, "solid"),
+    ("bestfirst", "BestFirst", BESTFIRST, "dashed"),
+)
 BINS = 50
 FAR = 0.05  # the paper calls trees with a larger MIC far from optimal
 
@@ -54,11 +58,12 @@ def draw_spread(ax: Axes, spread: Spread, ties: str, largest: float) -> Axes:
     """Overlay the histograms of both rules, counts on a log axis."""
     edges = np.linspace(0, largest, BINS + 1)
     for rule, _, colour, line in RULES:
-        values = spread.mic(rule, ties)
-        ax.hist(values, edges, color=colour, alpha=0.35, linewidth=0)
-        ax.hist(values, edges, histtype="step", color=colour, linestyle=line, linewidth=1.3)
+        counts, _ = np.histogram(spread.mic(rule, ties), edges)
+        ax.stairs(counts, edges, fill=True, baseline=0.5, color=colour, alpha=0.35)
+        ax.stairs(counts, edges, baseline=0.5, color=colour, linestyle=line, linewidth=1.3)
     ax.axvline(FAR, color="#6B6B6B", linestyle="dotted", linewidth=1)
     ax.set_yscale("log")
+    ax.yaxis.set_minor_locator(NullLocator())
     ax.set_ylim(0.7, 2.0 * spread.formulas)  # the first bin may hold all formulas
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
@@ -88,7 +93,7 @@ def _largest(spread: Spread) -> float:
 
 
 def _legend(figure: Figure) -> None:
-    handles: list[Patch | Line2D] = [
+    handles = [
         Patch(facecolor=f"{colour}59", edgecolor=colour, linestyle=line, label=label)
         for _, label, colour, line in RULES
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import colormaps
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,6 +67,7 @@ def draw_convergence(figure: Figure, result: SampleSizes) -> Figure:
             ax.axhline(sampled.exact_mic(rule), color=colour, linestyle="dashed",
                        label=f"{rule}, exact")  # fmt: skip
         ax.set_xscale("log")
+        ax.xaxis.set_minor_locator(NullLocator())
         ax.set_title(sampled.case.name, fontsize=10.5, parse_math=False)
         ax.set_xlabel("rows")
         ax.set_ylabel(f"MIC({sampled.case.max_size})")

@@ -10,14 +10,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._jit import jit, popcount
+from mictree._jit import jit
+from mictree.problems._counting import (
+    compact,
+    count,
+    count_child,
+    count_class_rows,
+    first_words,
+    leaf_mask,
+    shrinks,
+    subtract,
+    total_of,
+    weigh,
+    weigh_class_rows,
+)
 
 RULE_CODES = {"topdown": 0, "bestfirst": 1, "id3": 2}
 CRITERION_CODES = {"entropy": 0, "gini": 1, "root": 2, "minority": 3}
 TIE_CODES = {"last": 0, "first": 1, "random": 2, "heaviest": 3, "lightest": 4}
 
 CLOSED = -1.0  # priority of a leaf that is split, pure or without splits
-SHRINK = 4  # a compact matrix must have this many times fewer words
 COMPACTION = 20  # what making one costs, in splits counted on the old one
 
 # n log2 n, so that entropies of small counts need no logarithm
@@ -85,16 +97,16 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
 
     counts = np.zeros((len(bits), classes), dtype=np.int64)
     masses = np.zeros((len(bits) if weighted else 0, classes))
-    _count_class_rows(valid, first_word, out_rows[0])
+    count_class_rows(valid, first_word, out_rows[0])
     every = np.arange(len(bits))
-    _count(bits, first_word, valid, every, counts)
+    count(bits, first_word, valid, every, counts)
     if weighted:
-        _weigh(bits, first_word, valid, weights, every, class_weight, masses)
-        _weigh_class_rows(valid, first_word, weights, class_weight, out_masses[0])
+        weigh(bits, first_word, valid, weights, every, class_weight, masses)
+        weigh_class_rows(valid, first_word, weights, class_weight, out_masses[0])
     else:
         for code in range(classes):
             out_masses[0, code] = out_rows[0, code] * class_weight[code]
-    total = _sum(out_masses[0])
+    total = total_of(out_masses[0])
     reach[0] = 1.0
     counts_of, masses_of = [counts], [masses]
     chosen[0], gain[0] = _offer(
@@ -123,7 +135,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
         for child in (low, high):
             parent[child], literal_of[child], depth[child] = leaf, literal, depth[leaf] + 1
             matrix_of[child] = matrix_of[leaf]
-            reach[child] = _sum(out_masses[child]) / total
+            reach[child] = total_of(out_masses[child]) / total
             chosen[child] = -1
             counts_of.append(no_counts)
             masses_of.append(no_masses)
@@ -133,7 +145,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
         matrix_users[number] += 1
         matrix_rent[number] += 1
         if ready_low or ready_high:
-            mask = _mask(
+            mask = leaf_mask(
                 matrices[number],
                 matrix_valids[number],
                 leaf,
@@ -144,12 +156,12 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
             # pay for a compact matrix when the splits to come, shared among the open leaves, or
             # those already counted on the old matrix cost as much
             hope = (settings.max_size - step) // (open_leaves + 1)
-            if max(hope, matrix_rent[number]) >= COMPACTION and _shrinks(
+            if max(hope, matrix_rent[number]) >= COMPACTION and shrinks(
                 matrices[number], out_rows[leaf]
             ):
                 matrix_rent[number] = 0
-                words = _first_words(out_rows[leaf])
-                small, mask, small_weights = _compact(
+                words = first_words(out_rows[leaf])
+                small, mask, small_weights = compact(
                     matrices[number], matrix_firsts[number], matrix_weights[number], mask, words
                 )
                 matrix_users[number] -= 2
@@ -165,14 +177,14 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
                 matrix_rent.append(1)
                 matrix_of[leaf] = matrix_of[low] = matrix_of[high] = number
             light, heavy = low, high
-            if _sum(out_rows[low]) > _sum(out_rows[high]):
+            if total_of(out_rows[low]) > total_of(out_rows[high]):
                 light, heavy = high, low
-            small_counts, small_masses = _count_child(
+            small_counts, small_masses = count_child(
                 matrices[number], matrix_firsts[number], mask, matrix_weights[number], counts,
                 masses, class_weight, literal, light == high, out_rows[leaf], out_rows[light],
                 out_masses[light],
             )  # fmt: skip
-            _subtract(counts, masses, small_counts, small_masses)
+            subtract(counts, masses, small_counts, small_masses)
             counts_of[light], masses_of[light] = small_counts, small_masses
             counts_of[heavy], masses_of[heavy] = counts, masses
         for child, ready in ((low, ready_low), (high, ready_high)):
@@ -197,12 +209,12 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
 @jit
 def _may_split(rows, depth, settings):
     """Whether a leaf is impure, large and high enough to have its splits looked at."""
-    total = _sum(rows)
+    total = total_of(rows)
     if depth >= settings.max_depth or total < settings.min_samples_split:
         return False
     impure = True
-    for count in rows:
-        impure &= count < total
+    for here in rows:
+        impure &= here < total
     return impure
 
 
@@ -214,7 +226,7 @@ def _offer(counts, masses, rows, class_masses, class_weight, plain, depth, logs,
         return -1, 0.0
     literals, classes = counts.shape
     weighted = len(masses) > 0
-    total_rows, total = _sum(rows), _sum(class_masses)
+    total_rows, total = total_of(rows), total_of(class_masses)
     table = plain and settings.criterion == 0 and total_rows < len(logs)
     before = _impurity(class_masses, total, settings.criterion)
     low, high = np.empty(classes), np.empty(classes)
@@ -296,14 +308,6 @@ def _impurity(masses, total, criterion):
     for mass in masses:
         result = max(result, mass)
     return (total - result) / total
-
-
-@jit
-def _sum(values):
-    total = values[0]
-    for position in range(1, len(values)):
-        total += values[position]
-    return total
 
 
 @jit
@@ -404,209 +408,3 @@ def _share(counts, masses, literal, class_weight, out_rows, out_masses, leaf, lo
         else:
             out_masses[high, code] = out_rows[high, code] * class_weight[code]
             out_masses[low, code] = out_rows[low, code] * class_weight[code]
-
-
-@jit
-def _mask(bits, valid, leaf, top, parent, literal_of):
-    """The rows of a leaf among the slots of its matrix, which was made for leaf ``top``."""
-    mask = np.empty_like(valid)
-    for word in range(len(mask)):
-        mask[word] = valid[word]
-    while leaf != top:
-        row = bits[literal_of[leaf]]
-        if leaf % 2 == 0:  # high children have even numbers
-            for word in range(len(mask)):
-                mask[word] &= row[word]
-        else:
-            for word in range(len(mask)):
-                mask[word] &= ~row[word]
-        leaf = parent[leaf]
-    return mask
-
-
-@jit
-def _count_class_rows(mask, first_word, out):
-    for code in range(len(out)):
-        ones = np.uint64(0)
-        for word in range(first_word[code], first_word[code + 1]):
-            ones += popcount(mask[word])
-        out[code] = ones
-
-
-@jit
-def _weigh_class_rows(mask, first_word, weights, class_weight, out):
-    for code in range(len(out)):
-        out[code] = class_weight[code] * _weigh_words(
-            mask, mask, weights, first_word[code], first_word[code + 1]
-        )
-
-
-@jit
-def _count(bits, first_word, mask, literals, out):
-    """Rows of the mask that satisfy each of the given literals, by class."""
-    for code in range(len(first_word) - 1):
-        start, stop = first_word[code], first_word[code + 1]
-        inside = mask[start:stop]
-        for literal in literals:
-            # loops over a whole slice become vector code; loops from start to stop do not
-            row = bits[literal, start:stop]
-            ones = np.uint64(0)
-            for word in range(len(row)):
-                ones += popcount(row[word] & inside[word])
-            out[literal, code] = ones
-
-
-@jit
-def _weigh(bits, first_word, mask, weights, literals, class_weight, out):
-    """The same, weighted."""
-    for literal in literals:
-        for code in range(len(first_word) - 1):
-            out[literal, code] = class_weight[code] * _weigh_words(
-                bits[literal], mask, weights, first_word[code], first_word[code + 1]
-            )
-
-
-@jit
-def _weigh_words(row, mask, weights, start, stop):
-    total = 0.0
-    for word in range(start, stop):
-        ones = row[word] & mask[word]
-        while ones:
-            lowest = ones & (~ones + np.uint64(1))
-            total += weights[64 * word + np.int64(popcount(lowest - np.uint64(1)))]
-            ones ^= lowest
-    return total
-
-
-@jit
-def _count_child(bits, first_word, mask, weights, parent_counts, parent_masses, class_weight,
-                 literal, is_high, parent_rows, rows, class_masses):  # fmt: skip
-    """Counts and masses of one child; literals constant at the parent need no look at the rows."""
-    literals, classes = parent_counts.shape
-    counts = np.zeros((literals, classes), dtype=np.int64)
-    masses = np.zeros((len(parent_masses), classes))
-    total = _sum(parent_rows)
-    chosen = bits[literal]
-    child = np.empty_like(mask)
-    for word in range(len(mask)):
-        child[word] = mask[word] & (chosen[word] if is_high else ~chosen[word])
-    open_literals = np.empty(literals, dtype=np.int64)
-    found = 0
-    for each in range(literals):
-        high = 0
-        for code in range(classes):
-            high += parent_counts[each, code]
-        if high == total:
-            for code in range(classes):
-                counts[each, code] = rows[code]
-                if len(masses):
-                    masses[each, code] = class_masses[code]
-        elif high > 0:
-            open_literals[found] = each
-            found += 1
-    _count(bits, first_word, child, open_literals[:found], counts)
-    if len(masses):
-        _weigh(bits, first_word, child, weights, open_literals[:found], class_weight, masses)
-    return counts, masses
-
-
-@jit
-def _subtract(counts, masses, small_counts, small_masses):
-    """Turn the parent's counts into the larger child's, in place."""
-    for literal in range(counts.shape[0]):
-        for code in range(counts.shape[1]):
-            counts[literal, code] -= small_counts[literal, code]
-            if len(masses):
-                rest = masses[literal, code] - small_masses[literal, code]
-                masses[literal, code] = rest if counts[literal, code] else 0.0
-
-
-@jit
-def _first_words(rows):
-    first = np.zeros(len(rows) + 1, dtype=np.int64)
-    for code in range(len(rows)):
-        first[code + 1] = first[code] + (rows[code] + 63) // 64
-    return first
-
-
-@jit
-def _shrinks(bits, rows):
-    """Whether a matrix of its own would be much smaller than the one a leaf has."""
-    words = 0
-    for count in rows:
-        words += (count + 63) // 64
-    return words * SHRINK <= bits.shape[1]
-
-
-@jit
-def _compact(bits, first_word, weights, mask, new_first):
-    """The mask's rows of every literal in as few words as hold them, valid slots and weights."""
-    literals, words = bits.shape
-    small = np.zeros((literals, new_first[-1]), dtype=np.uint64)
-    valid = np.zeros(new_first[-1], dtype=np.uint64)
-    small_weights = np.zeros(64 * new_first[-1] if len(weights) else 0)
-    moves = np.empty((6, words), dtype=np.uint64)
-    place = np.empty(words, dtype=np.int64)
-    for code in range(len(first_word) - 1):
-        slot = 64 * new_first[code]
-        for word in range(first_word[code], first_word[code + 1]):
-            _plan_moves(mask[word], word, moves)
-            place[word] = slot
-            slot += np.int64(popcount(mask[word]))
-    packed = np.empty(words, dtype=np.uint64)
-    for literal in range(literals):
-        _squeeze(bits[literal], mask, moves, packed)
-        _append(packed, mask, place, small[literal])
-    _squeeze(mask, mask, moves, packed)
-    _append(packed, mask, place, valid)
-    if len(weights):
-        for word in range(words):
-            slot = place[word]
-            for bit in range(64):
-                if mask[word] >> np.uint64(bit) & np.uint64(1):
-                    small_weights[slot] = weights[64 * word + bit]
-                    slot += 1
-    return small, valid, small_weights
-
-
-@jit
-def _plan_moves(mask, word, moves):
-    """Which bits move right by 1, 2, 4, ... to close the gaps of a mask (Hacker's Delight, 7-4)."""
-    one = np.uint64(1)
-    gaps = ~mask << one
-    for level in range(6):
-        parity = gaps ^ (gaps << one)
-        parity ^= parity << np.uint64(2)
-        parity ^= parity << np.uint64(4)
-        parity ^= parity << np.uint64(8)
-        parity ^= parity << np.uint64(16)
-        parity ^= parity << np.uint64(32)
-        move = parity & mask
-        moves[level, word] = move
-        mask = (mask ^ move) | (move >> (one << np.uint64(level)))
-        gaps &= ~parity
-
-
-@jit
-def _squeeze(row, mask, moves, out):
-    """Move the mask's bits of every word to its right end."""
-    for word in range(len(row)):
-        out[word] = row[word] & mask[word]
-    for level in range(6):
-        shift = np.uint64(1) << np.uint64(level)
-        move = moves[level]
-        for word in range(len(row)):
-            moved = out[word] & move[word]
-            out[word] = (out[word] ^ moved) | (moved >> shift)
-
-
-@jit
-def _append(packed, mask, place, out):
-    """Put the bits of all words behind each other, word ``w`` from slot ``place[w]`` on."""
-    for word in range(len(packed)):
-        if mask[word] == 0:
-            continue
-        target, offset = place[word] >> 6, np.uint64(place[word] & 63)
-        out[target] |= packed[word] << offset
-        if offset and packed[word] >> (np.uint64(64) - offset):
-            out[target + 1] |= packed[word] >> (np.uint64(64) - offset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,16 +14,16 @@ import numpy as np
 
 from mictree._checks import as_fraction, check_size
 from mictree._packing import count_rows, pack_rows, sort_rows, valid_slots
-from mictree.literals import Data, Literals, encode
+from mictree.data import Data
+from mictree.literals import Literals, encode
 from mictree.problems import _sample_kernels as kernels
 from mictree.problems.base import Grown, Leaf, Problem, Splits
+from mictree.problems.labels import Coded, read_weights
 
 TIE_TOLERANCE = 1e-10  # as in growers; see docs/decisions/0003
-MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
-Labels = np.typing.NDArray[Any]
 
 
 class _State(NamedTuple):
@@ -154,7 +154,7 @@ class SampleProblem(Problem):
         self.classes = classes
         self.limits = limits or Limits()
         self.min_gain = self.limits.min_gain
-        weights = _read_weights(sample_weight, len(codes))
+        weights = read_weights(sample_weight, len(codes))
         self.class_weight = np.ones(len(classes))
         if class_weight is not None:
             self.class_weight = np.array(class_weight, dtype=float)
@@ -357,79 +357,3 @@ class SampleProblem(Problem):
             class_rows=np.zeros_like(self.class_rows),
         )
         return bare
-
-
-class Coded(NamedTuple):
-    """Labels as positions in a tuple of classes."""
-
-    classes: tuple[Any, ...]
-    codes: np.typing.NDArray[np.int32]
-
-    @classmethod
-    def read(cls, y: Any) -> Coded:
-        """Labels of any kind; those that are all 0 or 1 get both classes."""
-        labels = y if isinstance(y, np.ndarray) else np.asarray(y)
-        if labels.ndim != 1:
-            raise ValueError(f"y must have one dimension; its shape is {labels.shape}")
-        values, codes = cls.positions(labels)
-        if len(values) == 1 and values[0] in (0, 1):
-            return cls((0, 1), np.full(len(labels), int(values[0]), dtype=np.int32))
-        return cls(tuple(values.tolist()), codes)
-
-    @staticmethod
-    def positions(labels: Labels) -> tuple[Labels, np.typing.NDArray[np.int32]]:
-        """The distinct labels, sorted, and the position of each label among them."""
-        kind = labels.dtype.kind
-        if kind == "f" and np.isnan(labels).any():
-            raise ValueError("y must not contain NaN")
-        if kind == "b":
-            labels = labels.view(np.uint8)
-        if kind in "biu" and len(labels):
-            least, most = int(labels.min()), int(labels.max())
-            if most - least < MOST_CODES:
-                shifted = labels - least if least else labels
-                present = np.bincount(shifted, minlength=1) > 0
-                values = (np.flatnonzero(present) + least).astype(labels.dtype)
-                if len(values) == most - least + 1:
-                    codes = shifted.astype(np.int32)
-                else:
-                    codes = (np.cumsum(present, dtype=np.int32) - 1)[shifted]
-                return (values.astype(bool) if kind == "b" else values), codes
-        if kind == "O":
-            for label in labels:
-                if label is None or label != label:
-                    raise ValueError("y must not contain missing values")
-        values, codes = np.unique(labels, return_inverse=True)
-        return values, codes.astype(np.int32)
-
-
-def _read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
-    if sample_weight is None:
-        return None
-    weights = np.array(sample_weight, dtype=float)
-    if weights.shape != (rows,):
-        raise ValueError(f"sample_weight must be one number a row; its shape is {weights.shape}")
-    if not np.all(np.isfinite(weights) & (weights >= 0)):
-        raise ValueError("sample_weight must be finite and not negative")
-    if not np.any(weights > 0):
-        raise ValueError("sample_weight must be positive for some row; all are 0")
-    if rows and np.all(weights == weights[0]) and weights[0] == 1:
-        return None
-    return weights
-
-
-def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
-    """A factor for each class from None, "balanced" or a mapping, as scikit-learn has it."""
-    if weight is None:
-        return None
-    if isinstance(weight, str):
-        if weight != "balanced":
-            raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
-        counts = np.bincount(coded.codes, minlength=len(coded.classes))
-        return len(coded.codes) / (len(coded.classes) * np.maximum(counts, 1))
-    if not isinstance(weight, Mapping):
-        raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
-    unknown = [label for label in weight if label not in coded.classes]
-    if unknown:
-        raise ValueError(f"class_weight must name classes of y; there is no {unknown[0]!r}")
-    return np.array([float(weight.get(label, 1.0)) for label in coded.classes])

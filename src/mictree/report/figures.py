@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -22,7 +23,7 @@ from mictree.report.results import Results
 PAPER_TIES = "last"
 PIXELS_PER_INCH = 144
 # drawn text is stored as outlines, so that the picture looks the same everywhere
-SVG_STYLE = {"svg.fonttype": "path", "font.family": "DejaVu Sans"}
+SVG_STYLE: dict[Any, str] = {"svg.fonttype": "path", "font.family": "DejaVu Sans"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Drawing:
     caption: str
     alt: str
     draw: Callable[[Figure], Figure]
-    layout: str = "constrained"
+    layout: Literal["constrained"] | None = "constrained"
 
 
 def pictures(
@@ -66,8 +67,11 @@ def pictures(
 def make(drawing: Drawing, folder: Path | None) -> Picture:
     """Draw one figure."""
     # the salt makes the same figure the same file, run after run
-    with matplotlib.rc_context(SVG_STYLE | {"svg.hashsalt": drawing.name}):
+    style: dict[Any, str] = {**SVG_STYLE, "svg.hashsalt": drawing.name}
+    with matplotlib.rc_context(style):
         figure = drawing.draw(Figure(layout=drawing.layout))
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once is enough
         stream = io.BytesIO()
         figure.savefig(stream, format="svg", metadata={"Date": None})
         svg = stream.getvalue()
@@ -104,7 +108,7 @@ def _examples(results: Results) -> Drawing:
         "with x- and y-nodes on its right path. The branch for value 0 goes left.",
         f"Six decision trees. {errors}.",
         lambda figure: draw_examples(figure, shown),
-        layout="none",
+        layout=None,  # a tree is fitted to its axes when it is drawn
     )
 
 
@@ -133,8 +137,9 @@ def _ties(spread: Spread) -> Drawing:
         f"mic-ties-{spread.setting.name.replace(' ', '-')}",
         "histograms",
         f"{spread.setting.title.capitalize()}: {spread.setting.text}. The same histogram for every "
-        f"tie rule (random with seed {spread.seed}), and the means. TopDown does not depend on the "
-        "tie rule in what can be seen; BestFirst does.",
+        f"tie rule (random with seed {spread.seed}), and the means. Between tie rules the MIC of a "
+        f"formula differs by at most {spread.tie_difference('topdown'):.2g} for TopDown and "
+        f"{spread.tie_difference('bestfirst'):.2g} for BestFirst.",
         f"Five histograms, one for each tie rule, and a plot of means. Mean MIC of BestFirst: "
         f"{listed}. Mean MIC of TopDown: {spread.share('topdown', 'last', 'mean'):.4f}.",
         lambda figure: draw_ties(figure, spread, TIES),
@@ -158,8 +163,8 @@ def _finite(finite: FiniteSamples) -> Drawing:
         f"only with {plan.min_samples_split} rows or more, entropy, ties last. Lines are the mean "
         f"true error of {plan.repetitions} repetitions, bands one standard deviation; crosses are "
         f"the mean error on {plan.test_rows:,} test rows. scikit-learn's tree has "
-        f"max_leaf_nodes={plan.max_size + 1}. Biases, if two: half of the variables each, at random "
-        f"(seed {plan.seed}).",
+        f"max_leaf_nodes={plan.max_size + 1}. Of two biases each belongs to half of the variables, "
+        f"at random (seed {plan.seed}).",
         f"Error against training rows in three panels; TopDown and scikit-learn fall towards the "
         f"optimal error, BestFirst does not. At {last:,} rows: {'; '.join(ends)}.",
         lambda figure: draw_finite_samples(figure, finite),
@@ -174,7 +179,7 @@ def _excess(sizes: SampleSizes) -> Drawing:
         f"mean of {sizes.plan.repetitions} repetitions, and of trees that know the distribution "
         "(exact). Uniform distribution, entropy, ties last, leaves of "
         f"{sizes.plan.min_samples_split} rows or more are split (seed {sizes.plan.seed}).",
-        f"Excess error against size, one panel for each rule and formula; with more rows the curves "
+        "Excess error against size, one panel for each rule and formula; with more rows the curves "
         f"approach the exact one. {_following(sizes)}",
         lambda figure: draw_excess(figure, sizes),
     )

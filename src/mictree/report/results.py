@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from mictree.experiments import examples, finite_samples, histograms, sample_size
+from mictree.experiments import finite_samples, histograms, sample_size
 from mictree.experiments.cache import Cache
 from mictree.experiments.checks import Check
+from mictree.experiments.examples import Examples, SteppedGrowth, examples, stepped_growths
 from mictree.experiments.theorems import STATEMENTS, verify
 from mictree.growers import BestFirst, TopDown
 from mictree.optimal import optimal_errors
@@ -68,8 +69,8 @@ class Results:
 
     quick: bool
     checks: tuple[Check, ...]
-    examples: examples.Examples
-    stepped: tuple[examples.SteppedGrowth, ...]
+    examples: Examples
+    stepped: tuple[SteppedGrowth, ...]
     spreads: tuple[histograms.Spread, ...]
     finite: finite_samples.FiniteSamples
     sizes: sample_size.SampleSizes
@@ -82,7 +83,7 @@ def compute(quick: bool, cache: Cache, clock: Clock) -> Results:
     with clock.stage("theorems") as report:
         checks = _checks(quick, cache, report)
     with clock.stage("example trees"):
-        shown, stepped = examples.examples(), examples.stepped_growths()
+        shown, stepped = examples(), stepped_growths()
     with clock.stage("histograms") as report:
         settings = histograms.QUICK_SETTINGS if quick else histograms.SETTINGS
         spreads = []

@@ -1,7 +1,6 @@
 """The whole paper in one call: experiments, figures, result files, one page."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -112,5 +111,4 @@ def _plain(values: Any) -> list[dict[str, Any]]:
 
 def _write_json(path: Path, content: Any) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    write: Callable[[Path], Any] = lambda unfinished: unfinished.write_text(text, encoding="utf-8")
-    write_whole(path, write)
+    write_whole(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))

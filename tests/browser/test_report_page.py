@@ -1,0 +1,172 @@
+"""The report's page in a real browser."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from mictree.report.page import render
+from tests.quick_report import quick_run
+from tests.unit.test_report import evil_page
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+OPTIONS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+TREES = "#learners .learner svg"
+
+
+def find_browser():
+    for path in filter(None, map(shutil.which, NAMES)):
+        asked = subprocess.run([path, "--version"], capture_output=True, check=False)
+        if asked.returncode == 0:
+            return path
+    return None
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = find_browser()
+    if path is None:
+        pytest.skip("no chromium on this machine; 'make browser' installs it where it can")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(OPTIONS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open a file; complaints and requests that leave the file are errors at the end."""
+    contexts, complaints = [], []
+
+    def open_file(path, width=1280, height=900, scheme="light"):
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+        page.on(
+            "request",
+            lambda request: complaints.append(request.url)
+            if request.url != path.as_uri() and not request.url.startswith("data:")
+            else None,
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield open_file
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def report():
+    return quick_run() / "report.html"
+
+
+def drawn(page):
+    return page.locator(TREES).evaluate_all("all => all.map(tree => tree.outerHTML)")
+
+
+def numbers(page):
+    return page.locator("#learners .learner p").all_inner_texts()
+
+
+def test_keyboard_moves_the_slider(open_page, report):
+    page = open_page(report)
+    before = drawn(page)
+    assert len(before) == 3
+    page.locator("#size").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#size-shown").inner_text() == "6"
+    assert all(new != old for new, old in zip(drawn(page), before, strict=True))
+    page.keyboard.press("Home")
+    assert page.locator("#size-shown").inner_text() == "0"
+    assert page.locator(f"{TREES} rect.node").count() == 0
+    page.keyboard.press("End")
+    assert page.locator(f"{TREES} rect.node").count() == 3 * 8
+    assert numbers(page) == ["error 0, excess 0"] * 3
+
+
+def test_mouse_moves_the_slider(open_page, report):
+    page = open_page(report)
+    page.locator("#size").scroll_into_view_if_needed()
+    box = page.locator("#size").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.click(box["x"] + 0.3 * box["width"], middle)
+    assert page.locator("#size-shown").inner_text() in ("2", "3")
+    page.mouse.move(box["x"] + 0.3 * box["width"], middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"], middle, steps=5)
+    page.mouse.up()
+    assert page.locator("#size-shown").inner_text() == "8"
+    assert page.locator("#larger").is_disabled()
+    page.locator("#smaller").click()
+    assert page.locator("#size-shown").inner_text() == "7"
+
+
+def test_shows_the_paper_s_example(open_page, report):
+    page = open_page(report)
+    assert numbers(page) == [
+        "error 0.0313, excess 0", "error 0.0625, excess 0.0313", "error 0.0313, excess 0",
+    ]  # fmt: skip
+    assert page.locator("#learners h3").all_inner_texts() == ["TopDown", "BestFirst", "optimal"]
+
+
+def test_other_formulas(open_page, report):
+    page = open_page(report)
+    page.locator("#case").select_option("1")
+    page.locator("#size").press("End")
+    assert page.locator("#formula").inner_text().startswith("a1 & a2 & a3 |")
+    assert page.locator(f"{TREES} rect.node").count() > 40
+
+
+def test_every_picture_loads_and_has_a_text(open_page, report):
+    page = open_page(report)
+    sizes = page.locator("main img").evaluate_all(
+        "all => all.map(img => [img.naturalWidth, img.alt.length])"
+    )
+    assert len(sizes) == 8
+    assert all(width > 100 and length > 60 for width, length in sizes)
+    unnamed = page.locator("svg:not([aria-label])")
+    assert unnamed.count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_nothing_sticks_out(open_page, report, width, scheme):
+    page = open_page(report, width, 844, scheme)
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    for number in range(3):
+        page.locator("#case").select_option(str(number))
+        page.locator("#size").press("End")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_dark_mode_is_dark_and_legible(open_page, report):
+    page = open_page(report, scheme="dark")
+    style = "element => { const s = getComputedStyle(element); return [s.color, s.backgroundColor] }"
+    ink, paper = page.locator("body").evaluate(style)
+    assert (ink, paper) == ("rgb(236, 236, 236)", "rgb(21, 23, 26)")
+
+
+def test_names_like_markup_inject_nothing(open_page, tmp_path):
+    path = tmp_path / "evil.html"
+    path.write_text(render(evil_page()), encoding="utf-8")
+    page = open_page(path)
+    page.locator("#size").press("End")
+    page.wait_for_timeout(200)
+    assert page.locator("img").count() == 1
+    assert page.locator("b").count() == 0
+    assert "<img src=x onerror=alert(1)>" in page.locator("#formula").inner_text()
+    assert "<img src=x onerror=alert(1)>" in page.locator("h1").inner_text()
+    assert page.locator("#learners text.name").all_inner_texts() != []

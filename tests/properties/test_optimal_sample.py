@@ -1,0 +1,289 @@
+"""Optimal trees on data against every tree, known answers, and their own finished runs."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mictree as mt
+from tests.datasets import monks, random_bits, tic_tac_toe, xor_with_decoys
+from tests.reference.enumerate_samples import sample_least_errors
+
+SIZE = 4
+
+
+@st.composite
+def samples(draw, most_rows: int = 14, most_literals: int = 5):
+    """Few literals and many classes, weights and contradictions; rows repeat often."""
+    literals = draw(st.integers(1, most_literals))
+    count = draw(st.integers(1, most_rows))
+    rows = draw(
+        st.lists(st.tuples(*[st.integers(0, 1)] * literals), min_size=count, max_size=count)
+    )
+    classes = draw(st.integers(1, 3))
+    labels = draw(st.lists(st.integers(0, classes - 1), min_size=count, max_size=count))
+    kinds = [st.just(1), st.integers(1, 5), st.sampled_from([0.25, 0.5, 1.75, 3.125])]
+    weights = draw(st.lists(draw(st.sampled_from(kinds)), min_size=count, max_size=count))
+    return rows, labels, weights
+
+
+def problem_of(rows, labels, weights=None):
+    return mt.SampleProblem(np.array(rows, dtype=float), labels, weights)
+
+
+def recount(problem, X, y, weights, tree):
+    """The share of the weight that a tree labels wrongly, from the rows themselves."""
+    literals = problem.literals.transform(X)
+    classes = np.array(problem.classes)
+    weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
+    wrong = classes[tree.predict(literals)] != np.asarray(y)
+    return weights[wrong].sum() / weights.sum()
+
+
+@given(samples(), st.sampled_from([None, None, 0, 1, 2, 3]))
+@settings(max_examples=150)
+def test_every_tree_is_beaten_or_met(case, max_depth):
+    rows, labels, weights = case
+    problem = problem_of(*case)
+    solved = mt.optimal_trees(problem, SIZE, exact=True, max_depth=max_depth)
+    assert solved.errors.proved.all()
+    expected = sample_least_errors(rows, labels, weights, SIZE, max_depth)
+    assert solved.errors.tolist() == expected
+    floats = mt.optimal_errors(problem, SIZE, max_depth=max_depth)
+    np.testing.assert_allclose(floats, [float(error) for error in expected], atol=1e-12)
+    for size in range(SIZE + 1):
+        tree = solved.tree(size)
+        assert tree.size <= size
+        assert max_depth is None or tree.depth <= max_depth
+        assert tree.error(problem, exact=True) == expected[size]
+
+
+@given(st.data())
+@settings(max_examples=80)
+def test_missing_values_and_thresholds(data):
+    count = data.draw(st.integers(2, 12))
+    cell = st.one_of(st.none(), st.integers(0, 2))
+    rows = data.draw(st.lists(st.tuples(cell, cell), min_size=count, max_size=count))
+    labels = data.draw(st.lists(st.sampled_from("abc"), min_size=count, max_size=count))
+    X = np.array([[math.nan if v is None else v for v in row] for row in rows])
+    problem = mt.SampleProblem(X, labels)
+    literals = problem.literals.transform(X).tolist()
+    solved = mt.optimal_trees(problem, 3, exact=True)
+    codes = [problem.classes.index(label) for label in labels]
+    assert solved.errors.tolist() == sample_least_errors(
+        [*map(tuple, literals)], codes, [1] * count, 3
+    )
+    for size in range(4):
+        wrong = recount(problem, X, labels, None, solved.tree(size))
+        assert wrong == pytest.approx(float(solved.errors[size]))
+
+
+@given(samples(most_rows=40, most_literals=8), st.sampled_from([None, 2, 3]))
+@settings(max_examples=60)
+def test_errors_fall_and_no_greedy_tree_is_better(case, max_depth):
+    problem = problem_of(*case)
+    errors = mt.optimal_errors(problem, 7, exact=True, max_depth=max_depth)
+    assert all(later <= earlier for earlier, later in zip(errors, errors[1:], strict=False))
+    if max_depth is None:
+        for rule in (mt.TopDown(), mt.BestFirst(), mt.ID3(criterion="gini")):
+            greedy = rule.grow(problem, 7).exact_errors
+            assert all(best <= grown for best, grown in zip(errors, greedy, strict=True))
+
+
+@given(samples(most_rows=30, most_literals=6), st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_order_names_and_negation_change_nothing(case, random):
+    rows, labels, weights = case
+    expected = mt.optimal_errors(problem_of(*case), 5, exact=True).tolist()
+    order = random.sample(range(len(rows[0])), len(rows[0]))
+    flips = [random.random() < 0.5 for _ in order]
+    turned = [[row[k] ^ flip for k, flip in zip(order, flips, strict=True)] for row in rows]
+    places = random.sample(range(len(rows)), len(rows))
+    moved = [[values[place] for place in places] for values in (turned, labels, weights)]
+    assert mt.optimal_errors(problem_of(*moved), 5, exact=True).tolist() == expected
+
+
+KNOWN = {
+    "monks-1": (lambda: monks(1), [216, 108, 108, 72, 72, 36, 0]),
+    "monks-3": (lambda: monks(3), [204, 84, 12, 12, 0]),
+    "tic-tac-toe": (tic_tac_toe, [332, 288, 282, 240, 228, 190, 182, 164, 154]),
+    "xor with decoys": (xor_with_decoys, [6, 2, 0]),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_answers(name):
+    make, wrong = KNOWN[name]
+    X, y = make()
+    problem = mt.SampleProblem(X, y)
+    solved = mt.optimal_trees(problem, len(wrong) - 1, exact=True)
+    assert [error * len(y) for error in solved.errors] == wrong
+    assert solved.errors.proved.all()
+    for size in range(1, len(wrong)):
+        assert recount(problem, X, y, None, solved.tree(size)) * len(y) == pytest.approx(
+            wrong[size]
+        )
+
+
+@pytest.mark.parametrize("max_depth", [1, 2, 3])
+def test_depth_limit_on_monks(max_depth):
+    X, y = monks(1)
+    size = 2**max_depth - 1
+    expected = sample_least_errors(X[:, [0, 1, 3, 4, 10]].tolist(), y.tolist(), [1] * 432, size, max_depth)  # fmt: skip
+    problem = mt.SampleProblem(X[:, [0, 1, 3, 4, 10]], y)
+    solved = mt.optimal_trees(problem, size, exact=True, max_depth=max_depth)
+    assert solved.errors.tolist() == expected
+    assert solved.tree(size).depth <= max_depth
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_hold_what_the_finished_run_finds(classes, weighted):
+    X, y = random_bits(600, 24, 3, classes)
+    weights = np.random.default_rng(1).integers(1, 4, 600) if weighted else None
+    problem = mt.SampleProblem(X, y, weights)
+    truth = mt.optimal_errors(problem, 5, exact=True)
+    assert truth.proved.all()
+    struck = False
+    for limit in (0.001, 0.05, 0.2, 1):
+        begin = time.monotonic()
+        solved = mt.optimal_trees(problem, 5, exact=True, time_limit=limit)
+        assert time.monotonic() - begin < limit + 1
+        errors = solved.errors
+        struck |= not errors.proved.all()
+        assert np.all((errors.lower <= truth) & (truth <= errors.upper))
+        assert np.array_equal(errors.proved, errors.lower == errors.upper)
+        for size in range(6):
+            assert solved.tree(size).size <= size
+            assert solved.tree(size).error(problem, exact=True) == errors[size]
+    assert struck
+
+
+def test_a_small_table_overwrites_and_finds_the_same():
+    X, y = random_bits(300, 18, 5)
+    problem = mt.SampleProblem(X, y)
+    roomy = mt.optimal_trees(problem, 6, exact=True)
+    tight = mt.optimal_trees(problem, 6, exact=True, memory_limit=1)
+    assert tight.errors.tolist() == roomy.errors.tolist()
+    assert tight.errors.proved.all()
+    assert [tight.tree(size).error(problem, exact=True) for size in range(7)] == [*roomy.errors]
+
+
+@pytest.mark.parametrize("literals", [63, 64, 65, 200])
+def test_many_literals(literals):
+    X, y = random_bits(120, literals, literals, noise=0.05)
+    X[:, -1], y[:] = (X[:, 0] & X[:, 1]) ^ X[:, 2], (X[:, 0] & X[:, 1]) ^ X[:, 2]
+    X[::9, -1] ^= 1
+    problem = mt.SampleProblem(X, y)
+    errors = mt.optimal_errors(problem, 2, exact=True)
+    columns = [0, 1, 2, literals - 1]  # the label depends on no others
+    few = mt.optimal_errors(mt.SampleProblem(X[:, columns], y), 2, exact=True)
+    assert np.all(errors <= few)
+    rows = [tuple(row) for row in X.tolist()]
+    assert errors[:2].tolist() == sample_least_errors(rows, y.tolist(), [1] * 120, 1)
+    assert errors[1] == Fraction(len(range(0, 120, 9)), 120)
+
+
+def test_two_thousand_literals_within_the_limit():
+    X, y = random_bits(200, 2000, 0)
+    begin = time.monotonic()
+    errors = mt.optimal_errors(mt.SampleProblem(X, y), 4, time_limit=1)
+    assert time.monotonic() - begin < 12  # one pair table of four million pairs is not cut short
+    assert np.all(errors.lower <= errors.upper)
+
+
+def test_max_size_far_beyond_what_can_be_proved():
+    X, y = random_bits(400, 30, 8, classes=3, noise=0.3)
+    problem = mt.SampleProblem(X, y)
+    begin = time.monotonic()
+    solved = mt.optimal_trees(problem, 50, time_limit=1.5)
+    assert time.monotonic() - begin < 3.5
+    errors = solved.errors
+    assert np.all(errors.lower <= errors.upper)
+    assert np.all(np.diff(errors.upper) <= 0)
+    assert np.all(np.diff(errors.lower) <= 0)
+    assert not errors.proved.all()
+    greedy = mt.TopDown().grow(problem, 50).errors
+    assert np.all(errors.upper <= greedy + 1e-12)
+    for size in (0, 7, 50):
+        assert recount(problem, X, y, None, solved.tree(size)) == pytest.approx(errors[size])
+
+
+INTERRUPTED = """
+import sys, threading, time
+sys.path.insert(0, {root!r})
+from tests.datasets import random_bits
+import mictree as mt
+problem = mt.SampleProblem(*random_bits(900, 60, 2, noise=0.3))
+mt.optimal_errors(problem, 1)
+print("ready", flush=True)
+begin = time.monotonic()
+solved = mt.optimal_trees(problem, 30)
+errors = solved.errors
+assert (errors.lower <= errors.upper).all()
+assert not errors.proved.all()
+assert solved.tree(30).error(problem) == errors[30]
+print("certified", int(errors.proved.sum()), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_returns_what_is_certified():
+    root = os.getcwd()
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED.format(root=root)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    assert out.startswith("certified ")
+
+
+def test_progress_tells_of_sizes_and_sub_problems():
+    told = []
+    X, y = random_bits(600, 30, 4)
+    mt.optimal_trees(mt.SampleProblem(X, y), 6, progress=told.append, time_limit=2)
+    assert told
+    assert [found.size for found in told] == sorted(found.size for found in told)
+    assert all(found.lower <= found.upper for found in told)
+    assert told[-1].sub_problems > 0
+
+
+def test_pystreed_agrees_on_random_data():
+    pystreed = pytest.importorskip("pystreed")
+    for seed in range(12):
+        X, y = random_bits(60 + 20 * seed, 4 + seed % 12, seed)
+        errors = mt.optimal_errors(mt.SampleProblem(X, y), 6, exact=True)
+        for size in range(1, 7):
+            peer = pystreed.STreeDClassifier(
+                "accuracy", max_depth=min(size, 20), max_num_nodes=size, time_limit=60
+            ).fit(X, y)
+            wrong = int((peer.predict(X) != y).sum())
+            assert errors[size] * len(y) == wrong, (seed, size)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        ({"time_limit": 0}, "time_limit must be a positive number"),
+        ({"time_limit": -1.0}, "time_limit must be a positive number"),
+        ({"max_depth": -1}, "max_depth must be an integer"),
+        ({"max_size": -1}, "max_size must be an integer"),
+    ],
+)
+def test_bad_arguments(arguments, rule):
+    problem = mt.SampleProblem([[0], [1]], [0, 1])
+    with pytest.raises(ValueError, match=rule):
+        mt.optimal_errors(problem, **{"max_size": 2} | arguments)

@@ -1,0 +1,149 @@
+"""The report: files, words, escaping, the command."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from mictree.cli import app
+from mictree.experiments.cache import Cache
+from mictree.experiments.checks import Check
+from mictree.experiments.examples import step_through
+from mictree.report.claims import Claim
+from mictree.report.figures import Picture
+from mictree.report.page import Page, Table, render
+from mictree.report.results import Clock, compute
+from mictree.report.stepper import stepper_data
+from mictree.report.tables import facts
+from tests.quick_report import quick_run
+
+EVIL = "</script><img src=x onerror=alert(1)>"
+FIGURES = {
+    "example-trees", "mic-histograms", "mic-ties-uniform", "mic-ties-0.3-and-0.7",
+    "mic-ties-0.4-and-0.6", "finite-samples", "excess-by-size", "mic-from-samples",
+}  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Lists the elements of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+
+def evil_page():
+    """A page in which everything that can be named is named like markup."""
+    data = stepper_data((step_through("case", "a & b | c", 2),))
+    data[0]["variables"] = [EVIL, "<b>b</b>", "c"]
+    data[0]["title"] = data[0]["formula"] = EVIL
+    return Page(
+        title=EVIL,
+        summary=EVIL,
+        claims=(Claim(EVIL, EVIL, (EVIL,), EVIL),),
+        pictures=(Picture("evil", "examples", EVIL, f'"{EVIL}', b"<svg/>"),),
+        tables=(Table(EVIL, (EVIL,), ((EVIL,),), "finite"),),
+        statements=(Check(EVIL, EVIL, EVIL, "holds", EVIL, 0.0),),
+        stepper=data,
+        facts={EVIL: EVIL},
+    )
+
+
+def test_writes_everything():
+    out = quick_run()
+    for name in FIGURES:
+        assert (out / "figures" / f"{name}.png").stat().st_size > 1000
+        ET.parse(out / "figures" / f"{name}.svg")
+    for path in (out / "results").glob("*.parquet"):
+        assert pl.read_parquet(path).height
+    for path in (out / "results").glob("*.json"):
+        json.loads(path.read_text("utf-8"))
+    assert len(list((out / "results").iterdir())) == 10
+
+
+def test_the_page_is_self_contained():
+    text = (quick_run() / "report.html").read_text("utf-8")
+    for tag, attributes in Reader(text).elements:
+        for name in ("src", "href", "srcset", "action", "data"):
+            value = attributes.get(name) or "#"
+            assert value.startswith(("data:", "#")), (tag, name, value[:80])
+    assert not re.search(r"@import|url\(", text)
+    assert "/work/" not in text
+    assert "/tmp" not in text
+
+
+def test_figures_have_alt_texts_and_captions():
+    text = (quick_run() / "report.html").read_text("utf-8")
+    images = [attributes for tag, attributes in Reader(text).elements if tag == "img"]
+    assert len(images) == len(FIGURES)
+    assert all(len(attributes["alt"]) > 60 for attributes in images)
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", text, re.DOTALL)
+    assert len(captions) == len(FIGURES)
+    assert sum("ties" in caption or "tie rule" in caption for caption in captions) >= 7
+
+
+def test_claims_have_verdicts():
+    claims = json.loads((quick_run() / "results" / "claims.json").read_text("utf-8"))
+    assert len(claims) >= 10
+    for claim in claims:
+        assert claim["verdict"] in ("holds", "holds in part", "fails")
+        assert all(claim[name] for name in ("source", "text", "measured"))
+
+
+def test_a_second_run_finds_everything_in_the_cache():
+    cache = Cache(quick_run() / "cache")
+    clock = Clock(cache, lambda what, share: None)
+    results = compute(True, cache, clock)
+    assert cache.computed == 0 < cache.reused == sum(stage.reused for stage in clock.stages)
+    assert "from an earlier run" in facts(results, clock.stages, "now")["of it"]
+
+
+def test_nothing_is_taken_for_markup():
+    reader = Reader(render(evil_page()))
+    images = [attributes for tag, attributes in reader.elements if tag == "img"]
+    assert [image["src"][:5] for image in images] == ["data:"]
+    assert not any("onerror" in attributes for _, attributes in reader.elements)
+    assert [tag for tag, _ in reader.elements].count("script") == 2
+
+
+def test_the_stepper_s_data_survives_the_page():
+    page = evil_page()
+    found = re.search(r'id="stepper-data">(.*?)</script>', render(page), re.DOTALL)
+    assert found is not None
+    assert json.loads(found[1]) == page.stepper
+
+
+def test_refuses_a_file_as_folder(tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    result = CliRunner().invoke(app, ["reproduce", "--out", str(path)])
+    assert isinstance(result.exception, ValueError)
+    assert "--out must name a folder" in str(result.exception)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_an_interrupted_run_keeps_what_it_has(tmp_path):
+    command = [sys.executable, "-m", "mictree", "reproduce", "--quick", "--out", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("cache/*"))) < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in stderr
+    kept = len(list(tmp_path.glob("cache/*")))
+    assert kept >= 5
+    assert not (tmp_path / "report.html").exists()
