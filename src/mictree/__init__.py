@@ -14,7 +14,10 @@ from mictree.tree import Tree
 
 if TYPE_CHECKING:
     from mictree import families
+    from mictree.comparison import Comparison, compare
     from mictree.estimators import BestFirstClassifier, ID3Classifier, TopDownClassifier
+    from mictree.identify import identify_rule
+    from mictree.optimal_estimator import OptimalTreeClassifier
     from mictree.sweeps import sweep
 
 __version__ = "0.1.0"
@@ -23,6 +26,7 @@ __all__ = [
     "ID3",
     "BestFirst",
     "BestFirstClassifier",
+    "Comparison",
     "FormulaProblem",
     "Growth",
     "GrowthStep",
@@ -30,6 +34,7 @@ __all__ = [
     "Leaf",
     "Literal",
     "MicResult",
+    "OptimalTreeClassifier",
     "OptimalTrees",
     "Problem",
     "ReadOnceDNF",
@@ -40,7 +45,9 @@ __all__ = [
     "TopDownClassifier",
     "Tree",
     "__version__",
+    "compare",
     "families",
+    "identify_rule",
     "mic",
     "minimal_consistent_tree",
     "optimal_errors",
@@ -54,9 +61,13 @@ __all__ = [
 # loaded on first use, as they bring scikit-learn, polars or numba with them
 _LAZY = {
     "BestFirstClassifier": "mictree.estimators",
+    "Comparison": "mictree.comparison",
     "ID3Classifier": "mictree.estimators",
+    "OptimalTreeClassifier": "mictree.optimal_estimator",
     "TopDownClassifier": "mictree.estimators",
+    "compare": "mictree.comparison",
     "families": "mictree.families",
+    "identify_rule": "mictree.identify",
     "sweep": "mictree.sweeps",
 }
 

@@ -7,15 +7,25 @@ from numbers import Rational, Real
 
 import numpy as np
 
+MOST_SPLITS = 10**7  # a curve of errors has one number per size
 
-def check_size(size: object, name: str = "max_size") -> int:
-    """A number of splits: an integer, 0 or more."""
+
+def check_count(value: object, name: str) -> int:
+    """An integer, 0 or more."""
     try:
-        number = operator.index(size)  # type: ignore[arg-type]  # any object may come
+        number = operator.index(value)  # type: ignore[arg-type]  # any object may come
     except TypeError:
         number = -1
-    if number < 0 or isinstance(size, bool | np.bool_):
-        raise ValueError(f"{name} must be an integer of at least 0; got {size!r}")
+    if number < 0 or isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be an integer of at least 0; got {value!r}")
+    return number
+
+
+def check_size(size: object, name: str = "max_size") -> int:
+    """A number of splits."""
+    number = check_count(size, name)
+    if number > MOST_SPLITS:
+        raise ValueError(f"{name} must be at most {MOST_SPLITS:,}; got {number:,}")
     return number
 
 

@@ -14,7 +14,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from mictree._checks import as_fraction, check_size
+from mictree._checks import as_fraction, check_count
 from mictree.formulas import ReadOnceDNF
 from mictree.lattice import DistinctTerms
 from mictree.problems.formula import FormulaProblem, TermValues
@@ -159,7 +159,7 @@ def up_to(variables: int, biases: Sequence[float] = (0.5,)) -> Family:
 
 
 def _at_least_one(number: object, name: str) -> int:
-    count = check_size(number, name)
+    count = check_count(number, name)
     if count < 1:
         raise ValueError(f"{name} must be at least 1; got {count}")
     return count

@@ -284,17 +284,17 @@ def _choose_leaf(ties, leaves, priorities, reaches, draws):
 @jit
 def _choose_by_reach(ties, leaves, priorities, reaches, least):
     """The last of the heaviest, or lightest, leaves of sufficient priority."""
-    extreme = 0.0
+    heaviest, lightest = 0.0, np.inf
     for leaf in range(leaves):
         if priorities[leaf] >= least:
-            weight = reaches[leaf] if ties == HEAVIEST else 1 / reaches[leaf]
-            extreme = max(extreme, weight)
+            heaviest, lightest = max(heaviest, reaches[leaf]), min(lightest, reaches[leaf])
+    from_, to = heaviest - TIE_TOLERANCE * heaviest, np.inf
+    if ties == LIGHTEST:
+        from_, to = 0.0, lightest * (1 + TIE_TOLERANCE)
     leaf = leaves - 1
-    while True:
-        weight = reaches[leaf] if ties == HEAVIEST else 1 / reaches[leaf]
-        if priorities[leaf] >= least and weight >= extreme - TIE_TOLERANCE * extreme:
-            return leaf
+    while priorities[leaf] < least or reaches[leaf] < from_ or reaches[leaf] > to:
         leaf -= 1
+    return leaf
 
 
 @jit

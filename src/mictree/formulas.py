@@ -3,7 +3,6 @@
 A formula is an *or* of terms, a term an *and* of literals, and no variable appears twice.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,6 @@ import numpy as np
 
 _SPELLINGS = {"&": ("&", "and", "∧"), "|": ("|", "or", "∨"), "~": ("~", "not", "¬")}
 OPERATORS = {text: operator for operator, texts in _SPELLINGS.items() for text in texts}
-_TOKEN = re.compile(r"\s*(?:(?P<word>\w+)|(?P<symbol>[&|~∧∨¬()])|(?P<unknown>\S))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,23 +193,26 @@ class _Parser:
         return self._build(self.parts[0])
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:
-        text = self.text.rstrip()
-        start = 0
+        """Kind, value and position of each token; a name is whatever Python would take as one."""
+        text, start = self.text, 0
         while start < len(text):
-            match = _TOKEN.match(text, start)
-            assert match is not None  # the last alternative takes any character
-            kind, value = match.lastgroup or "", match.group(match.lastgroup or 0)
-            position = match.start(kind)
-            if kind == "word":
-                kind = "operator" if value in OPERATORS else "name"
-                if kind == "name" and not value.isidentifier():
-                    self._fail(f"{value!r} is not an identifier", position)
-            elif kind == "symbol":
-                kind = value if value in "()" else "operator"
-            else:
-                self._fail(f"unknown character {value!r}", position)
-            yield kind, OPERATORS.get(value, value), position
-            start = match.end()
+            end = start
+            while end < len(text) and f"x{text[end]}".isidentifier():
+                end += 1
+            word = text[start:end]
+            if word in OPERATORS:
+                yield "operator", OPERATORS[word], start
+            elif word:
+                if not word.isidentifier():
+                    self._fail(f"{word!r} is not an identifier", start)
+                yield "name", word, start
+            elif text[start] in OPERATORS:
+                yield "operator", OPERATORS[text[start]], start
+            elif text[start] in "()":
+                yield text[start], text[start], start
+            elif not text[start].isspace():
+                self._fail(f"unknown character {text[start]!r}", start)
+            start = max(end, start + 1)
 
     def _operand(self, kind: str, value: str, position: int) -> bool:
         """Take one token where a literal may start; say whether an operand is still due."""

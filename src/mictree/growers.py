@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mictree._checks import check_size
+from mictree._checks import check_count, check_size
 from mictree._draws import Draws
 from mictree.impurity import CRITERIA, check_criterion, of_classes
 from mictree.problems.base import Grown, Leaf, Problem, Splits
@@ -127,10 +127,10 @@ class Grower(ABC):
         self, criterion: str = "entropy", ties: str = "last", seed: int | None = None
     ) -> None:
         self.criterion = check_criterion(criterion)
-        if ties not in TIES:
+        if not isinstance(ties, str) or ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
         self.ties = ties
-        self.seed = None if seed is None else check_size(seed, "seed")
+        self.seed = None if seed is None else check_count(seed, "seed")
 
     def __repr__(self) -> str:
         seed = "" if self.seed is None else f", seed={self.seed}"
@@ -303,7 +303,10 @@ class _Frontier:
             return int(tied[0])
         if self.rule.ties in ("heaviest", "lightest"):
             reach = self._reach[tied]
-            tied = tied[_ties(reach if self.rule.ties == "heaviest" else 1 / reach)]
+            if self.rule.ties == "heaviest":
+                tied = tied[_ties(reach)]
+            else:
+                tied = tied[reach <= reach.min() * (1 + TIE_TOLERANCE)]
         return int(tied[-1])
 
 

@@ -63,6 +63,6 @@ CRITERIA: dict[str, Impurity] = {
 
 def check_criterion(criterion: str) -> str:
     """The name of a known impurity function."""
-    if criterion not in CRITERIA:
+    if not isinstance(criterion, str) or criterion not in CRITERIA:
         raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; got {criterion!r}")
     return criterion

@@ -10,17 +10,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb
 
 import numpy as np
 
 from mictree._checks import TooLarge
 from mictree._jit import jit
 from mictree.problems.formula import FormulaProblem, TermValues, without
+from mictree.restriction_counts import fewest_restrictions
 
 PURE = 0  # the restriction of every constant formula, true or false
 NO_TERM = 0
 IntArray = np.typing.NDArray[np.int32]
+BYTES_EACH = 28  # of one restriction without its terms, edges and errors
+LOOK_AHEAD = 2**24  # bytes spent to say what would fit when the whole does not
 
 
 @dataclass(frozen=True)
@@ -72,55 +74,17 @@ class Lattice:
 
 def build(problem: FormulaProblem, max_size: int, memory_limit: int) -> Lattice:
     """Enumerate the restrictions breadth first; refuse when they exceed the memory limit."""
-    at_least = _fewest_restrictions(problem.terms, max_size)
+    at_least = fewest_restrictions(problem.terms, max_size)
     look_ahead = memory_limit
-    if at_least * 8 * len(problem.terms) > memory_limit:
+    if at_least * (4 * len(problem.terms) + BYTES_EACH) > memory_limit:
         # the outcome is known; look a little way only, to say what would fit
-        look_ahead = min(memory_limit, 2**24)
-    terms = DistinctTerms.below(problem.terms, max_size, look_ahead)
-    if terms is None:
-        raise TooLarge.states(at_least, memory_limit, "a smaller max_size")
-    builder = _Builder(problem.terms, terms, max_size)
-    if not builder.expand(look_ahead):
+        look_ahead = min(memory_limit, LOOK_AHEAD)
+    terms, reached = DistinctTerms.below(problem.terms, max_size, look_ahead)
+    builder = _Builder(problem.terms, terms, reached)
+    if not builder.expand(look_ahead) or reached < max_size:
         count = max(at_least, builder.count)
-        raise TooLarge.states(count, memory_limit, f"max_size={builder.complete_distance}")
+        raise TooLarge.states(count, memory_limit, f"max_size={builder.fitting(memory_limit)}")
     return builder.lattice()
-
-
-def _fewest_restrictions(terms: tuple[TermValues, ...], max_size: int) -> int:
-    """A quick lower bound on the number of restrictions within ``max_size`` tests.
-
-    Of each group of equal terms: the restrictions in which each term lost at most one literal or
-    was falsified. Of each term alone: what can be left of it.
-    """
-    fewest = _fewest_of_one_value(terms, max_size) if len(set().union(*terms)) == 1 else 1
-    for term, copies in Counter(terms).items():
-        counts = Counter(term).values()
-        changed = min(copies, max_size)
-        fewest = max(fewest, comb(len(counts) + 1 + changed, changed))
-        left = np.array([1], dtype=object)  # by number of literals tested
-        for count in counts:
-            left = np.convolve(left, np.ones(count + 1, dtype=object))[: max_size + 1]
-        fewest = max(fewest, int(left.sum()))
-    return fewest
-
-
-def _fewest_of_one_value(terms: tuple[TermValues, ...], max_size: int) -> int:
-    """Where all literals are alike: the rows of term lengths below the formula's, place by place.
-
-    Shortening a term costs one test a literal, and falsifying it one.
-    """
-    lengths = sorted(map(len, terms), reverse=True)
-    ways = {(lengths[0], 0): 1}  # by the last length chosen and the tests spent
-    for length in lengths:
-        longer: Counter[tuple[int, int]] = Counter()
-        for (previous, spent), count in ways.items():
-            for left in range(min(previous, length) + 1):
-                cost = spent + (length - left if left else 1)
-                if cost <= max_size:
-                    longer[left, cost] += count
-        ways = longer
-    return max(1, sum(ways.values()))
 
 
 @dataclass(frozen=True)
@@ -139,17 +103,24 @@ class DistinctTerms:
     @classmethod
     def below(
         cls, terms: Iterable[TermValues], max_size: int, memory_limit: int
-    ) -> "DistinctTerms | None":
-        """All terms within ``max_size`` tests of the given ones; None when they do not fit."""
+    ) -> tuple["DistinctTerms", int]:
+        """The terms within ``max_size`` tests of the given ones, or within fewer that fit.
+
+        Returns them and the number of tests.
+        """
         found: set[TermValues] = set()
         layer = set(terms)
         longest = max(map(len, layer))
-        for _ in range(max_size + 1):
+        reached = max_size
+        for tests in range(max_size + 1):
+            if not layer:
+                break
+            if tests and (len(found) + len(layer)) * 16 * longest > memory_limit:
+                reached = tests - 1
+                break
             found |= layer
-            if len(found) * 16 * longest > memory_limit:
-                return None
             layer = {without(term, value) for term in layer for value in set(term)} - found
-        return cls.of(((), *sorted(found - {()}, key=lambda term: (len(term), term))))
+        return cls.of(((), *sorted(found - {()}, key=lambda term: (len(term), term)))), reached
 
     @classmethod
     def of(cls, values: tuple[TermValues, ...]) -> "DistinctTerms":
@@ -181,7 +152,7 @@ class _Builder:
         self.terms[1] = sorted((number[term] for term in formula), reverse=True)
         self.distance = np.zeros(capacity, dtype=np.int32)
         self.first = np.zeros(capacity + 1, dtype=np.int64)
-        self.edges = np.zeros((3, capacity), dtype=np.int32)  # low, high, value
+        self.edges = np.zeros((capacity, 3), dtype=np.int32)  # low, high, value
         self.table = np.zeros(0, dtype=np.int32)
         self.count = 2  # restriction 0 is the constant, 1 the formula
         self.done = 1
@@ -189,10 +160,19 @@ class _Builder:
         # errors, as a perfect tree tests every literal
         self.needs = np.zeros(2, dtype=np.int64)
 
-    @property
-    def complete_distance(self) -> int:
-        """All restrictions up to this distance have been found."""
-        return int(self.distance[min(self.done, self.count - 1)])
+    def fitting(self, memory_limit: int) -> int:
+        """The largest size, as far as was looked, whose restrictions and errors surely fit."""
+        # all restrictions up to the distance of the one being expanded have been found
+        most = int(self.distance[min(self.done, self.count - 1)])
+        distance = self.distance[1 : self.count]
+        degree = np.diff(self.first[1 : self.done + 1])
+        for size in reversed(range(1, min(most, self.max_size) + 1)):
+            near = distance <= size
+            edges = int(degree[distance[: len(degree)] < size].sum())
+            errors = int((size - distance[near] + 1).sum())
+            if self._bytes(int(near.sum()), edges, errors) <= memory_limit:
+                return size
+        return 0
 
     def expand(self, memory_limit: int) -> bool:
         """Expand all restrictions, or stop and say False when they exceed the limit."""
@@ -200,7 +180,7 @@ class _Builder:
         while self.done < self.count:
             if self._size() > memory_limit:
                 return False
-            self._make_room()
+            self._make_room(memory_limit)
             self.done, self.count = _expand(
                 self.done, self.count, self.max_size, self.literals, moves,
                 self.terms, self.distance, self.first, self.edges, self.table, self.needs,
@@ -209,7 +189,7 @@ class _Builder:
 
     def lattice(self) -> Lattice:
         used = slice(0, self.count)
-        edges = self.edges[:, : self.first[self.count]]
+        edges = np.ascontiguousarray(self.edges[: self.first[self.count]].T)
         graph = Graph(
             literals=self.literals[self.terms[used]].sum(axis=1, dtype=np.int32),
             first=self.first[: self.count + 1],
@@ -221,23 +201,27 @@ class _Builder:
 
     def _size(self) -> int:
         """The least number of bytes that the restrictions found so far will need."""
-        edges, errors = self.needs
-        return self.count * (4 * self.terms.shape[1] + 20) + 12 * int(edges) + 8 * int(errors)
+        return self._bytes(self.count, *map(int, self.needs))
 
-    def _make_room(self) -> None:
-        if len(self.distance) < 2 * self.count + 2 * self.most_edges:
-            self.terms = _doubled(self.terms)
-            self.distance = _doubled(self.distance)
-            self.first = np.concatenate([self.first, np.zeros(len(self.first) - 1, dtype=np.int64)])
-        if self.edges.shape[1] < self.first[self.done] + 2 * self.most_edges:
-            self.edges = np.concatenate([self.edges, np.zeros_like(self.edges)], axis=1)
+    def _bytes(self, restrictions: int, edges: int, errors: int) -> int:
+        return restrictions * (4 * self.terms.shape[1] + BYTES_EACH) + 12 * edges + 8 * errors
+
+    def _make_room(self, memory_limit: int) -> None:
+        """Enlarge the arrays in place, to no more than twice their size or what may be used."""
+        needed = self.count + 2 * self.most_edges
+        if len(self.distance) < needed:
+            most = memory_limit // (4 * self.terms.shape[1] + BYTES_EACH)
+            length = max(needed, min(2 * len(self.distance), most))
+            self.terms.resize((length, self.terms.shape[1]), refcheck=False)
+            self.distance.resize(length, refcheck=False)
+            self.first.resize(length + 1, refcheck=False)
+        needed = int(self.first[self.done]) + self.most_edges
+        if len(self.edges) < needed:
+            length = max(needed, min(2 * len(self.edges), memory_limit // 12))
+            self.edges.resize((length, 3), refcheck=False)
         if len(self.table) < 2 * len(self.distance):
-            self.table = np.zeros(1 << (2 * len(self.distance)).bit_length(), dtype=np.int32)
+            self.table = np.zeros(1 << (2 * len(self.distance) - 1).bit_length(), dtype=np.int32)
             _enter(self.terms, self.count, self.table)
-
-
-def _doubled(array: np.ndarray) -> np.ndarray:
-    return np.concatenate([array, np.zeros_like(array)])
 
 
 @jit
@@ -254,7 +238,7 @@ def _expand(done, count, max_size, literals, moves, terms, distance, first, edge
     while done < count:
         row = terms[done]
         most_edges = _count_edges(row, first_move)
-        if len(distance) < count + 2 * most_edges or edges.shape[1] < edge + most_edges:
+        if len(distance) < count + 2 * most_edges or len(edges) < edge + most_edges:
             break
         steps = distance[done] + 1
         for position in range(most_terms):
@@ -287,7 +271,7 @@ def _expand(done, count, max_size, literals, moves, terms, distance, first, edge
                     if high == count:
                         count += 1
                         _add_needs(child, max_size - steps, literals, first_move, needs)
-                edges[0, edge], edges[1, edge], edges[2, edge] = low, high, move_value[move]
+                edges[edge, 0], edges[edge, 1], edges[edge, 2] = low, high, move_value[move]
                 edge += 1
         done += 1
         first[done] = edge

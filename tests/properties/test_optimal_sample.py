@@ -21,7 +21,7 @@ SIZE = 4
 
 
 @st.composite
-def samples(draw, most_rows: int = 14, most_literals: int = 5):
+def samples(draw, most_rows: int = 12, most_literals: int = 4):
     """Few literals and many classes, weights and contradictions; rows repeat often."""
     literals = draw(st.integers(1, most_literals))
     count = draw(st.integers(1, most_rows))

@@ -1,6 +1,6 @@
 """The least error of any tree on weighted rows of any number of classes, by trying every tree.
 
-A row is a tuple of 0 and 1. No minimum is taken before the end: for each number of splits the
+A row is a tuple of 0 and 1; a weight is an integer, or a float whose sums are exact. No minimum is taken before the end: for each number of splits the
 errors of all trees are collected, and only then the least is looked for.
 """
 
@@ -9,18 +9,18 @@ from fractions import Fraction
 from functools import cache
 
 
-def leaf_error(labels: Sequence[int], weights: Sequence[Fraction]) -> Fraction:
+def leaf_error(labels: Sequence[int], weights: Sequence[float]) -> float:
     """The weight of all rows but those of the heaviest class."""
-    votes: dict[int, Fraction] = {}
+    votes: dict[int, float] = {}
     for label, weight in zip(labels, weights, strict=True):
-        votes[label] = votes.get(label, Fraction(0)) + weight
-    return sum(votes.values(), Fraction(0)) - max(votes.values(), default=Fraction(0))
+        votes[label] = votes.get(label, 0) + weight
+    return sum(votes.values()) - max(votes.values(), default=0)
 
 
 def sample_least_errors(
     rows: Sequence[Sequence[int]],
     labels: Sequence[int],
-    weights: Sequence[Fraction | int],
+    weights: Sequence[float],
     max_size: int,
     max_depth: int | None = None,
 ) -> list[Fraction]:
@@ -28,11 +28,11 @@ def sample_least_errors(
     literals = range(len(rows[0]))
 
     @cache
-    def errors(inside: tuple[int, ...], size: int, depth: int) -> frozenset[Fraction]:
+    def errors(inside: tuple[int, ...], size: int, depth: int) -> frozenset[float]:
         """Of every tree with exactly ``size`` splits and at most ``depth`` tests on a path."""
         if size == 0:
             labelled = [labels[row] for row in inside]
-            return frozenset([leaf_error(labelled, [Fraction(weights[row]) for row in inside])])
+            return frozenset([leaf_error(labelled, [weights[row] for row in inside])])
         if depth == 0:
             return frozenset()
         found = set()
@@ -47,11 +47,11 @@ def sample_least_errors(
                         found.add(low_error + high_error)
         return frozenset(found)
 
-    total = sum((Fraction(weight) for weight in weights), Fraction(0))
+    total = Fraction(sum(weights))
     everything = tuple(range(len(rows)))
     depth = max_size if max_depth is None else max_depth
     least: list[Fraction] = []
     for size in range(max_size + 1):
         attained = errors(everything, size, depth)
-        least.append(min([*least[-1:], *(error / total for error in attained)]))
+        least.append(min([*least[-1:], *(Fraction(error) / total for error in attained)]))
     return least

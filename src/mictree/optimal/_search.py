@@ -336,7 +336,7 @@ def _known_bounds(level, literal, side, key, table, frames):
     for size in range(budget):
         possible = min(size, deepest)
         bounds[side, size] = _quick_bound(level, side, literal, possible, frames)
-        known = possible <= 1 or bounds[side, size] == 0 and frames.one[level, side, literal] == 0
+        known = possible <= 1 or (bounds[side, size] == 0 and frames.one[level, side, literal] == 0)
         if place >= 0:
             bounds[side, size] = max(bounds[side, size], table.lower[place, possible])
             known |= (table.exact[place] >> np.uint64(possible)) & np.uint64(1) == np.uint64(1)

@@ -248,17 +248,18 @@ def _offer(counts, masses, rows, class_masses, class_weight, plain, depth, logs,
                 after -= logs[count] + logs[rows[code] - count]
             drop = before - after / total_rows
         else:
-            high_mass = 0.0
+            low_mass, high_mass = 0.0, 0.0
             for code in range(classes):
+                count = counts[literal, code]
                 if weighted:
                     high[code] = masses[literal, code]
+                    low[code] = class_masses[code] - high[code] if count < rows[code] else 0.0
                 else:
-                    high[code] = counts[literal, code] * class_weight[code]
-                low[code] = class_masses[code] - high[code]
-                if counts[literal, code] == rows[code]:
-                    low[code] = 0.0
+                    high[code] = count * class_weight[code]
+                    low[code] = (rows[code] - count) * class_weight[code]
+                # sums of the parts, not differences: a pure child must be pure to the last bit
+                low_mass += low[code]
                 high_mass += high[code]
-            low_mass = total - high_mass
             if min(low_mass, high_mass) < settings.min_leaf_mass:
                 continue
             drop = (

@@ -1,5 +1,6 @@
 """What a learner may ask of a distribution over (x, y)."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,18 @@ class Leaf:
         if self.class_rates is not None or label > 1:
             return self.reach  # a label that never occurs
         return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
+
+
+EVEN = 1e-9  # rates this close to 1/2 are settled exactly, as they decide a label
+
+
+def settle(rate: float, exact: Fraction) -> float:
+    """A float on the same side of 1/2 as the exact rate, or 1/2 itself."""
+    if exact == Fraction(1, 2):
+        return 0.5
+    if exact < Fraction(1, 2):
+        return min(rate, math.nextafter(0.5, 0))
+    return max(rate, math.nextafter(0.5, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +139,11 @@ class Problem(Protocol):
         self, restriction: Mapping[str, int], variable: str, exact: bool = False
     ) -> Probability:
         """The probability that the variable is 1 given the restriction."""
-        if variable in restriction:
-            return self.root(exact).reach * restriction[variable]
         leaf = self.leaf(restriction, exact)
         if leaf.reach == 0:
             raise ValueError(f"a branch needs a restriction that can occur; {restriction}")
+        if variable in restriction:
+            return leaf.reach / leaf.reach * int(restriction[variable])
         return self.children(leaf, self._position(variable))[1].reach / leaf.reach
 
     def _position(self, name: str) -> int:

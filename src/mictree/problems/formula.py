@@ -10,7 +10,7 @@ import numpy as np
 
 from mictree._checks import as_fraction
 from mictree.formulas import ReadOnceDNF, as_formula, check_names
-from mictree.problems.base import Leaf, Probability, Problem, Splits
+from mictree.problems.base import EVEN, Leaf, Probability, Problem, Splits, settle
 
 # What is left of a term: the places of its literals' satisfaction probabilities among the distinct
 # ones, ascending. () is a satisfied term.
@@ -201,6 +201,10 @@ class FormulaProblem(Problem):
         rate = one
         if not satisfied:
             rate *= _any(sorted(self.term_probability(term, state.exact) for term in present))
+            if not state.exact and abs(rate - 0.5) < EVEN:
+                rate = settle(
+                    float(rate), Fraction(_any(self.term_probability(t, True) for t in present))
+                )
         return Leaf(one * math.prod(state.path), rate, satisfied or not present, state)
 
 

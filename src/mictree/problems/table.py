@@ -10,7 +10,7 @@ import numpy as np
 
 from mictree._checks import as_fraction
 from mictree.formulas import check_names
-from mictree.problems.base import Leaf, Problem, Splits
+from mictree.problems.base import EVEN, Leaf, Problem, Splits, settle
 
 MAX_VARIABLES = 16  # 3**16 subcubes, 43 million, is what memory holds
 SUM_TOLERANCE = 1e-9
@@ -132,6 +132,11 @@ class TableProblem(Problem):
             mass, positive = (float(values[state.subcube]) for values in self.masses)
         # a leaf that nothing reaches has no rate; 0 makes it pure and free of error
         rate = positive / mass if mass else mass
+        if not state.exact and mass and abs(rate - 0.5) < EVEN:
+            masses, positives, _ = self.scaled_masses
+            rate = settle(
+                float(rate), Fraction(int(positives[state.subcube]), int(masses[state.subcube]))
+            )
         return Leaf(mass, rate, not self._mixed[state.subcube], state)
 
 
@@ -147,7 +152,10 @@ def sum_subcubes(rows: np.ndarray) -> np.ndarray:
 
 
 def _read_labels(truth_table: object) -> np.typing.NDArray[np.uint8]:
-    table = np.asarray(truth_table)
+    try:
+        table = np.asarray(truth_table)
+    except ValueError:  # rows of different lengths
+        table = np.empty((0, 0))
     rows = len(table) if table.ndim == 1 else 0
     if rows < 1 or rows & (rows - 1):
         raise ValueError(
@@ -174,13 +182,19 @@ def _read_probabilities(
         raise ValueError(
             f"probabilities must have one number for each of the {rows} rows; it has {len(values)}"
         )
-    try:
-        exact = [as_fraction(value) for value in values]
-    except (ValueError, OverflowError):
-        exact = [Fraction(-1)]
-    if min(exact) < 0:
-        raise ValueError(f"probabilities must be finite and not negative; got {values}")
+    exact = [_read_probability(value) for value in values]
     total = sum(exact, Fraction(0))
     if abs(total - 1) > SUM_TOLERANCE:
-        raise ValueError(f"probabilities must sum to one; they sum to {float(total)}")
+        shown = float(total) if total < 10**300 else "more than 1e300"
+        raise ValueError(f"probabilities must sum to one; they sum to {shown}")
     return tuple(number / total for number in exact)
+
+
+def _read_probability(value: object) -> Fraction:
+    try:
+        probability = as_fraction(value)
+    except (ValueError, OverflowError):  # text, nan, infinity
+        probability = Fraction(-1)
+    if probability < 0:
+        raise ValueError(f"probabilities must be numbers, finite and not negative; got {value!r}")
+    return probability

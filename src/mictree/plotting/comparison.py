@@ -1,0 +1,87 @@
+"""Learners beside the optimal trees: training error on the left, held-out error on the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from mictree.comparison import Comparison
+
+OPTIMAL = "#1A1A1A"
+# from Okabe and Ito's palette; markers and lines tell the learners apart without colour
+LOOKS = (
+    ("#0072B2", "o", "solid"), ("#D55E00", "D", (0, (5, 1.5))), ("#009E73", "^", (0, (3, 1, 1, 1))),
+    ("#CC79A7", "v", (0, (1, 1))), ("#E69F00", "s", (0, (5, 3))), ("#56B4E9", "P", "solid"),
+)  # fmt: skip
+
+
+def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
+    """Draw training and held-out errors against size, side by side.
+
+    The shaded area is where an optimal error that is not proved may lie; an open circle marks a
+    size at which the optimal tree errs clearly less on held-out rows than some learner.
+    """
+    if figure is None:
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(layout="constrained")
+    panels = 2 if result.held_out else 1
+    figure.set_size_inches(5.1 * panels, 4.0)
+    axes = figure.subplots(1, panels, sharey=True, squeeze=False)[0]
+    _draw_training(axes[0], result)
+    if result.held_out:
+        _draw_held_out(axes[1], result)
+    for ax in axes:
+        ax.set_xlabel("size (splits)")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylim(bottom=min(0.0, axes[0].get_ylim()[0]))
+    handles, labels = axes[0].get_legend_handles_labels()
+    if result.held_out:
+        handles, labels = axes[1].get_legend_handles_labels()
+    legend = figure.legend(
+        handles, labels, loc="outside upper center", ncols=min(4, len(labels)), frameon=False
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return figure
+
+
+def _draw_training(ax: Axes, result: Comparison) -> None:
+    sizes = np.arange(result.max_size + 1)
+    errors = result.optimal_errors
+    if not result.proved:
+        ax.fill_between(sizes, errors.lower, errors.upper, color="#C9C9C9", linewidth=0,
+                        label="optimal: not yet proved")  # fmt: skip
+    ax.plot(sizes, errors.upper, color=OPTIMAL, linewidth=2, label="optimal")
+    for number, name in enumerate(result.names):
+        _line(ax, sizes, result.training_errors[name], number, name)
+    ax.set_title("training error", fontsize="medium")
+    ax.set_ylabel("error")
+
+
+def _draw_held_out(ax: Axes, result: Comparison) -> None:
+    sizes = np.arange(result.max_size + 1)
+    optimal = result.held_out["optimal"].mean
+    ax.plot(sizes, optimal, color=OPTIMAL, linewidth=2, label="optimal")
+    better: set[int] = set()
+    for number, name in enumerate(result.names):
+        _line(ax, sizes, result.held_out[name].mean, number, name)
+        better |= {size for size, what in enumerate(result.verdicts(name)) if what == "better"}
+    if better:
+        places = sorted(better)
+        ax.plot(places, optimal[places], "o", markersize=10, markerfacecolor="none",
+                markeredgecolor=OPTIMAL, label="optimal clearly better")  # fmt: skip
+    ax.set_title(f"held-out error ({result.cv}-fold, {result.repeats} times)", fontsize="medium")
+
+
+def _line(ax: Axes, sizes: np.ndarray, errors: np.ndarray, number: int, name: str) -> None:
+    colour, marker, line = LOOKS[number % len(LOOKS)]
+    ax.plot(sizes, errors, color=colour, marker=marker, linestyle=line, markersize=4,
+            linewidth=1.3, label=f" {name}" if name.startswith("_") else name)  # fmt: skip
