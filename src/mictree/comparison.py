@@ -169,13 +169,17 @@ class Comparison:
             }
 
     def __str__(self) -> str:
-        lines = [self.title, "", *self._table(), ""]
+        return "\n".join([self.title, "", *self._table(), "", *self.summary])
+
+    @property
+    def summary(self) -> list[str]:
+        """The MIC of each learner, and where the optimal tree is worth it."""
+        lines = []
         for name in self.names:
             least, most = self.mic(name)
             shown = f"= {least:.4g}" if self.proved else f"between {least:.4g} and {most:.4g}"
             lines.append(f"{name}: MIC({self.max_size}) {shown}")
-        lines += self.worth_it
-        return "\n".join(lines)
+        return lines + self.worth_it
 
     @property
     def title(self) -> str:

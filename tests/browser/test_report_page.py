@@ -53,11 +53,10 @@ def open_page(browser):
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+        allowed = (path.as_uri(), "data:")
         page.on(
             "request",
-            lambda request: complaints.append(request.url)
-            if request.url != path.as_uri() and not request.url.startswith("data:")
-            else None,
+            lambda request: request.url.startswith(allowed) or complaints.append(request.url),
         )
         page.goto(path.as_uri())
         return page
@@ -154,8 +153,10 @@ def test_nothing_sticks_out(open_page, report, width, scheme):
 
 def test_dark_mode_is_dark_and_legible(open_page, report):
     page = open_page(report, scheme="dark")
-    style = "element => { const s = getComputedStyle(element); return [s.color, s.backgroundColor] }"
-    ink, paper = page.locator("body").evaluate(style)
+    ink, paper = (
+        page.locator("body").evaluate(f"element => getComputedStyle(element).{name}")
+        for name in ("color", "backgroundColor")
+    )
     assert (ink, paper) == ("rgb(236, 236, 236)", "rgb(21, 23, 26)")
 
 

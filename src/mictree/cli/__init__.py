@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mictree import __version__
-from mictree.cli import fit, formulas, reproduce, sweep, verify
+from mictree.cli import data, fit, formulas, reproduce, sweep, verify
 
 INTERRUPTED = 130  # the shell's status for Ctrl-C
 
@@ -37,6 +37,7 @@ app.command()(formulas.mic)
 app.command()(formulas.grow)
 app.command()(formulas.optimal)
 app.command()(fit.fit)
+app.command()(data.data)
 app.command()(sweep.sweep)
 app.command()(reproduce.reproduce)
 app.command()(verify.verify)

@@ -120,7 +120,9 @@ def _progress() -> Iterator["Report"]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    shown = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
         tasks: dict[str, int] = {}
 
         def report(stage: "Stage") -> None:

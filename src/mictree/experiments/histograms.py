@@ -10,6 +10,7 @@ import polars as pl
 from mictree.experiments.cache import Cache
 from mictree.families import Family, grid
 from mictree.growers import TIES, BestFirst, TopDown
+from mictree.mic import ROUNDING
 from mictree.sweeps import Stage, summarize, sweep
 
 SEED = 20210  # of ties="random"
@@ -82,9 +83,10 @@ class Spread:
         return self.frame.filter(rule=rule, ties=ties)["mic"].to_numpy()
 
     def tie_difference(self, rule: str) -> float:
-        """The most by which tie rules change the MIC of a formula."""
+        """The most by which tie rules change the MIC of a formula; 0 if only rounding does."""
         all_ties = np.stack([self.mic(rule, ties) for ties in TIES])
-        return float(np.ptp(all_ties, axis=0).max())
+        most = float(np.ptp(all_ties, axis=0).max())
+        return most if most > ROUNDING else 0.0
 
     def share(self, rule: str, ties: str, column: str) -> float:
         """A number of the summary, such as "above_0.05"."""

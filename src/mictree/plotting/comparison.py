@@ -42,12 +42,14 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylim(bottom=min(0.0, axes[0].get_ylim()[0]))
-    handles, labels = axes[0].get_legend_handles_labels()
-    if result.held_out:
-        handles, labels = axes[1].get_legend_handles_labels()
+    shown = {}
+    for ax in axes:
+        handles, labels = ax.get_legend_handles_labels()
+        shown |= {label: shown.get(label, each) for each, label in zip(handles, labels, strict=True)}
     legend = figure.legend(
-        handles, labels, loc="outside upper center", ncols=min(4, len(labels)), frameon=False
-    )
+        [*shown.values()], [*shown], loc="outside upper center", ncols=min(4, len(shown)),
+        frameon=False,
+    )  # fmt: skip
     for text in legend.get_texts():
         text.set_parse_math(False)
     return figure

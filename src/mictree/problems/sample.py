@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._checks import as_fraction, check_size
+from mictree._checks import as_fraction, check_count
 from mictree._packing import count_rows, pack_rows, sort_rows, valid_slots
 from mictree.data import Data
 from mictree.literals import Literals, encode
@@ -53,9 +53,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("min_samples_split", "min_samples_leaf"):
-            check_size(getattr(self, name), name)
+            check_count(getattr(self, name), name)
         if self.max_depth is not None:
-            check_size(self.max_depth, "max_depth")
+            check_count(self.max_depth, "max_depth")
         if not 0 <= self.min_gain < math.inf:
             raise ValueError(f"min_gain must be finite and not negative; got {self.min_gain!r}")
         share = self.min_weight_fraction_leaf
@@ -149,7 +149,7 @@ class SampleProblem(Problem):
             raise ValueError(f"X and y must have as many rows; they have {data.rows}, {len(codes)}")
         if not data.rows:
             raise ValueError("a data set must have at least one row; it has 0")
-        if check_size(max_thresholds, "max_thresholds") == 0:
+        if check_count(max_thresholds, "max_thresholds") == 0:
             raise ValueError("max_thresholds must be at least 1; got 0")
         self.classes = classes
         self.limits = limits or Limits()

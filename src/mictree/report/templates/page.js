@@ -4,7 +4,8 @@
   const cases = JSON.parse(document.getElementById("stepper-data").textContent);
   const find = (id) => document.getElementById(id);
   const chooser = find("case"), slider = find("size");
-  const COLOURS = 6, GAP = 8, LEVEL = 46, HEIGHT = 22, LEAF = 20, MARGIN = 8;
+  const COLOURS = 6, GAP = 6, LEVEL = 44, HEIGHT = 22, LEAF = 18, MARGIN = 4;
+  const SMALLEST = 0.7; // a tree is shrunk so far to fit, then it scrolls
   let current = 0;
 
   const svg = (name, attributes, text) => {
@@ -79,7 +80,7 @@
 
   const drawTree = (problem, tree, before, label) => {
     const widths = tree.tests.map((test) =>
-      test < 0 ? LEAF : Math.max(30, 8 * problem.variables[test].length + 14));
+      test < 0 ? LEAF : 8 * problem.variables[test].length + 9);
     const { centre, depth } = place(tree, widths);
     const left = Math.min(...centre.map((x, node) => x - widths[node] / 2)) - MARGIN;
     const right = Math.max(...centre.map((x, node) => x + widths[node] / 2)) + MARGIN;
@@ -103,7 +104,7 @@
       if (test < 0) {
         const one = tree.labels[node] === 1 ? " one" : "";
         drawing.append(svg("rect", { class: `leaf${one}`, x, y, width: LEAF, height: LEAF }));
-        drawing.append(svg("text", { class: `leaf-label${one}`, x: centre[node], y: y + 14.5 }, tree.labels[node]));
+        drawing.append(svg("text", { class: `leaf-label${one}`, x: centre[node], y: y + 13.5 }, tree.labels[node]));
         return;
       }
       const term = problem.terms[test];
@@ -163,6 +164,16 @@
     return panel;
   };
 
+  // Once in its place, a tree that is too wide is shrunk.
+  const fit = () => {
+    for (const frame of document.querySelectorAll(".learner .scroll")) {
+      const drawing = frame.firstElementChild, { width, height } = drawing.viewBox.baseVal;
+      const scale = Math.min(1, Math.max(SMALLEST, frame.clientWidth / width));
+      drawing.setAttribute("width", scale * width);
+      drawing.setAttribute("height", scale * height);
+    }
+  };
+
   const show = () => {
     const problem = cases[current], size = Number(slider.value);
     find("size-shown").textContent = size;
@@ -171,6 +182,7 @@
     find("larger").disabled = size === problem.maxSize;
     find("chart").replaceChildren(drawChart(problem, size));
     find("learners").replaceChildren(...problem.learners.map((learner) => drawLearner(problem, learner, size)));
+    fit();
     find("spoken").textContent = problem.learners
       .map((learner) => `${learner.name} error ${shown(learner.errors[size])}`).join(", ");
   };
@@ -188,7 +200,7 @@
   find("smaller").addEventListener("click", () => { slider.stepDown(); show(); });
   find("larger").addEventListener("click", () => { slider.stepUp(); show(); });
   window.addEventListener("resize", () => {
-    if (cases.length) find("chart").replaceChildren(drawChart(cases[current], Number(slider.value)));
+    if (cases.length) show();
   });
   if (cases.length) choose(0);
 })();

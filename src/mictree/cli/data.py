@@ -1,0 +1,144 @@
+"""The command data: learners beside the optimal trees on a table of data."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from mictree._partial import write_whole
+from mictree.cli.common import AsJson, check_drawing, print_json, print_parts, save
+from mictree.cli.fit import read_table
+
+if TYPE_CHECKING:
+    from mictree.comparison import Comparison, Step
+
+LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
+
+
+def data(
+    file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
+    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
+    max_size: Annotated[int, typer.Option(help="The most splits.")] = 8,
+    time_limit: Annotated[float, typer.Option(help="Seconds for all searches together.")] = 60,
+    learner: Annotated[
+        list[str], typer.Option(help=f"{', '.join(LEARNERS)}; repeatable.", metavar="LEARNER")
+    ] = ["topdown"],  # noqa: B006  # typer copies defaults
+    drop: Annotated[
+        list[str], typer.Option(help="A column to leave out; repeatable.", metavar="COLUMN")
+    ] = [],  # noqa: B006
+    cv: Annotated[int, typer.Option(help="Folds of the cross-validation; 0 for none.")] = 5,
+    repeats: Annotated[int, typer.Option(help="How often it is done.")] = 3,
+    seed: Annotated[int, typer.Option(help="Chooses the folds.")] = 0,
+    max_thresholds: Annotated[int, typer.Option(help="The most thresholds of a column.")] = 8,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            help="Show the optimal tree of this size; by default the least of least held-out error.",
+            show_default=False,
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Also draw the errors into FILE (.svg, .png, .pdf).", show_default=False),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write an HTML page.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare learners with the best trees of every size: is the best tree worth it?
+
+    Every learner and the optimal trees test the same literals. Where the time limit strikes, or
+    Ctrl-C, an optimal error is shown as the interval it is proved to lie in.
+
+    \b
+    Examples:
+      mictree data iris.csv --target species --max-size 5
+      mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
+      mictree data iris.csv --target species --plot errors.svg --report iris.html
+    """
+    from mictree.comparison import OPTIMAL, compare
+
+    for name in learner:
+        if name not in LEARNERS:
+            raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}; got {name!r}")
+    if len(set(learner)) < len(learner):
+        raise ValueError("--learner must name each learner once")
+    if seed < 0:
+        raise ValueError(f"--seed must be at least 0; got {seed}")
+    if size is not None and not 0 <= size <= max_size:
+        raise ValueError(f"--size must be from 0 to --max-size; got {size}")
+    check_drawing(plot, "--plot")
+    _check_report(report)
+    X, y = read_table(file, target, drop)
+    with _progress() as progress:
+        result = compare(
+            learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
+            random_state=seed, max_thresholds=max_thresholds, progress=progress,
+        )  # fmt: skip
+    if size is not None:
+        shown = size
+    elif result.held_out:
+        shown = int(result.held_out[OPTIMAL].mean.argmin())
+    else:
+        shown = max_size
+    tree = result.optimal_trees.tree(shown)
+    tree_text = tree.to_text([str(label) for label in result.classes])
+    if as_json:
+        print_json(
+            {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
+            **_facts(result), size=shown, tree=tree_text.splitlines(),
+        )  # fmt: skip
+    else:
+        head = f"optimal tree of at most {shown} splits:"
+        print_parts(str(result), "", head, tree_text)
+    if plot is not None:
+        save(plot, result.plot().axes[0])
+    if report is not None:
+        from mictree.report.data import render
+
+        page = render(result, file.name, target, shown)
+        write_whole(report, lambda path: path.write_text(page, encoding="utf-8"))
+        typer.echo(f"mictree: wrote {report}", err=True)
+
+
+def _check_report(path: Path | None) -> None:
+    if path is None:
+        return
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--report must end in .html; got {str(path)!r}")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"--report must name a file in an existing folder; got {str(path)!r}")
+
+
+def _facts(result: "Comparison") -> dict[str, Any]:
+    return {
+        "rows": result.rows,
+        "literals": result.literals,
+        "classes": [str(label) for label in result.classes],
+        "proved": result.optimal_errors.proved.tolist(),
+        "mic": {name: result.mic(name) for name in result.names},
+        "results": result.frame.to_dicts(),
+    }
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[["Step"], None]]:
+    """One line on stderr, when that is a terminal: what is proved so far."""
+    with Console(stderr=True).status("reading ...") as status:
+
+        def tell(step: "Step") -> None:
+            found = step.found
+            if found is None:
+                status.update(f"{step.what} ...")
+                return
+            status.update(
+                f"{step.what}: sizes to {found.size - 1} of {found.max_size} proved, "
+                f"{found.sub_problems:,} sub-problems, size {found.size} between "
+                f"{found.lower:.4f} and {found.upper:.4f}"
+            )
+
+        yield tell

@@ -1,0 +1,59 @@
+"""One self-contained page about learners and optimal trees on a data set.
+
+Names of columns, classes and files are whatever a file held, so all text is escaped; the picture
+is an image, which can run nothing, and the content security policy allows no script at all.
+"""
+
+import io
+from typing import TYPE_CHECKING
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from mictree import __version__
+from mictree.report.page import TEMPLATES, _hash, data_uri
+
+if TYPE_CHECKING:
+    from mictree.comparison import Comparison
+
+SVG_STYLE = {"svg.fonttype": "path", "font.family": "DejaVu Sans", "svg.hashsalt": "mictree data"}
+
+
+def render(result: "Comparison", file: str, target: str, size: int) -> str:
+    """The page as HTML text."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["data_uri"] = data_uri
+    style = (TEMPLATES / "page.css").read_text("utf-8")
+    policy = (
+        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    classes = [str(label) for label in result.classes]
+    return environment.get_template("data.html").render(
+        title=f"{file}: predicting {target}",
+        result=result,
+        notes=result.summary,
+        size=size,
+        tree=result.optimal_trees.tree(size).to_text(classes),
+        svg=_picture(result),
+        policy=policy,
+        style=Markup(style),
+        version=__version__,
+    )
+
+
+def _picture(result: "Comparison") -> bytes:
+    with matplotlib.rc_context(SVG_STYLE):
+        figure = result.plot(Figure(layout="constrained"))
+        stream = io.BytesIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()

@@ -1,0 +1,162 @@
+"""The command line as a user types it."""
+
+import contextlib
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+from unittest import mock
+
+import polars as pl
+import pytest
+
+import mictree as mt
+from mictree.cli import main
+
+EXAMPLE = "x1 & x2 | y1 & y2 & y3"
+
+
+class Done(NamedTuple):
+    stdout: str
+    stderr: str
+
+
+def run(*words: str, status: int = 0) -> Done:
+    """Run the command line in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["mictree", *words]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as end,
+    ):
+        main()
+    assert (end.value.code or 0) == status, err.getvalue()
+    return Done(out.getvalue(), err.getvalue())
+
+
+def test_mic_table():
+    shown = run(
+        "mic", EXAMPLE, "--max-size", "8", "--rule", "topdown", "--rule", "bestfirst"
+    ).stdout
+    assert "topdown (entropy, ties last): MIC(8) = 0, largest excess 0" in shown
+    assert "bestfirst (entropy, ties last): MIC(8) = 0.0117188" in shown
+
+
+def test_mic_json():
+    words = ("--bias", "0.3", "--bias", "y1=7/10", "--bias", "z=0.5", "--max-size", "6", "--json")
+    found = json.loads(run("mic", EXAMPLE, *words).stdout)
+    bias = {"x1": 0.3, "x2": 0.3, "y1": 0.7, "y2": 0.3, "y3": 0.3, "z": 0.5}
+    assert found["bias"] == bias
+    reference = mt.mic(mt.TopDown(), mt.FormulaProblem(EXAMPLE, bias), 6)
+    assert found["rules"][0]["mic"] == reference.mic
+    assert found["optimal_errors"] == reference.optimal_errors.tolist()
+
+
+def test_grow_json_holds_the_tree():
+    found = json.loads(run("grow", EXAMPLE, "--size", "5", "--rule", "bestfirst", "--json").stdout)
+    tree = mt.Tree.from_json(json.dumps(found["tree"]))
+    assert tree == mt.BestFirst().grow(mt.FormulaProblem(EXAMPLE), 5).tree(5)
+    assert [split["variable"] for split in found["splits"]][:2] == ["x2", "x1"]
+    assert found["error"] == 0.0625
+
+
+def test_grow_table():
+    shown = run("grow", EXAMPLE, "--size", "2").stdout
+    assert "reach x gain" in shown
+    assert "size 2, error 0.09375" in shown
+
+
+def test_optimal():
+    assert "size 5, error 0.03125" in run("optimal", EXAMPLE, "--size", "5").stdout
+    found = json.loads(run("optimal", EXAMPLE, "--size", "5", "--json").stdout)
+    assert found["optimal_errors"][5] == 0.03125
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_drawings(tmp_path, suffix):
+    for command in (["grow", EXAMPLE], ["optimal", EXAMPLE], ["mic", EXAMPLE, "--max-size", "5"]):
+        path = tmp_path / f"{command[0]}.{suffix}"
+        assert f"drew {path}" in run(*command, "--draw", str(path)).stderr
+        assert path.stat().st_size > 1000
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_sweep(tmp_path):
+    out, plot = tmp_path / "mic.parquet", tmp_path / "mic.png"
+    words = ["sweep", "--terms", "3", "--literals", "3", "--max-size", "20", "--ties", "last"]
+    shown = run(*words, "--ties", "first", "--out", str(out), "--plot", str(plot)).stdout
+    assert "above 0.05" in shown
+    assert "3+3+3" in shown
+    assert pl.read_parquet(out).height == 4 * 19
+    assert plot.stat().st_size > 1000
+    found = json.loads(run(*words, "--rule", "id3", "--json").stdout)
+    assert found["summary"][0]["formulas"] == 19
+    assert run("sweep", "--variables", "6", "--bias", "0.4", "--bias", "0.6").stdout
+
+
+def test_help_has_examples():
+    assert "How far" in run().stdout
+    assert mt.__version__ in run("--version").stdout
+    for command in ("mic", "grow", "optimal", "sweep", "fit", "verify"):
+        assert f"mictree {command}" in run(command, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["mic"], "formula"),
+        (["mic", "a & a"], "a appears again, at position 5"),
+        (["mic", ""], "at least one term"),
+        (["mic", "a", "--bias", "1"], "strictly between 0 and 1; a has 1"),
+        (["mic", "a", "--bias", "nan"], "NUMBER or NAME=NUMBER; got 'nan'"),
+        (["mic", "a", "--bias", "1/0"], "NUMBER or NAME=NUMBER"),
+        (["mic", "a", "--max-size", "0"], "at least 1; got 0"),
+        (["mic", "a", "--max-size", "2.5"], "integer"),
+        (["mic", "a", "--rule", "best"], "topdown, bestfirst, id3; got 'best'"),
+        (["mic", "a", "--ties", "none"], "ties must be one of"),
+        (["mic", "a", "--criterion", "none"], "criterion must be one of"),
+        (["grow", "a", "--size", "-1"], "at least 0; got -1"),
+        (["grow", "a", "--draw", "x.txt"], ".svg, .png or .pdf; got 'x.txt'"),
+        (["grow", "a", "--draw", "nowhere/x.svg"], "existing folder"),
+        (["optimal", "a | b)"], "')' has no '('"),
+        (["sweep"], "--terms and --literals, or --variables"),
+        (["sweep", "--terms", "3", "--variables", "3"], "either"),
+        (["sweep", "--variables", "9", "--bias", "x"], "number"),
+        (["sweep", "--variables", "9", "--out", "x.csv"], ".parquet"),
+        (["sweep", "--variables", "60", "--memory", "0.1"], "memory_limit"),
+        (["nothing"], "nothing"),
+    ],
+)
+def test_an_error_is_one_line(words, message):
+    done = run(*words, status=2)
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("mictree: ")
+    assert not done.stdout
+
+
+def test_a_closed_pipe_is_no_error():
+    pipe = f"{sys.executable} -m mictree grow '{EXAMPLE}' | head -1"
+    done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_is_one_line(tmp_path):
+    out = tmp_path / "mic.parquet"
+    words = ["sweep", "--variables", "36", "--out", str(out)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "mictree", *words], stderr=subprocess.PIPE, text=True
+    ) as process:
+        partial = tmp_path / "mic.parquet.partial"
+        while not (partial / "errors.f64").exists():
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, shown = process.communicate()
+    assert process.returncode == 130
+    assert "interrupted" in shown
+    assert "Traceback" not in shown
+    assert not out.exists()
