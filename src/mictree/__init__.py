@@ -8,7 +8,7 @@ from mictree.formulas import Literal, ReadOnceDNF, Term
 from mictree.growers import ID3, BestFirst, Growth, GrowthStep, TopDown
 from mictree.mic import MicResult, mic
 from mictree.optimal import OptimalTrees, optimal_errors, optimal_tree, optimal_trees
-from mictree.problems import FormulaProblem, Leaf, Problem, SampleProblem, TableProblem
+from mictree.problems import FormulaProblem, Leaf, Problem, TableProblem
 from mictree.staircase import staircase_tree
 from mictree.tree import Tree
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mictree.estimators import BestFirstClassifier, ID3Classifier, TopDownClassifier
     from mictree.identify import identify_rule
     from mictree.optimal_estimator import OptimalTreeClassifier
+    from mictree.problems.sample import SampleProblem
     from mictree.sweeps import sweep
 
 __version__ = "0.1.0"
@@ -66,6 +67,7 @@ _LAZY = {
     "OptimalTreeClassifier": "mictree.optimal_estimator",
     "TopDownClassifier": "mictree.estimators",
     "compare": "mictree.comparison",
+    "SampleProblem": "mictree.problems.sample",
     "families": "mictree.families",
     "identify_rule": "mictree.identify",
     "sweep": "mictree.sweeps",

@@ -15,7 +15,8 @@ from mictree.mic import ROUNDING
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.sample import Found, SampleOptimalTrees, solve
 from mictree.peers import Peer, check_max_size, read_peers
-from mictree.problems.sample import Coded, SampleProblem
+from mictree.problems.labels import Coded
+from mictree.problems.sample import SampleProblem
 
 if TYPE_CHECKING:
     import polars
@@ -199,7 +200,7 @@ class Comparison:
         for name in self.names if self.held_out else ():
             found = self.verdicts(name)
             parts = [
-                f"{what} at size {_spans([size for size, each in enumerate(found) if each == what])}"
+                f"{what} at size {_spans(found, what)}"
                 for what in ("better", "worse")
                 if what in found[1:]
             ]
@@ -420,10 +421,10 @@ def _known(number: float) -> float | None:
     return None if math.isnan(number) else float(number)
 
 
-def _spans(sizes: list[int]) -> str:
-    """1, 2, 3, 7 as "1-3, 7"."""
+def _spans(found: list[str], what: str) -> str:
+    """The sizes with a verdict; 1, 2, 3, 7 as "1-3, 7"."""
     spans: list[list[int]] = []
-    for size in sizes:
+    for size in [size for size, each in enumerate(found) if each == what]:
         if spans and size == spans[-1][-1] + 1:
             spans[-1].append(size)
         else:

@@ -51,7 +51,10 @@ class _LevelWiseHigh(Grower):
 
 # name, what it does, and all ways to do it
 ORDERS: dict[str, tuple[str, tuple[Grower, ...]]] = {
-    "weighted": ("splits the leaf with the largest reach times gain, as TopDown does", (TopDown(),)),
+    "weighted": (
+        "splits the leaf with the largest reach times gain, as TopDown does",
+        (TopDown(),),
+    ),
     "unweighted": ("splits the leaf with the largest gain, as BestFirst does", (BestFirst(),)),
     "depth-first": ("finishes a branch before the next one, as ID3 does", (ID3(), _HighFirst())),
     "level-wise": ("finishes a level before the next one", (_LevelWise(), _LevelWiseHigh())),

@@ -17,7 +17,7 @@ from mictree.growers import RULES, Grower
 from mictree.problems.sample import SampleProblem
 
 Bits = np.typing.NDArray[np.uint8]
-Codes = np.typing.NDArray[np.intp]
+Codes = np.typing.NDArray[np.integer]
 Make = Callable[[Any, Any, int], Any]
 
 # One tree whose leaves say their majority: half as start, a full step, no penalty, no pruning.
@@ -82,7 +82,8 @@ class Peer:
         def make(X: Any, y: Any, size: int) -> Any:
             from sklearn.base import clone
 
-            return clone(learner).set_params(**settings(size)).fit(X, y)
+            model: Any = clone(learner)
+            return model.set_params(**settings(size)).fit(X, y)
 
         return make
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ def test_missing_values_and_thresholds(data):
 def test_errors_fall_and_no_greedy_tree_is_better(case, max_depth):
     problem = problem_of(*case)
     errors = mt.optimal_errors(problem, 7, exact=True, max_depth=max_depth)
-    assert all(later <= earlier for earlier, later in zip(errors, errors[1:], strict=False))
+    assert all(later <= earlier for earlier, later in pairwise(errors))
     if max_depth is None:
         for rule in (mt.TopDown(), mt.BestFirst(), mt.ID3(criterion="gini")):
             greedy = rule.grow(problem, 7).exact_errors
@@ -137,8 +138,9 @@ def test_known_answers(name):
 def test_depth_limit_on_monks(max_depth):
     X, y = monks(1)
     size = 2**max_depth - 1
-    expected = sample_least_errors(X[:, [0, 1, 3, 4, 10]].tolist(), y.tolist(), [1] * 432, size, max_depth)  # fmt: skip
-    problem = mt.SampleProblem(X[:, [0, 1, 3, 4, 10]], y)
+    X = X[:, [0, 1, 3, 4, 10]]
+    expected = sample_least_errors(X.tolist(), y.tolist(), [1] * 432, size, max_depth)
+    problem = mt.SampleProblem(X, y)
     solved = mt.optimal_trees(problem, size, exact=True, max_depth=max_depth)
     assert solved.errors.tolist() == expected
     assert solved.tree(size).depth <= max_depth

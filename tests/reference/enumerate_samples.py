@@ -1,7 +1,8 @@
 """The least error of any tree on weighted rows of any number of classes, by trying every tree.
 
-A row is a tuple of 0 and 1; a weight is an integer, or a float whose sums are exact. No minimum is taken before the end: for each number of splits the
-errors of all trees are collected, and only then the least is looked for.
+A row is a tuple of 0 and 1; a weight is an integer, or a float whose sums are exact. No minimum is
+taken before the end: for each number of splits the errors of all trees are collected, and only then
+the least is looked for.
 """
 
 from collections.abc import Sequence

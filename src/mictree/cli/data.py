@@ -36,7 +36,7 @@ def data(
     size: Annotated[
         int | None,
         typer.Option(
-            help="Show the optimal tree of this size; by default the least of least held-out error.",
+            help="The optimal tree to show; by default that of least held-out error.",
             show_default=False,
         ),
     ] = None,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mictree.growers import Grower
-from mictree.problems import FormulaProblem, SampleProblem
-from mictree.problems.sample import Limits
+from mictree.problems import FormulaProblem
+from mictree.problems.sample import Limits, SampleProblem
 from mictree.tree import LEAF, Tree
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ hash of the set: two random 64-bit numbers per row, xor-ed. Two different sets s
 probability 2**-128; among n sets a collision has probability below n**2 / 2**129.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Data(NamedTuple):
     words: np.ndarray  # (rows, words): the literals' bits of each row
     weights: np.ndarray  # (rows,), int64 or float64; all arithmetic is in this type
     unit: bool  # all weights are 1
-    smallest: float  # a step that makes a bound of "at most" one of "below": 1 for whole weights
+    smallest: Any  # a step that makes a bound of "at most" one of "below": 1 for whole weights
     unavoidable: np.ndarray  # (rows,) the weight that no tree can label right
     keys: np.ndarray  # (rows, 2) random
     first_row: np.ndarray  # (classes + 1,)
@@ -170,12 +170,11 @@ def _advance(level, data, table, frames):
         offset = (state[TURN] + 1) // 2
         low_budget = (budget - 1) // 2 + (offset if state[TURN] % 2 == 1 else -offset)
         high_budget = budget - 1 - low_budget
-        if not state[LOOKED]:
-            low = _quick_bound(level, 0, literal, low_budget, frames)
-            high = _quick_bound(level, 1, literal, high_budget, frames)
-            if low + high < value[LIMIT]:
-                state[LARGER] = _look_up(level, literal, data, table, frames)
-                state[LOOKED] = 1
+        low = _quick_bound(level, 0, literal, low_budget, frames)
+        high = _quick_bound(level, 1, literal, high_budget, frames)
+        if low + high < value[LIMIT] and not state[LOOKED]:
+            state[LARGER] = _look_up(level, literal, data, table, frames)
+            state[LOOKED] = 1
         if state[LOOKED]:
             low, high = bounds[0, low_budget], bounds[1, high_budget]
         if low + high >= value[LIMIT]:
@@ -464,18 +463,25 @@ def _count_pairs(level, count, totals, error, depth, data, frames):
     bits = frames.bits[level]
     literals = data.literals
     single = np.empty((classes, literals), dtype=data.weights.dtype)
-    for literal in range(literals):
-        for label in range(classes):
-            single[label, literal] = _mass(bits[literal], bits[literal], label, starts, rows, data)
+    for label in range(classes):
+        for literal in range(literals):
+            _count_both(
+                bits, literal, literal, literal + 1, label, starts, rows, data, single[label]
+            )
     floor = _unavoidable(level, rows, data, frames)
     leaf, one = frames.leaf[level], frames.one[level]
     one_split = error
     for literal in range(literals):
-        low = totals - single[:, literal]
-        high = single[:, literal]
-        leaf[0, literal] = low.sum() - low.max()
-        leaf[1, literal] = high.sum() - high.max()
-        if low.sum() == 0 or high.sum() == 0:
+        low_sum, high_sum = totals[0] - totals[0], totals[0] - totals[0]
+        low_most, high_most = low_sum, high_sum
+        for label in range(classes):
+            high = single[label, literal]
+            low = totals[label] - high
+            low_sum += low
+            high_sum += high
+            low_most, high_most = max(low_most, low), max(high_most, high)
+        leaf[0, literal], leaf[1, literal] = low_sum - low_most, high_sum - high_most
+        if low_sum == 0 or high_sum == 0:
             leaf[0, literal] = -1
             continue
         one[0, literal], one[1, literal] = leaf[0, literal], leaf[1, literal]
@@ -487,10 +493,11 @@ def _count_pairs(level, count, totals, error, depth, data, frames):
         if leaf[0, literal] < 0:
             continue
         for label in range(classes):
-            for other in range(literal):
-                both[label, other] = _mass(bits[literal], bits[other], label, starts, rows, data)
+            _count_both(bits, literal, 0, literal, label, starts, rows, data, both[label])
         if classes == 2:
-            _pair_errors_two(literal, totals, single, both, one)
+            _pair_errors_two(
+                literal, totals, single[0], single[1], both[0], both[1], one[0], one[1]
+            )
         else:
             _pair_errors(literal, totals, single, both, one)
     two_splits = one_split
@@ -503,29 +510,31 @@ def _count_pairs(level, count, totals, error, depth, data, frames):
 
 
 @jit
-def _pair_errors_two(literal, totals, single, both, one):
-    """Lower the one-split errors of two literals' children by each other; two classes."""
-    a, b = single[0, literal], single[1, literal]
+def _pair_errors_two(literal, totals, zeros, ones, both_zeros, both_ones, low, high):
+    """Lower the one-split errors of two literals' children by each other; two classes.
+
+    ``zeros`` and ``ones`` are the weights of class 0 and 1 where a literal holds, ``both_zeros``
+    and ``both_ones`` where the given one holds too; ``low`` and ``high`` are lowered in place.
+    """
+    a, b = zeros[literal], ones[literal]
     rest_a, rest_b = totals[0] - a, totals[1] - b
-    low_best, high_best = one[0, literal], one[1, literal]
+    low_best, high_best = low[literal], high[literal]
     for other in range(literal):
-        a11, b11 = both[0, other], both[1, other]
+        a11, b11 = both_zeros[other], both_ones[other]
         a10, b10 = a - a11, b - b11
-        a01, b01 = single[0, other] - a11, single[1, other] - b11
+        a01, b01 = zeros[other] - a11, ones[other] - b11
         a00, b00 = rest_a - a01, rest_b - b01
         e11 = a11 if a11 < b11 else b11
         e10 = a10 if a10 < b10 else b10
         e01 = a01 if a01 < b01 else b01
         e00 = a00 if a00 < b00 else b00
-        value = e11 + e10
-        high_best = value if value < high_best else high_best
-        value = e01 + e00
-        low_best = value if value < low_best else low_best
-        value = e11 + e01
-        one[1, other] = value if value < one[1, other] else one[1, other]
-        value = e10 + e00
-        one[0, other] = value if value < one[0, other] else one[0, other]
-    one[0, literal], one[1, literal] = low_best, high_best
+        high_here, low_here = e11 + e10, e01 + e00
+        high_best = high_here if high_here < high_best else high_best
+        low_best = low_here if low_here < low_best else low_best
+        high_there, low_there = e11 + e01, e10 + e00
+        high[other] = high_there if high_there < high[other] else high[other]
+        low[other] = low_there if low_there < low[other] else low[other]
+    low[literal], high[literal] = low_best, high_best
 
 
 @jit
@@ -551,23 +560,33 @@ def _pair_errors(literal, totals, single, both, one):
 
 
 @jit
-def _mass(first, second, label, starts, rows, data):
-    """The weight of the rows of a class in which both literals hold."""
-    total = data.weights[0] - data.weights[0]
+def _count_both(bits, literal, begin, end, label, starts, rows, data, out):
+    """Write for some other literals the weight of the rows of a class in which both hold."""
+    first, last = starts[label, 0], starts[label, 1]
     if data.unit:
+        _count_ones(bits, literal, begin, end, first, last, out)
+        return
+    for other in range(begin, end):
+        total = data.weights[0] - data.weights[0]
+        for word in range(first, last):
+            left = bits[literal, word] & bits[other, word]
+            base = starts[label, 2] + 64 * (word - first)
+            while left:
+                place = popcount((left & (~left + np.uint64(1))) - np.uint64(1))
+                total += data.weights[rows[base + np.int64(place)]]
+                left &= left - np.uint64(1)
+        out[other] = total
+
+
+@jit
+def _count_ones(bits, literal, begin, end, first, last, out):
+    """The same where every row weighs 1."""
+    row = bits[literal]
+    for other in range(begin, end):
         ones = np.uint64(0)
-        for word in range(starts[label, 0], starts[label, 1]):
-            ones += popcount(first[word] & second[word])
-        total += ones
-        return total
-    for word in range(starts[label, 0], starts[label, 1]):
-        left = first[word] & second[word]
-        base = starts[label, 2] + 64 * (word - starts[label, 0])
-        while left:
-            place = popcount((left & (~left + np.uint64(1))) - np.uint64(1))
-            total += data.weights[rows[base + np.int64(place)]]
-            left &= left - np.uint64(1)
-    return total
+        for word in range(first, last):
+            ones += popcount(row[word] & bits[other, word])
+        out[other] = ones
 
 
 @jit

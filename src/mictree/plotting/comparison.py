@@ -45,7 +45,9 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
     shown = {}
     for ax in axes:
         handles, labels = ax.get_legend_handles_labels()
-        shown |= {label: shown.get(label, each) for each, label in zip(handles, labels, strict=True)}
+        shown |= {
+            label: shown.get(label, each) for each, label in zip(handles, labels, strict=True)
+        }
     legend = figure.legend(
         [*shown.values()], [*shown], loc="outside upper center", ncols=min(4, len(shown)),
         frameon=False,

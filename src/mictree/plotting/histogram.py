@@ -30,7 +30,7 @@ def draw_histogram(ax: Axes | None, values: Mapping[str, np.ndarray], title: str
 
         ax = pyplot.figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
     largest = max((float(np.max(mic)) for mic in values.values()), default=0.0) or 1.0
-    edges = np.linspace(0, largest, BINS + 1)
+    edges = np.linspace(0, largest, BINS + 1).tolist()
     for number, (label, mic) in enumerate(values.items()):
         colour, line = COLOURS[number % len(COLOURS)], LINES[number % len(LINES)]
         ax.hist(mic, edges, color=colour, alpha=0.3, linewidth=0)

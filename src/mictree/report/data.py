@@ -5,7 +5,7 @@ is an image, which can run nothing, and the content security policy allows no sc
 """
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -16,7 +16,11 @@ from mictree.report.page import TEMPLATES, _hash, data_uri
 if TYPE_CHECKING:
     from mictree.comparison import Comparison
 
-SVG_STYLE = {"svg.fonttype": "path", "font.family": "DejaVu Sans", "svg.hashsalt": "mictree data"}
+SVG_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "svg.hashsalt": "mictree data",
+}
 
 
 def render(result: "Comparison", file: str, target: str, size: int) -> str:

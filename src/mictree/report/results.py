@@ -14,7 +14,8 @@ from mictree.experiments.examples import Examples, SteppedGrowth, examples, step
 from mictree.experiments.theorems import STATEMENTS, verify
 from mictree.growers import BestFirst, TopDown
 from mictree.optimal import optimal_errors
-from mictree.problems import FormulaProblem, SampleProblem
+from mictree.problems import FormulaProblem
+from mictree.problems.sample import SampleProblem
 
 Progress = Callable[[str, float], None]  # what is being done, and the share of the run that is done
 
