@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mictree._checks import check_count, check_size
+from mictree.exports import preorder
+from mictree.growers import TopDown
 from mictree.impurity import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.sample import solve
 from mictree.problems.labels import class_weights
-from mictree.problems.sample import SampleProblem, Splitting
+from mictree.problems.sample import Limits, SampleProblem, Splitting
 from mictree.tree import LEAF, Tree
 from mictree.tree_classifier import TreeClassifier, read_labels, read_weights
 
@@ -31,6 +34,9 @@ class OptimalTreeClassifier(TreeClassifier):
     time_limit : in seconds, for the search; None for any. Ctrl-C does the same.
     max_thresholds : the most thresholds that a numeric column offers, chosen by quantile; the tree
         is the best of those that test them
+    min_samples_leaf, min_weight_fraction_leaf : the fewest rows and the least share of the weight
+        of a leaf. The search knows nothing of them: splits that break them are taken back, and
+        ``frontier_`` says how far from the best tree with such leaves the result can be at most.
     class_weight : None, a mapping of class to weight, or "balanced"
     memory_limit : in bytes, for the search, which keeps within it
 
@@ -58,7 +64,6 @@ class OptimalTreeClassifier(TreeClassifier):
     # what an export to scikit-learn says of how the tree was made
     criterion: ClassVar[str] = "gini"
     min_samples_split: ClassVar[int] = 2
-    min_samples_leaf: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -67,6 +72,8 @@ class OptimalTreeClassifier(TreeClassifier):
         max_depth: int | None = None,
         time_limit: float | None = 60.0,
         max_thresholds: int = 8,
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
         class_weight: Any = None,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
     ) -> None:
@@ -74,6 +81,8 @@ class OptimalTreeClassifier(TreeClassifier):
         self.max_depth = max_depth
         self.time_limit = time_limit
         self.max_thresholds = max_thresholds
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.memory_limit = memory_limit
 
@@ -90,21 +99,30 @@ class OptimalTreeClassifier(TreeClassifier):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
+        limits = Limits(
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            max_depth=self.max_depth,
+        )
         data = self._read(X, reset=True)
         self.classes_, coded = read_labels(y, data.rows)
+        weights = read_weights(sample_weight, data.rows)
+        factors = class_weights(self.class_weight, coded)
+        if factors is not None:  # a row weighs the same, whichever way its weight is told
+            weights = factors[coded.codes] * (1.0 if weights is None else weights)
         problem = SampleProblem(
-            data,
-            coded,
-            read_weights(sample_weight, data.rows),
-            class_weight=class_weights(self.class_weight, coded),
-            max_thresholds=self.max_thresholds,
+            data, coded, weights, max_thresholds=self.max_thresholds, limits=limits
         )
         limit = min(check_size(self.max_size), max(0, data.rows - 1))  # no tree needs more
         memory = check_count(self.memory_limit, "memory_limit")
         solved = solve(problem, limit, False, memory, None, self.max_depth, self.time_limit)
         self._problem = problem
-        self._bounds = np.array([solved.errors.lower, solved.errors.upper])
         self._splittings = [_splitting(problem, tree) for tree in solved.trees]
+        upper = solved.errors.upper
+        if self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0:
+            self._splittings = _with_large_leaves(problem, solved.trees)
+            upper = np.array([splitting.errors[-1] for splitting in self._splittings])
+        self._bounds = np.array([np.minimum(solved.errors.lower, upper), upper])
         self._splitting = self._splittings[-1]
         return self
 
@@ -152,3 +170,34 @@ def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
         np.array(leaves, dtype=np.int64), np.array(literals, dtype=np.int64), np.array(gains),
         rows, masses,
     )  # fmt: skip
+
+
+def _with_large_leaves(problem: SampleProblem, trees: Sequence[Tree]) -> list[Splitting]:
+    """For each size the best of several trees that keep to the problem's limits."""
+    greedy = TopDown().grow(problem, len(trees) - 1)
+    best: list[Splitting] = []
+    for size, tree in enumerate(trees):
+        candidates = [
+            _splitting(problem, each) for each in (_prune(problem, tree), greedy.tree(size))
+        ]
+        best.append(min([*best[-1:], *candidates], key=lambda each: each.errors[-1]))
+    return best
+
+
+def _prune(problem: SampleProblem, tree: Tree) -> Tree:
+    """Take back every split that leaves too little on a side."""
+    limits = problem.limits
+    splitting = _splitting(problem, tree)
+    creation = np.argsort(preorder(splitting, tree.size))
+    counts = splitting.rows[creation].sum(axis=1)
+    enough = (counts >= limits.min_samples_leaf) & (
+        splitting.reaches[creation] >= limits.min_weight_fraction_leaf
+    )
+    nested: dict[int, Any] = {}
+    for node in reversed(range(len(tree.tests))):  # children before parents
+        low, high = tree.low[node], tree.high[node]
+        if tree.tests[node] == LEAF or not (enough[low] and enough[high]):
+            nested[node] = int(splitting.labels[creation[node]])
+        else:
+            nested[node] = (tree.variables[tree.tests[node]], nested[low], nested[high])
+    return Tree.build(tree.variables, nested[0])

@@ -122,6 +122,22 @@ def test_weights_act_as_repeated_rows():
     assert weighted.tree_ == repeated.tree_
 
 
+def test_leaves_of_a_least_size():
+    X, y = random_bits(150, 8, 6, classes=3)
+    free = mt.OptimalTreeClassifier(max_size=6).fit(X, y)
+    for settings in ({"min_samples_leaf": 20}, {"min_weight_fraction_leaf": 0.15}):
+        model = mt.OptimalTreeClassifier(max_size=6, **settings).fit(X, y)
+        leaves = np.bincount(model.apply(X))
+        assert leaves[leaves > 0].min() >= 20
+        assert np.all(model.frontier_.lower <= model.frontier_.upper)
+        assert np.all(free.frontier_ <= model.frontier_.upper)
+        assert 1 - model.score(X, y) == pytest.approx(model.frontier_[-1])
+        assert model.proved_ == (model.frontier_.lower[-1] == model.frontier_.upper[-1])
+        for size in range(7):
+            greedy = mt.TopDownClassifier(size, **settings).fit(X, y)
+            assert model.at_size(size).score(X, y) >= greedy.score(X, y) - 1e-12
+
+
 def test_grid_search():
     X, y = load_iris(return_X_y=True)
     search = GridSearchCV(mt.OptimalTreeClassifier(), {"max_size": [1, 2, 3]}, cv=3).fit(X, y)

@@ -24,6 +24,7 @@ LOOKS = (
 def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
     """Draw training and held-out errors against size, side by side.
 
+    Size 0 is left out: there all learners are the same leaf, with an error that dwarfs the others.
     The shaded area is where an optimal error that is not proved may lie; an open circle marks a
     size at which the optimal tree errs clearly less on held-out rows than some learner.
     """
@@ -58,25 +59,25 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
 
 
 def _draw_training(ax: Axes, result: Comparison) -> None:
-    sizes = np.arange(result.max_size + 1)
-    errors = result.optimal_errors
+    sizes = np.arange(1, result.max_size + 1)
+    lower, upper = (ends[1:] for ends in (result.optimal_errors.lower, result.optimal_errors.upper))
     if not result.proved:
-        ax.fill_between(sizes, errors.lower, errors.upper, color="#C9C9C9", linewidth=0,
+        ax.fill_between(sizes, lower, upper, color="#C9C9C9", linewidth=0,
                         label="optimal: not yet proved")  # fmt: skip
-    ax.plot(sizes, errors.upper, color=OPTIMAL, linewidth=2, label="optimal")
+    ax.plot(sizes, upper, color=OPTIMAL, linewidth=2, label="optimal")
     for number, name in enumerate(result.names):
-        _line(ax, sizes, result.training_errors[name], number, name)
+        _line(ax, sizes, result.training_errors[name][1:], number, name)
     ax.set_title("training error", fontsize="medium")
     ax.set_ylabel("error")
 
 
 def _draw_held_out(ax: Axes, result: Comparison) -> None:
-    sizes = np.arange(result.max_size + 1)
+    sizes = np.arange(1, result.max_size + 1)
     optimal = result.held_out["optimal"].mean
-    ax.plot(sizes, optimal, color=OPTIMAL, linewidth=2, label="optimal")
+    ax.plot(sizes, optimal[1:], color=OPTIMAL, linewidth=2, label="optimal")
     better: set[int] = set()
     for number, name in enumerate(result.names):
-        _line(ax, sizes, result.held_out[name].mean, number, name)
+        _line(ax, sizes, result.held_out[name].mean[1:], number, name)
         better |= {size for size, what in enumerate(result.verdicts(name)) if what == "better"}
     if better:
         places = sorted(better)
