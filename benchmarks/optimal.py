@@ -102,8 +102,7 @@ def frontier(name: str, peer: Any) -> None:
     else:
         theirs, errors = peer_frontier(peer, X, y, size)
         cut = len(errors) < size
-        if errors != wrong[1 : len(errors) + 1]:
-            report(f"    DIFFERENT ANSWERS: ours {wrong[1:]}, pystreed {errors}", "")
+        assert errors == wrong[1 : len(errors) + 1], f"{name}: {wrong[1:]}, pystreed {errors}"
         sign = ">" if cut else ""
         report(what, f"{sign}{theirs / seconds:.0f} x pystreed", f"at least {wanted}")
         if cut:

@@ -69,3 +69,14 @@ def random_bits(rows: int, literals: int, seed: int, classes: int = 2, noise: fl
     y = (X[:, 0] & X[:, 1]) + (X[:, 2 % literals] | X[:, 3 % literals]) * (classes - 1)
     wrong = random.random(rows) < noise
     return X, np.where(wrong, random.integers(0, classes, rows), y % classes)
+
+
+def compile_search() -> None:
+    """Run every kernel of the search once, so that a time limit is not spent on compiling."""
+    import mictree as mt
+
+    X, y = random_bits(200, 20, 0, noise=0.4)
+    for weights in (None, np.full(len(y), 0.5)):
+        problem = mt.SampleProblem(X, y, weights)
+        mt.optimal_trees(problem, 3)
+        mt.optimal_trees(problem, 12, time_limit=0.01)

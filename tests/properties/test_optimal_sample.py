@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,10 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from tests.datasets import monks, random_bits, tic_tac_toe, xor_with_decoys
+from mictree.optimal import CertifiedErrors, _search, sample
+from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors
 
 SIZE = 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled():
+    compile_search()
 
 
 @st.composite
@@ -169,14 +176,22 @@ def test_intervals_hold_what_the_finished_run_finds(classes, weighted):
     assert struck
 
 
-def test_a_small_table_overwrites_and_finds_the_same():
-    X, y = random_bits(300, 18, 5)
-    problem = mt.SampleProblem(X, y)
-    roomy = mt.optimal_trees(problem, 6, exact=True)
-    tight = mt.optimal_trees(problem, 6, exact=True, memory_limit=1)
-    assert tight.errors.tolist() == roomy.errors.tolist()
+def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
+    overwritten = []
+    result = sample._Search._result
+
+    def spy(search, *arguments):
+        overwritten.append(int(search.counters[_search.OVERWRITTEN]))
+        return result(search, *arguments)
+
+    monkeypatch.setattr(sample._Search, "_result", spy)
+    problem = mt.SampleProblem(*random_bits(250, 50, 5, noise=0.9))
+    roomy = mt.optimal_trees(problem, 8, exact=True)
+    tight = mt.optimal_trees(problem, 8, exact=True, memory_limit=1)
+    assert overwritten[1] > 100 + overwritten[0]  # else the small table was large enough
     assert tight.errors.proved.all()
-    assert [tight.tree(size).error(problem, exact=True) for size in range(7)] == [*roomy.errors]
+    assert tight.errors.tolist() == roomy.errors.tolist()
+    assert [tight.tree(size).error(problem, exact=True) for size in range(9)] == [*roomy.errors]
 
 
 @pytest.mark.parametrize("literals", [63, 64, 65, 200])
@@ -289,3 +304,14 @@ def test_bad_arguments(arguments, rule):
     problem = mt.SampleProblem([[0], [1]], [0, 1])
     with pytest.raises(ValueError, match=rule):
         mt.optimal_errors(problem, **{"max_size": 2} | arguments)
+
+
+def test_certified_errors_keep_their_bounds():
+    errors = CertifiedErrors.between(np.array([0.5, 0.1, 0.0]), np.array([0.5, 0.2, 0.1]))
+    for copy in (errors, pickle.loads(pickle.dumps(errors)), errors[:]):
+        assert copy.lower.tolist() == [0.5, 0.1, 0.0]
+        assert copy.proved.tolist() == [True, False, False]
+    assert errors[1:].proved.tolist() == [False, False]
+    assert errors[0] == 0.5
+    assert type(errors - errors) is np.ndarray
+    assert errors.max() == 0.5

@@ -39,6 +39,19 @@ class CertifiedErrors(np.ndarray):
         """The same as plain numbers."""
         return np.asarray(self)
 
+    def __getitem__(self, key: Any) -> Any:
+        chosen = self.upper[key]
+        if isinstance(chosen, np.ndarray):
+            return CertifiedErrors.between(self.lower[key], chosen)
+        return chosen
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        # what is computed from certified errors is plain numbers
+        return array[()] if return_scalar else np.asarray(array)
+
+    def __reduce__(self) -> Any:
+        return CertifiedErrors.between, (self.lower, self.upper)
+
 
 class Choice(NamedTuple):
     """The root split of an optimal tree, and where its two subtrees continue."""
