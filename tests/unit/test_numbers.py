@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mictree._checks import as_fraction, check_size
+from mictree._checks import MOST_SPLITS, as_fraction, check_count, check_size
 from mictree.growers import ExactSum
 from mictree.optimal.base import repeat_last, smallest_size
 from mictree.problems.table import sum_subcubes
@@ -48,10 +48,19 @@ def test_floats_are_read_as_written(number, expected):
 
 
 @given(st.integers(0, 10**30))
+def test_counts(count):
+    assert check_count(count, "depth") == count
+    with pytest.raises(ValueError, match=f"depth must be an integer of at least 0; got {~count}"):
+        check_count(~count, "depth")
+
+
+@given(st.integers(0, MOST_SPLITS))
 def test_sizes(size):
     assert check_size(size) == size
-    with pytest.raises(ValueError, match=f"depth must be an integer of at least 0; got {~size}"):
-        check_size(~size, "depth")
+    with pytest.raises(ValueError, match=f"max_size must be an integer of at least 0; got {~size}"):
+        check_size(~size)
+    with pytest.raises(ValueError, match="max_size must be at most 10,000,000; got"):
+        check_size(MOST_SPLITS + 1 + size)
 
 
 @given(st.integers(0, 4), st.data())

@@ -353,6 +353,6 @@ def test_curves_are_told_apart_without_colour():
 
 def test_curves_of_zero_errors():
     zero = np.zeros(3)
-    ax = draw_curves(None, mt.MicResult("any_$rule$", zero, zero, zero, 0.0))
+    ax = draw_curves(None, mt.MicResult("any_$rule$", zero, zero, zero, 0.0, zero))
     ax.figure.canvas.draw()
     assert "any_$rule$" in ax.get_title()
