@@ -28,7 +28,7 @@ def main() -> None:
         "<= 3 s, aim 1",
     )
     ceiling = _bare_loop()
-    report("a bare loop of add and min in cache, one core", f"{ceiling / 1e9:.1f} G/s")
+    report("a plain numba loop of add and min in cache, one core", f"{ceiling / 1e9:.1f} G/s")
     steps = 0.0
     for family in GRIDS:
         steps += _stages(family, ceiling)
@@ -64,7 +64,7 @@ def _stages(family: Family, ceiling: float) -> float:
     rate = steps / solve_time
     report("  inner steps of the recurrence a second", f"{rate / 1e9:.1f} G/s", ">= 5, aim 8")
     report(
-        "  as a share of two bare loops",
+        "  as a share of two such loops",
         f"{rate / (2 * ceiling):.0%}",
         "above 100 %: steps skipped",
     )
