@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from mictree.cli.common import (
@@ -114,10 +114,9 @@ def _progress() -> Iterator["Report"]:
     """A live bar on stderr: what is being done, layers, formulas a second, time left."""
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=12),
         TextColumn("{task.percentage:>3.0f}%"),
         TextColumn("{task.fields[detail]}"),
-        TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
