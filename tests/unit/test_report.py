@@ -5,9 +5,11 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -80,8 +82,8 @@ def test_the_page_is_self_contained():
             value = attributes.get(name) or "#"
             assert value.startswith(("data:", "#")), (tag, name, value[:80])
     assert not re.search(r"@import|url\(", text)
-    assert "/work/" not in text
-    assert "/tmp" not in text
+    for folder in (Path.cwd(), Path.home(), Path(tempfile.gettempdir())):  # nothing of this machine
+        assert f"{folder}/" not in text
 
 
 def test_figures_have_alt_texts_and_captions():
