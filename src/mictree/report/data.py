@@ -11,7 +11,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from mictree import __version__
-from mictree.report.page import TEMPLATES, _hash, data_uri
+from mictree.report.page import fill
 
 if TYPE_CHECKING:
     from mictree.comparison import Comparison
@@ -25,32 +25,15 @@ SVG_STYLE: dict[Any, Any] = {
 
 def render(result: "Comparison", file: str, target: str, size: int) -> str:
     """The page as HTML text."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["data_uri"] = data_uri
-    style = (TEMPLATES / "page.css").read_text("utf-8")
-    policy = (
-        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
     classes = [str(label) for label in result.classes]
-    return environment.get_template("data.html").render(
+    return fill(
+        "data.html",
         title=f"{file}: predicting {target}",
         result=result,
         notes=result.summary,
         size=size,
         tree=result.optimal_trees.tree(size).to_text(classes),
         svg=_picture(result),
-        policy=policy,
-        style=Markup(style),
         version=__version__,
     )
 

@@ -47,6 +47,12 @@ class Page:
 
 def render(page: Page) -> str:
     """The page as HTML text."""
+    script = (TEMPLATES / "page.js").read_text("utf-8")
+    return fill("page.html", f"script-src '{_hash(script)}'; ", page=page, script=Markup(script))
+
+
+def fill(template: str, allowed: str = "", **values: Any) -> str:
+    """A template with its style and a policy: no request, and no script but what is allowed."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -55,14 +61,12 @@ def render(page: Page) -> str:
         lstrip_blocks=True,
     )
     environment.filters["data_uri"] = data_uri
-    style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style = (TEMPLATES / "page.css").read_text("utf-8")
     policy = (
-        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; "
-        f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; {allowed}"
+        "base-uri 'none'; form-action 'none'"
     )
-    return environment.get_template("page.html").render(
-        page=page, policy=policy, style=Markup(style), script=Markup(script)
-    )
+    return environment.get_template(template).render(policy=policy, style=Markup(style), **values)
 
 
 def data_uri(svg: bytes) -> str:
