@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.optimal import CertifiedErrors, _search, sample
+from mictree.optimal import CertifiedErrors, _table, sample
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors
 
@@ -181,7 +181,7 @@ def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
     result = sample._Search._result
 
     def spy(search, *arguments):
-        overwritten.append(int(search.counters[_search.OVERWRITTEN]))
+        overwritten.append(int(search.control[_table.OVERWRITTEN]))
         return result(search, *arguments)
 
     monkeypatch.setattr(sample._Search, "_result", spy)

@@ -1,212 +1,260 @@
 """Counting all pairs of literals among the rows of a sub-problem.
 
-The rows are packed, class by class, into one run of bits per literal; a pair is an *and* and a
-popcount. The counts give the least errors with 0, 1 and 2 splits, and those of every child with 0
-and 1 split. ``data`` and ``frames`` are the search's ``Data`` and ``Frames``.
+The counts per class give the least errors with up to 2 splits, and those of every child with up to
+1. Only the rows of the smaller of two siblings are counted, 64 at a time as bits of one word per
+literal; what the parent's counts leave is the larger one. ``data`` and ``frames`` are the search's
+``Data`` and ``Frames``.
 """
 
 import numpy as np
 
 from mictree._jit import jit, popcount
+from mictree.optimal._frames import (
+    ALL,
+    ERRORS,
+    FLOOR,
+    HELD,
+    LEAF,
+    LEAST,
+    ONE,
+    POSITION,
+    SHARE,
+    SIDE,
+    SINGLE,
+    SMALLER,
+    TOTALS,
+)
 
 
 @jit
-def count_pairs(level, count, totals, error, depth, data, frames):
-    """Fill a frame's arrays from the counts of all pairs of literals.
-
-    Returns the least errors with one and with two splits, and a lower bound for any number.
-    """
-    rows = frames.rows[level, :count]
-    starts = _pack(level, rows, data, frames)
-    classes = len(totals)
-    bits = frames.bits[level]
-    literals = data.literals
-    single = np.empty((classes, literals), dtype=data.weights.dtype)
-    for label in range(classes):
-        for literal in range(literals):
-            _count_both(
-                bits, literal, literal, literal + 1, label, starts, rows, data, single[label]
-            )
-    floor = _unavoidable(level, rows, data, frames)
-    leaf, one = frames.leaf[level], frames.one[level]
-    one_split = error
-    for literal in range(literals):
-        low_sum, high_sum = totals[0] - totals[0], totals[0] - totals[0]
-        low_most, high_most = low_sum, high_sum
-        for label in range(classes):
-            high = single[label, literal]
-            low = totals[label] - high
-            low_sum += low
-            high_sum += high
-            low_most, high_most = max(low_most, low), max(high_most, high)
-        leaf[0, literal], leaf[1, literal] = low_sum - low_most, high_sum - high_most
-        if low_sum == 0 or high_sum == 0:
-            leaf[0, literal] = -1
-            continue
-        one[0, literal], one[1, literal] = leaf[0, literal], leaf[1, literal]
-        one_split = min(one_split, leaf[0, literal] + leaf[1, literal])
-    if depth <= 1:
-        return one_split, one_split, floor
-    both = np.empty((classes, literals), dtype=data.weights.dtype)
-    for literal in range(literals):
-        if leaf[0, literal] < 0:
-            continue
-        for label in range(classes):
-            _count_both(bits, literal, 0, literal, label, starts, rows, data, both[label])
-        if classes == 2:
-            _pair_errors_two(
-                literal, totals, single[0], single[1], both[0], both[1], one[0], one[1]
-            )
-        else:
-            _pair_errors(literal, totals, single, both, one)
-    two_splits = one_split
-    for literal in range(literals):
-        if leaf[0, literal] >= 0:
-            first = one[0, literal] + leaf[1, literal]
-            second = leaf[0, literal] + one[1, literal]
-            two_splits = min(two_splits, first, second)
-    return one_split, two_splits, floor
+def count(level, data, frames):
+    """Fill a frame's pair counts; says whether they are not the ones that were there."""
+    if level == 0:
+        _add_rows(0, frames.mask[0], data, frames)
+        return True
+    above = level - 1
+    literal = frames.order[above, frames.state[above, POSITION]]
+    smaller = 2 * literal + frames.state[above, SMALLER]
+    wanted = 2 * literal + frames.state[above, SIDE]
+    held = frames.state[level, HELD]  # the child of the frame above whose counts are there
+    if held == wanted:
+        return False
+    if held // 2 != literal:
+        flip = np.uint64(0) if smaller % 2 == 1 else ALL
+        _add_rows(level, frames.mask[above] & (data.columns[literal] ^ flip), data, frames)
+        held = smaller
+    if held != wanted:
+        _subtract(above, frames.pairs, frames.cells)
+    frames.state[level, HELD] = wanted
+    return True
 
 
 @jit
-def _pair_errors_two(literal, totals, zeros, ones, both_zeros, both_ones, low, high):
-    """Lower the one-split errors of two literals' children by each other; two classes.
-
-    ``zeros`` and ``ones`` are the weights of class 0 and 1 where a literal holds, ``both_zeros``
-    and ``both_ones`` where the given one holds too; ``low`` and ``high`` are lowered in place.
-    """
-    a, b = zeros[literal], ones[literal]
-    rest_a, rest_b = totals[0] - a, totals[1] - b
-    low_best, high_best = low[literal], high[literal]
-    for other in range(literal):
-        a11, b11 = both_zeros[other], both_ones[other]
-        a10, b10 = a - a11, b - b11
-        a01, b01 = zeros[other] - a11, ones[other] - b11
-        a00, b00 = rest_a - a01, rest_b - b01
-        e11 = a11 if a11 < b11 else b11
-        e10 = a10 if a10 < b10 else b10
-        e01 = a01 if a01 < b01 else b01
-        e00 = a00 if a00 < b00 else b00
-        high_here, low_here = e11 + e10, e01 + e00
-        high_best = high_here if high_here < high_best else high_best
-        low_best = low_here if low_here < low_best else low_best
-        high_there, low_there = e11 + e01, e10 + e00
-        high[other] = high_there if high_there < high[other] else high[other]
-        low[other] = low_there if low_there < low[other] else low[other]
-    low[literal], high[literal] = low_best, high_best
+def _subtract(level, pairs, cells):
+    """Replace the next frame's counts, of one child, by those of the other."""
+    kind = pairs.dtype.type
+    for label in range(pairs.shape[1]):
+        for literal in range(pairs.shape[2]):
+            for other in range(literal + 1):
+                rest = pairs[level, label, literal, other] - pairs[level + 1, label, literal, other]
+                pairs[level + 1, label, literal, other] = kind(rest)
+    for literal in range(pairs.shape[2]):
+        rest = cells[level, SHARE, literal] - cells[level + 1, SHARE, literal]
+        cells[level + 1, SHARE, literal] = rest
 
 
 @jit
-def _pair_errors(literal, totals, single, both, one):
-    """The same for any number of classes."""
-    cells, sums, most = np.empty((3, 4), dtype=one.dtype)
-    for other in range(literal):
-        sums[:], most[:] = 0, 0
-        for label in range(len(totals)):
-            n11 = both[label, other]
-            n10 = single[label, literal] - n11
-            n01 = single[label, other] - n11
-            cells[0], cells[1], cells[2] = n11, n10, n01
-            cells[3] = totals[label] - n11 - n10 - n01
-            for cell in range(4):
-                sums[cell] += cells[cell]
-                most[cell] = max(most[cell], cells[cell])
-        errors = sums - most
-        one[1, literal] = min(one[1, literal], errors[0] + errors[1])
-        one[0, literal] = min(one[0, literal], errors[2] + errors[3])
-        one[1, other] = min(one[1, other], errors[0] + errors[2])
-        one[0, other] = min(one[0, other], errors[1] + errors[3])
+def _add_rows(level, mask, data, frames):
+    """Count the rows of a mask, in blocks of up to 64 rows of one class."""
+    frames.pairs[level] = 0
+    frames.cells[level, SHARE] = 0
+    block = np.empty((data.words.shape[1], 64), dtype=np.uint64)
+    for label in range(len(data.first_word) - 1):
+        word, end = data.first_word[label], data.first_word[label + 1]
+        left = np.uint64(0)
+        while True:
+            used = 0
+            while used < 64:
+                while left == 0 and word < end:
+                    left = mask[word]
+                    word += 1
+                if left == 0:
+                    break
+                lowest = left & (~left + np.uint64(1))
+                left ^= lowest
+                slot = 64 * (word - 1) + np.int64(popcount(lowest - np.uint64(1)))
+                for column in range(len(block)):
+                    block[column, used] = data.words[slot, column]
+                if data.weights[slot, 1] > 0:
+                    _add_share(level, slot, data, frames.cells)
+                used += 1
+            if used == 0:
+                break
+            block[:, used:] = 0
+            _add_block(level, label, block, data.amounts, frames.pairs)
 
 
 @jit
-def _count_both(bits, literal, begin, end, label, starts, rows, data, out):
-    """Write for some other literals the weight of the rows of a class in which both hold."""
-    first, last = starts[label, 0], starts[label, 1]
-    if data.unit:
-        _count_ones(bits, literal, begin, end, first, last, out)
+def _add_share(level, slot, data, cells):
+    """Add a row's unavoidable weight to all its literals."""
+    for literal in range(len(data.columns)):
+        if (data.words[slot, literal // 64] >> np.uint64(literal % 64)) & np.uint64(1):
+            cells[level, SHARE, literal] += data.weights[slot, 1]
+
+
+@jit
+def _add_block(level, label, block, amounts, pairs):
+    """Add 64 rows: after the literals' bits come those that say which amounts a row has."""
+    for column in range(len(block)):
+        _transpose(block[column])
+    bits = block.ravel()
+    if len(amounts) == 1:
+        _add_amount(level, label, bits, ALL, amounts[0], pairs)
         return
-    for other in range(begin, end):
-        total = data.weights[0] - data.weights[0]
-        for word in range(first, last):
-            left = bits[literal, word] & bits[other, word]
-            base = starts[label, 2] + 64 * (word - first)
-            while left:
-                place = popcount((left & (~left + np.uint64(1))) - np.uint64(1))
-                total += data.weights[rows[base + np.int64(place)]]
-                left &= left - np.uint64(1)
-        out[other] = total
+    for digit in range(len(amounts)):
+        chosen = block[-1, digit]
+        if chosen:
+            _add_amount(level, label, bits, chosen, amounts[digit], pairs)
 
 
 @jit
-def _count_ones(bits, literal, begin, end, first, last, out):
-    """The same where every row weighs 1."""
-    row = bits[literal]
-    for other in range(begin, end):
-        ones = np.uint64(0)
-        for word in range(first, last):
-            ones += popcount(row[word] & bits[other, word])
-        out[other] = ones
-
-
-@jit
-def _unavoidable(level, rows, data, frames):
-    """Fill each child's share of unavoidable errors; returns the whole."""
-    least = frames.least[level]
-    least[:] = 0
-    whole = data.weights[0] - data.weights[0]
-    for row in rows:
-        share = data.unavoidable[row]
-        if share > 0:
-            whole += share
-            for literal in range(data.literals):
-                bit = (data.words[row, literal // 64] >> np.uint64(literal % 64)) & np.uint64(1)
-                least[np.int64(bit), literal] += share
-    return whole
-
-
-@jit
-def _pack(level, rows, data, frames):
-    """Fill ``frames.bits`` with the literals' bits of some rows, class by class.
-
-    Returns for each class its first word, the end, and its first row's number among the rows.
-    """
-    classes = len(data.first_row) - 1
-    starts = np.zeros((classes, 3), dtype=np.int64)
-    bits = frames.bits[level]
-    block = np.empty(64, dtype=np.uint64)
-    begin, word = 0, 0
-    for label in range(classes):
-        end = begin
-        while end < len(rows) and rows[end] < data.first_row[label + 1]:
-            end += 1
-        starts[label, 0], starts[label, 2] = word, begin
-        for first in range(begin, end, 64):
-            used = min(64, end - first)
-            for column in range(data.words.shape[1]):
-                for number in range(used):
-                    block[number] = data.words[rows[first + number], column]
-                block[used:] = 0
-                _transpose(block)
-                for bit in range(min(64, data.literals - 64 * column)):
-                    bits[64 * column + bit, word] = block[bit]
-            word += 1
-        starts[label, 1] = word
-        begin = end
-    return starts
+def _add_amount(level, label, bits, chosen, amount, pairs):
+    """Add an amount for each chosen row to all pairs of literals that hold in it."""
+    kind = pairs.dtype.type
+    for literal in range(pairs.shape[2]):
+        here = bits[literal] & chosen
+        if here == 0:
+            continue
+        if amount == 1:
+            for other in range(literal + 1):
+                pairs[level, label, literal, other] += kind(popcount(here & bits[other]))
+        else:
+            for other in range(literal + 1):
+                both = kind(popcount(here & bits[other]))
+                pairs[level, label, literal, other] += kind(amount * both)
 
 
 @jit
 def _transpose(block):
     """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
-    width = np.uint64(32)
-    mask = np.uint64(0x00000000FFFFFFFF)
-    while width > 0:
-        row = np.uint64(0)
-        while row < 64:
-            lower, upper = np.int64(row), np.int64(row | width)
-            swap = ((block[lower] >> width) ^ block[upper]) & mask
-            block[lower] ^= swap << width
-            block[upper] ^= swap
-            row = ((row | width) + np.uint64(1)) & ~width
-        width >>= np.uint64(1)
-        mask ^= mask << width
+    _swap(block, 32, np.uint64(0x00000000FFFFFFFF))
+    _swap(block, 16, np.uint64(0x0000FFFF0000FFFF))
+    _swap(block, 8, np.uint64(0x00FF00FF00FF00FF))
+    _swap(block, 4, np.uint64(0x0F0F0F0F0F0F0F0F))
+    _swap(block, 2, np.uint64(0x3333333333333333))
+    _swap(block, 1, np.uint64(0x5555555555555555))
+
+
+@jit
+def _swap(block, width, mask):
+    """Exchange the off-diagonal squares of this width."""
+    shift = np.uint64(width)
+    for first in range(0, 64, 2 * width):
+        for row in range(first, first + width):
+            swap = ((block[row] >> shift) ^ block[row + width]) & mask
+            block[row] ^= swap << shift
+            block[row + width] ^= swap
+
+
+@jit
+def least_errors(level, depth, frames):
+    """Fill what a frame's pair counts say of its children with 0 and 1 split, and of itself.
+
+    Itself: the least errors with 1 split, with 2, and with one in each child.
+    """
+    cells, value, pairs = frames.cells, frames.value, frames.pairs
+    classes = pairs.shape[1]
+    with_one = value[level, ERRORS]
+    for literal in range(cells.shape[2]):
+        low, high, low_most, high_most = 0, 0, 0, 0
+        for label in range(classes):
+            held = pairs[level, label, literal, literal]
+            rest = value[level, TOTALS + label] - held
+            cells[level, SINGLE + label, literal] = held
+            low += rest
+            high += held
+            low_most, high_most = max(low_most, rest), max(high_most, held)
+        low_error, high_error = low - low_most, high - high_most
+        cells[level, ONE, literal], cells[level, ONE + 1, literal] = low_error, high_error
+        share = cells[level, SHARE, literal]
+        cells[level, LEAST, literal] = value[level, FLOOR] - share
+        cells[level, LEAST + 1, literal] = share
+        if low == 0 or high == 0:
+            low_error = -1  # the literal is constant
+        else:
+            with_one = min(with_one, low_error + high_error)
+        cells[level, LEAF, literal], cells[level, LEAF + 1, literal] = low_error, high_error
+    with_two, with_both = with_one, with_one
+    if depth > 1:
+        if classes == 2:
+            _one_split_of_two(level, pairs, cells, value)
+        else:
+            _one_split_of_many(level, pairs, cells, value)
+        for literal in range(cells.shape[2]):
+            low_leaf, high_leaf = cells[level, LEAF, literal], cells[level, LEAF + 1, literal]
+            if low_leaf >= 0:
+                low, high = cells[level, ONE, literal], cells[level, ONE + 1, literal]
+                with_two = min(with_two, low + high_leaf, low_leaf + high)
+                with_both = min(with_both, low + high)
+    value[level, ERRORS + 1] = with_one
+    value[level, ERRORS + 2] = with_two
+    value[level, ERRORS + 3] = min(with_two, with_both)
+
+
+@jit
+def _one_split_of_two(level, pairs, cells, value):
+    """Lower the one-split errors of two literals' children by each other; two classes."""
+    kind = pairs.dtype.type
+    low, high = cells[level, ONE], cells[level, ONE + 1]
+    zeros, ones = cells[level, SINGLE], cells[level, SINGLE + 1]
+    for literal in range(len(low)):
+        a, b = zeros[literal], ones[literal]
+        rest_a = kind(value[level, TOTALS] - a)
+        rest_b = kind(value[level, TOTALS + 1] - b)
+        low_best, high_best = low[literal], high[literal]
+        for other in range(literal):
+            a11, b11 = pairs[level, 0, literal, other], pairs[level, 1, literal, other]
+            a10, b10 = kind(a - a11), kind(b - b11)
+            a01, b01 = kind(zeros[other] - a11), kind(ones[other] - b11)
+            a00, b00 = kind(rest_a - a01), kind(rest_b - b01)
+            e11, e10 = min(a11, b11), min(a10, b10)
+            e01, e00 = min(a01, b01), min(a00, b00)
+            high_best = min(high_best, kind(e11 + e10))
+            low_best = min(low_best, kind(e01 + e00))
+            high[other] = min(high[other], kind(e11 + e01))
+            low[other] = min(low[other], kind(e10 + e00))
+        low[literal], high[literal] = low_best, high_best
+
+
+@jit
+def _one_split_of_many(level, pairs, cells, value):
+    """The same for any number of classes; a quarter's error is all but its heaviest class."""
+    kind = pairs.dtype.type
+    classes, literals = pairs.shape[1], pairs.shape[2]
+    most = np.empty((4, literals), dtype=pairs.dtype)
+    mass = np.zeros((2, literals), dtype=np.int64)  # of the low and the high child
+    for label in range(classes):
+        for literal in range(literals):
+            held = cells[level, SINGLE + label, literal]
+            mass[0, literal] += value[level, TOTALS + label] - held
+            mass[1, literal] += held
+    for literal in range(literals):
+        most[:] = 0
+        for label in range(classes):
+            here = cells[level, SINGLE + label, literal]
+            rest = kind(value[level, TOTALS + label] - here)
+            for other in range(literal):
+                n11 = pairs[level, label, literal, other]
+                n01 = kind(cells[level, SINGLE + label, other] - n11)
+                most[0, other] = max(most[0, other], n11)
+                most[1, other] = max(most[1, other], kind(here - n11))
+                most[2, other] = max(most[2, other], n01)
+                most[3, other] = max(most[3, other], kind(rest - n01))
+        for other in range(literal):
+            m11, m10, m01, m00 = most[0, other], most[1, other], most[2, other], most[3, other]
+            low, high = cells[level, ONE, literal], cells[level, ONE + 1, literal]
+            cells[level, ONE, literal] = min(low, mass[0, literal] - m01 - m00)
+            cells[level, ONE + 1, literal] = min(high, mass[1, literal] - m11 - m10)
+            low, high = cells[level, ONE, other], cells[level, ONE + 1, other]
+            cells[level, ONE, other] = min(low, mass[0, other] - m10 - m00)
+            cells[level, ONE + 1, other] = min(high, mass[1, other] - m11 - m01)

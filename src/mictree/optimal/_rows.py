@@ -1,27 +1,26 @@
 """A data set's rows as the search for optimal trees wants them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mictree.optimal import _search as search
+from mictree.optimal._frames import Data
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A sample problem's rows as the search wants them."""
+    """A sample problem's rows as the search wants them: distinct, with integer weights."""
 
     problem: SampleProblem
-    data: search.Data
+    data: Data
     kept: np.ndarray  # the literals searched: no constant, none equal or opposite to another
     codes: np.ndarray  # the class of each row
+    slots: np.ndarray  # where each row is in the data
     bits: np.ndarray  # (literals, rows), all literals
-    whole: bool  # all weights are integers
-    slack: Any  # what rounding may cost
-    total: Any
+    weights: np.ndarray
+    whole: bool  # the weights are the integers themselves, not rounded
 
     @classmethod
     def of(cls, problem: SampleProblem) -> "Rows":
@@ -36,34 +35,54 @@ class Rows:
         codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
         weights = weights * problem.class_weight[codes]
-        whole = bool(np.all(weights == np.round(weights)) and weights.sum() < 2**53)
-        if whole:
-            weights = weights.astype(np.int64)
         kept = _distinct_literals(bits)
-        words = _pack_rows(bits[kept])
-        generator = np.random.default_rng(0x6D696374)
-        slack = weights.dtype.type(0 if whole else 1e-9 * weights.sum())
-        data = search.Data(
-            words=words,
-            weights=weights,
-            unit=bool(np.all(weights == 1)),
-            smallest=weights.dtype.type(1) if whole else slack,
-            unavoidable=_unavoidable(words, codes, weights, len(problem.classes)),
-            keys=generator.integers(0, 2**64, size=(len(slots), 2), dtype=np.uint64),
-            first_row=np.concatenate([[0], np.cumsum(problem.class_rows)]).astype(np.int64),
-            literals=len(kept),
+        words = _pack(bits[kept].T)
+        _, first, group = np.unique(
+            np.column_stack([codes.astype(np.uint64), words]),
+            axis=0, return_index=True, return_inverse=True,
+        )  # fmt: skip
+        words, codes, bits = words[first], codes[first], bits[:, first]
+        weights, whole = _integers(np.bincount(group.ravel(), weights))
+        unavoidable = _unavoidable(words, codes, weights, len(problem.classes))
+        amounts, which = _amounts(weights)
+        if len(amounts) > 1:
+            words = np.column_stack([words, which])
+        counts = np.bincount(codes, minlength=len(problem.classes))
+        first_word = np.concatenate([[0], np.cumsum((counts + 63) // 64)])
+        slots = 64 * first_word[codes] + np.arange(len(codes)) - np.searchsorted(codes, codes)
+
+        def spread(values: np.ndarray) -> np.ndarray:
+            spread = np.zeros((64 * first_word[-1], *values.shape[1:]), dtype=values.dtype)
+            spread[slots] = values
+            return spread
+
+        keys = np.random.default_rng(0x6D696374).integers(
+            0, 2**64, size=(len(codes), 2), dtype=np.uint64
         )
-        return cls(problem, data, kept, codes, bits, whole, slack, weights.sum())
+        data = Data(
+            words=spread(words),
+            columns=_pack(spread(bits[kept].T).T),
+            amounts=amounts,
+            weights=spread(np.column_stack([weights, unavoidable])),
+            keys=spread(keys),
+            first_word=first_word,
+        )
+        return cls(problem, data, kept, codes, slots, bits, weights, whole)
 
     def holds(self, rows: np.ndarray, literal: int) -> np.ndarray:
         """In which of some rows a kept literal holds."""
         return self.bits[self.kept[literal], rows]
 
+    def leaf_error(self, rows: np.ndarray) -> int:
+        """The weight that a leaf labels wrongly."""
+        masses = np.bincount(self.codes[rows], self.weights[rows])
+        return int(masses.sum() - masses.max())
+
     def majority(self, rows: np.ndarray) -> int:
         """The heaviest class of some rows, the first of several."""
-        return int(np.bincount(self.codes[rows], self.data.weights[rows]).argmax())
+        return int(np.bincount(self.codes[rows], self.weights[rows]).argmax())
 
-    def wrong(self, tree: Tree) -> Any:
+    def wrong(self, tree: Tree) -> int:
         """The weight that a tree labels wrongly, counted anew."""
         node = np.zeros(len(self.codes), dtype=np.intp)
         tests, low, high = np.array(tree.tests), np.array(tree.low), np.array(tree.high)
@@ -72,7 +91,7 @@ class Rows:
             moving = every[tests[node] >= 0]
             here = node[moving]
             node[moving] = np.where(self.bits[tests[here], moving], high[here], low[here])
-        return self.data.weights[np.array(tree.labels)[node] != self.codes].sum()
+        return int(self.weights[np.array(tree.labels)[node] != self.codes].sum())
 
 
 def _distinct_literals(bits: np.ndarray) -> np.ndarray:
@@ -86,13 +105,30 @@ def _distinct_literals(bits: np.ndarray) -> np.ndarray:
     return np.array(sorted(seen.values()), dtype=np.intp)
 
 
-def _pack_rows(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
-    """(literals, rows) to 64-bit words of each row."""
-    words = max(1, (len(bits) + 63) // 64)
-    padded = np.zeros((64 * words, bits.shape[1]), dtype=bool)
-    padded[: len(bits)] = bits
-    packed = np.packbits(padded, axis=0, bitorder="little")
-    return np.ascontiguousarray(packed.T).view(np.uint64)
+def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
+    """Rows of bits to rows of 64-bit words."""
+    words = max(1, (bits.shape[1] + 63) // 64)
+    padded = np.zeros((len(bits), 64 * words), dtype=bool)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def _integers(weights: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Weights as integers: themselves, or rounded to 52 binary digits of their sum."""
+    total = weights.sum()
+    whole = bool(np.all(weights == np.round(weights)) and total < 2**53)
+    if not whole:
+        weights = np.round(np.ldexp(weights, 52 - int(np.ceil(np.log2(total)))))
+    return weights.astype(np.int32 if total < 2**31 and whole else np.int64), whole
+
+
+def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint64]]:
+    """A few amounts, and which of them add up to each weight: bit k for amount k."""
+    values, which = np.unique(weights, return_inverse=True)
+    digits = int(values[-1]).bit_length()
+    if len(values) <= digits:
+        return values, np.uint64(1) << which.ravel().astype(np.uint64)
+    return np.left_shift(1, np.arange(digits)).astype(weights.dtype), weights.astype(np.uint64)
 
 
 def _unavoidable(words: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int):

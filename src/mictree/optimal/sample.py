@@ -4,6 +4,7 @@ Sizes are proved one after another over one table of sub-problems. When time run
 still has a lower bound, from what the table knows, and an upper bound, from a tree.
 """
 
+import operator
 import threading
 import time
 from collections.abc import Callable
@@ -16,7 +17,9 @@ import numpy as np
 from mictree._checks import check_size
 from mictree.growers import TopDown
 from mictree.optimal import _search as search
+from mictree.optimal._frames import first_test, make_frames
 from mictree.optimal._rows import Rows
+from mictree.optimal._table import ROOM, RUN, STATUS, STOP, STORED, UNLIMITED, Table, rehash
 from mictree.optimal.base import CertifiedErrors, Choice, OptimalTrees
 from mictree.problems.base import Leaf
 from mictree.problems.sample import SampleProblem
@@ -97,18 +100,19 @@ class _Search:
         self.problem, self.max_size = problem, max_size
         self.progress = progress or (lambda found: None)
         self.time_limit, self.deadline = time_limit, None
-        self.depth = search.UNLIMITED if max_depth is None else max_depth
         self.rows = Rows.of(problem)
+        self.total, self.floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
         self.budgets = min(max_size, MOST_BUDGETS)
-        count = len(self.rows.data.weights)
-        self.frames = _make_frames(self.rows.data, self.budgets, min(self.budgets, self.depth) + 2)
-        self.frames.rows[0] = np.arange(count)
-        each = 24 + 8 * (self.budgets + 1)
+        self.depth = UNLIMITED if max_depth is None else min(max_depth, UNLIMITED)
+        if self.depth >= self.budgets:
+            self.depth = UNLIMITED
+        self.frames = make_frames(self.rows.data, self.budgets, min(self.budgets, self.depth) + 2)
+        self._set_rows(np.arange(len(self.rows.codes)))
+        each = 24 + self.rows.weights.itemsize * (self.budgets + 1)
         self.most_places = 1 << max(14, (memory_limit // each).bit_length() - 1)
-        self.table = _make_table(SMALLEST_TABLE, self.budgets, self.rows.data.weights.dtype)
-        self.counters = np.zeros(4, dtype=np.int64)
+        self.table = _make_table(SMALLEST_TABLE, self.budgets, self.rows.weights.dtype)
+        self.control = np.zeros(5, dtype=np.int64)
         self._set_room()
-        self.stop = np.zeros(1, dtype=np.int64)
         growth = TopDown().grow(problem, max_size) if max_depth is None else None
         self.trees = [_leaf_tree(problem)]
         self.greedy = growth
@@ -130,11 +134,9 @@ class _Search:
 
     def _compile(self) -> None:
         """Ask what needs no search, so that compiling does not count as time."""
-        none = self.rows.data.weights.dtype.type(0)
         known = (self.rows.data, self.table, self.frames)
-        search.solve(0, 0, 0, none, self.depth, *known, self.stop, self.counters)
-        search.choose(0, 0, none, self.rows.slack, self.depth, *known, self.stop, self.counters)
-        search.root_bound(0, 0, self.depth, *known)
+        search.solve(0, 0, self.depth, False, *known, self.control)
+        search.root_bound(0, self.depth, *known)
 
     def _candidate(self, size: int) -> tuple[Tree, Any]:
         """The better of the last tree and the greedy one of this size."""
@@ -148,18 +150,16 @@ class _Search:
 
     def _prove(self, size: int, tree: Tree, upper: Any) -> bool:
         """Find the least error of a size and its tree; says whether there was time."""
-        count = len(self.rows.data.weights)
-        bound = self.rows.data.weights.dtype.type(upper)
         value = self._wait(
             lambda: search.solve(
-                0, count, size, bound, self.depth,
-                self.rows.data, self.table, self.frames, self.stop, self.counters,
+                size, upper, self.depth, False,
+                self.rows.data, self.table, self.frames, self.control,
             ),
             size, upper,
         )  # fmt: skip
         if value is None:
             return False
-        if value >= upper - self.rows.slack:
+        if value >= upper:
             self.trees.append(tree)
             self.upper.append(upper)
             return True
@@ -167,7 +167,7 @@ class _Search:
         if found is None:
             return False
         wrong = self.rows.wrong(found)
-        if abs(wrong - value) > self.rows.slack:
+        if wrong != value:
             raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
         self.trees.append(found)
         self.upper.append(wrong)
@@ -177,25 +177,24 @@ class _Search:
         """Run a kernel in a thread until it is done; None when it had to be stopped."""
         while True:
             outcome: list[Any] = []
-            self.stop[0] = search.RUN
+            self.control[STATUS] = RUN
             thread = threading.Thread(target=_collect, args=(work, outcome), daemon=True)
             thread.start()
             try:
                 while thread.is_alive():
                     thread.join(PATIENCE if self.deadline is None else self._patience())
-                    scale = float(self.rows.total)
-                    stored = int(self.counters[search.STORED])
-                    floor = float(self.rows.data.unavoidable.sum()) / scale
-                    self.progress(Found(size, self.max_size, stored, floor, float(upper) / scale))
+                    stored = int(self.control[STORED])
+                    floor = self.floor / self.total
+                    self.progress(Found(size, self.max_size, stored, floor, upper / self.total))
                     if self.deadline is not None and time.monotonic() > self.deadline:
-                        self.stop[0] = search.STOP
+                        self.control[STATUS] = STOP
             except KeyboardInterrupt:  # the same as a time limit: what is known is returned
                 self.deadline = time.monotonic()
-                self.stop[0] = search.STOP
+                self.control[STATUS] = STOP
                 thread.join()
-            if self.stop[0] == search.STOP:
+            if self.control[STATUS] == STOP:
                 return None
-            if self.stop[0] == search.RUN:
+            if self.control[STATUS] == RUN:
                 return outcome[0]
             self._enlarge()
 
@@ -204,22 +203,27 @@ class _Search:
         return max(0.001, min(PATIENCE, self.deadline - time.monotonic()))
 
     def _enlarge(self) -> None:
-        larger = _make_table(2 * len(self.table.exact), self.budgets, self.table.lower.dtype)
-        search.rehash(self.table, larger)
+        larger = _make_table(2 * len(self.table.entries), self.budgets, self.table.lower.dtype)
+        rehash(self.table, larger)
         self.table = larger
         self._set_room()
 
     def _set_room(self) -> None:
-        places = len(self.table.exact)
+        places = len(self.table.entries)
         # the largest table overwrites instead of growing
         full = 2**62 if 2 * places > self.most_places else places // 2
-        self.counters[search.ROOM] = full
+        self.control[ROOM] = full
+
+    def _set_rows(self, rows: np.ndarray) -> None:
+        mask = np.zeros(64 * self.frames.mask.shape[1], dtype=bool)
+        mask[self.rows.slots[rows]] = True
+        self.frames.mask[0] = np.packbits(mask, bitorder="little").view(np.uint64)
 
     def _rebuild(self, size: int, value: Any) -> Tree | None:
         """A tree that attains a least error, test by test from the table."""
         names = self.problem.variables
         finished: list[Any] = []
-        everything = self.frames.rows[0].copy()
+        everything = np.arange(len(self.rows.codes))
         waiting: list[Any] = [(everything, size, value, self.depth)]
         while waiting:
             task = waiting.pop()
@@ -228,55 +232,62 @@ class _Search:
                 finished.append((task, low, high))
                 continue
             rows, budget, least, depth = task
-            self.frames.rows[0, : len(rows)] = rows
-            question = (len(rows), budget, least, self.rows.slack, depth)
-            chosen = self._wait(
-                lambda asked=question: search.choose(
-                    *asked, self.rows.data, self.table, self.frames, self.stop, self.counters
+            if budget == 0 or self.rows.leaf_error(rows) <= least:
+                finished.append(self.rows.majority(rows))
+                continue
+            self._set_rows(rows)
+            question = (budget, least + 1, depth, True)
+            answer = self._wait(
+                lambda asked=question: search.solve(
+                    *asked, self.rows.data, self.table, self.frames, self.control
                 ),
                 size, value,
             )  # fmt: skip
-            if chosen is None:
-                self.frames.rows[0] = everything
+            if answer is None:
+                self._set_rows(everything)
                 return None
-            literal, low_budget, low, high = chosen
-            if literal < 0:
-                finished.append(self.rows.majority(rows))
-                continue
+            literal, low_budget, low, high = first_test(self.frames, budget, least)
             held = self.rows.holds(rows, literal)
             waiting += [
                 names[self.rows.kept[literal]],
                 (rows[held], budget - 1 - low_budget, high, depth - 1),
                 (rows[~held], low_budget, low, depth - 1),
             ]
-        self.frames.rows[0] = everything
+        self._set_rows(everything)
         return Tree.build(names, finished[0])
 
     def _result(self, proved: int, exact: bool) -> SampleOptimalTrees:
-        count = len(self.rows.data.weights)
         lower = list(self.upper)
         for size in range(proved + 1, self.max_size + 1):
-            budget = min(size, self.budgets)
-            known = search.root_bound(
-                count, budget, self.depth, self.rows.data, self.table, self.frames
-            )
-            if size > self.budgets:
-                known = min(known, self.rows.data.unavoidable.sum())
+            known = self.floor
+            if size <= self.budgets:
+                known = search.root_bound(size, self.depth, self.rows.data, self.table, self.frames)
             lower[size] = min(known, self.upper[size])
         for size in reversed(range(self.max_size)):
             lower[size] = max(lower[size], lower[size + 1])
-        convert = self._fraction if exact else self._share
-        upper = np.array([convert(wrong) for wrong in self.upper], dtype=object if exact else float)
-        bounds = np.array([convert(wrong) for wrong in lower], dtype=upper.dtype)
-        errors = CertifiedErrors.between(bounds, upper)
-        stored = int(self.counters[search.STORED])
+        errors = self._shares(lower, exact)
+        stored = int(self.control[STORED])
         return SampleOptimalTrees(self.problem, self.max_size, errors, stored, tuple(self.trees))
 
-    def _share(self, wrong: Any) -> float:
-        return float(wrong) / float(self.rows.total)
-
-    def _fraction(self, wrong: Any) -> Fraction:
-        return Fraction(wrong if self.rows.whole else float(wrong)) / Fraction(self.rows.total)
+    def _shares(self, lower: list[int], exact: bool) -> CertifiedErrors:
+        """Both bounds as shares of the whole weight."""
+        share = Fraction if exact else operator.truediv
+        if self.rows.whole:
+            bounds = [[share(wrong, self.total) for wrong in side] for side in (lower, self.upper)]
+        else:  # each weight was rounded by at most a half
+            upper = [tree.error(self.problem, exact) for tree in self.trees]
+            rounding = len(self.rows.codes)
+            bounds = (
+                [
+                    error
+                    if least == most
+                    else min(share(max(0, least - rounding), self.total), error)
+                    for least, most, error in zip(lower, self.upper, upper, strict=True)
+                ],
+                upper,
+            )
+        kind = object if exact else float
+        return CertifiedErrors.between(*(np.array(side, dtype=kind) for side in bounds))
 
 
 def _collect(work: Callable[[], Any], outcome: list[Any]) -> None:
@@ -287,27 +298,7 @@ def _leaf_tree(problem: SampleProblem) -> Tree:
     return Tree.build(problem.variables, problem.root().label)
 
 
-def _make_table(places: int, budgets: int, kind: np.dtype) -> search.Table:
-    return search.Table(
-        np.zeros((places, 2), dtype=np.uint64),
-        np.zeros((places, budgets + 1), dtype=kind),
-        np.zeros(places, dtype=np.uint64),
-    )
-
-
-def _make_frames(data: search.Data, budgets: int, levels: int) -> search.Frames:
-    count, literals, kind = len(data.weights), data.literals, data.weights.dtype
-    words = int(sum((rows + 63) // 64 for rows in np.diff(data.first_row)))
-    return search.Frames(
-        np.empty((levels, count), dtype=np.int64),
-        np.empty((levels, literals, words), dtype=np.uint64),
-        np.empty((levels, 2, literals), dtype=kind),
-        np.empty((levels, 2, literals), dtype=kind),
-        np.empty((levels, 2, literals), dtype=kind),
-        np.empty((levels, literals), dtype=np.int64),
-        np.empty((levels, 2, budgets + 1), dtype=kind),
-        np.empty((levels, 2), dtype=np.uint64),
-        np.empty((levels, 9), dtype=np.int64),
-        np.empty((levels, 7), dtype=kind),
-        np.empty((levels, 2), dtype=np.uint64),
+def _make_table(places: int, budgets: int, kind: np.dtype) -> Table:
+    return Table(
+        np.zeros((places, 3), dtype=np.uint64), np.zeros((places, budgets + 1), dtype=kind)
     )

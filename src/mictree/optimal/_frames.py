@@ -1,0 +1,84 @@
+"""What the search for optimal trees works on: the rows, and one frame of scratch per level.
+
+Few and large arrays, as compiling grows with their number.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class Data(NamedTuple):
+    """Distinct rows in slots: sorted by class, each class from a word boundary on.
+
+    Weights are integers, int32 or int64, kept as sums of a few amounts.
+    """
+
+    words: np.ndarray  # (slots, words): the literals' bits; then, if there are many, the amounts'
+    columns: np.ndarray  # (literals, slot words): the slots in which each literal holds
+    amounts: np.ndarray
+    weights: np.ndarray  # (slots, 2): the weight, and what of it no tree can label right
+    keys: np.ndarray  # (slots, 2) random
+    first_word: np.ndarray  # (classes + 1,)
+
+
+class Frames(NamedTuple):
+    """The rows of a sub-problem on each level, and what their pairs of literals say."""
+
+    mask: np.ndarray  # (levels, slot words)
+    pairs: np.ndarray  # (levels, classes, literals, literals) weight where both hold; lower half
+    cells: np.ndarray  # (levels, 7 + classes, literals); see the names below
+    order: np.ndarray  # (levels, literals) in which they are tried
+    bounds: np.ndarray  # (levels, 2, budgets) lower bounds of the literal's children by budget
+    keys: np.ndarray  # (levels, 8): of the rows; of both children; which of their bounds are exact
+    state: np.ndarray  # (levels, 10)
+    value: np.ndarray  # (levels, 9 + classes)
+
+
+# cells: least errors of the low and high child without a split, with one; their unavoidable errors
+LEAF, ONE, LEAST = 0, 2, 4
+SHARE = 6  # the unavoidable errors where the literal holds
+SINGLE = 7  # the weight of each class where it holds
+# keys
+EXACT = 6
+# state: the question; the literal and the share of the budget at which it stands; the last child
+# asked; the child with less weight; how many literals split the rows; whose child's pairs are here
+BUDGET, DEPTH, POSITION, TURN, LOOKED, SIDE, LOW, SMALLER, USEFUL, HELD = range(10)
+# value: the answer is wanted if below the bound; the best so far or the bound; the unavoidable
+# error; an error that is good enough; one that is attained; those with 0, 1, 2 splits and with one
+# in each child; the weight of each class
+BOUND, LIMIT, FLOOR, GOAL, BEST, ERRORS, TOTALS = 0, 1, 2, 3, 4, 5, 9
+
+
+def make_frames(data: Data, budgets: int, levels: int) -> Frames:
+    """Frames for a search over some rows."""
+    literals, classes, kind = len(data.columns), len(data.first_word) - 1, data.weights.dtype
+    return Frames(
+        mask=np.empty((levels, data.columns.shape[1]), dtype=np.uint64),
+        pairs=np.empty((levels, classes, literals, literals), dtype=kind),
+        cells=np.empty((levels, SINGLE + classes, literals), dtype=kind),
+        order=np.empty((levels, literals), dtype=np.int64),
+        bounds=np.empty((levels, 2, budgets + 1), dtype=kind),
+        keys=np.empty((levels, 8), dtype=np.uint64),
+        state=np.empty((levels, 10), dtype=np.int64),
+        value=np.empty((levels, TOTALS + classes), dtype=kind),
+    )
+
+
+def first_test(frames: Frames, budget: int, least: int) -> tuple[int, int, int, int]:
+    """The first test of the tree that frame 0 has retraced.
+
+    Returns the literal, the budget of the low child, and the least errors of both children.
+    """
+    cells = frames.cells[0].astype(np.int64)
+    pairs = [(low, high) for low in range(2) for high in range(2) if low + high < budget]
+    for low, high in pairs:
+        sums = np.where(cells[LEAF] < 0, least + 1, cells[2 * low] + cells[2 * high + 1])
+        literal = int(sums.argmin())
+        if sums[literal] == least:
+            return literal, low, int(cells[2 * low, literal]), int(cells[2 * high + 1, literal])
+    low = int(frames.state[0, LOW])
+    errors = frames.bounds[0, 0, low], frames.bounds[0, 1, budget - 1 - low]
+    return int(frames.order[0, frames.state[0, POSITION]]), low, *map(int, errors)
