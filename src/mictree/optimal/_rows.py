@@ -69,6 +69,17 @@ class Rows:
         )
         return cls(problem, data, kept, codes, slots, bits, weights, whole)
 
+    @property
+    def everything(self) -> np.ndarray:
+        """All rows."""
+        return np.arange(len(self.codes))
+
+    def mask(self, rows: np.ndarray) -> np.ndarray:
+        """The bits of some rows' slots."""
+        chosen = np.zeros(len(self.data.keys), dtype=bool)
+        chosen[self.slots[rows]] = True
+        return np.packbits(chosen, bitorder="little").view(np.uint64)
+
     def holds(self, rows: np.ndarray, literal: int) -> np.ndarray:
         """In which of some rows a kept literal holds."""
         return self.bits[self.kept[literal], rows]

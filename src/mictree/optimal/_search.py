@@ -9,7 +9,7 @@ The recursion is a stack of frames: compiled functions that call each other cann
 
 import numpy as np
 
-from mictree._jit import jit, popcount
+from mictree._jit import atomic_add, jit, popcount
 from mictree.optimal._frames import (
     ALL,
     BEST,
@@ -36,15 +36,20 @@ from mictree.optimal._frames import (
 )
 from mictree.optimal._pairs import count, least_errors
 from mictree.optimal._table import (
+    EXACT_BUDGETS,
+    FOUND,
     GROW,
+    NEXT,
     ROOM,
     RUN,
     STATUS,
     STORED,
     VISITED,
+    claim,
     find,
     finish_key,
-    make_place,
+    release,
+    unchanged,
 )
 
 
@@ -56,17 +61,21 @@ def solve(budget, bound, depth, retrace, data, table, frames, control):
     not RUN it returns at once, and the result means nothing. To ``retrace`` is to find a tree whose
     error is known to be just below the bound: frame 0 then stands at its first test, unless what
     its pairs say suffices.
+
+    Any number of workers may ask the same question at a time, each with its own frames: they share
+    out the literals of frame 0, and the least of their answers is the answer.
     """
     _start(data, frames)
     _ask(0, budget, bound, depth, frames.state, frames.value)
     if retrace:
         frames.value[0, GOAL] = bound - 1
+    frames.state[0, POSITION] = atomic_add(control, NEXT, 1)
     level = 0
     while True:
-        finished, result = _enter(level, retrace, data, table, frames, control)
+        finished, result = _enter(level, data, table, frames, control)
         while True:
             if not finished:
-                if _advance(level, data, table, frames):
+                if _advance(level, data, table, frames, control):
                     level += 1
                     break
                 result = _close(level, table, frames, control)
@@ -121,28 +130,21 @@ def _ask(level, budget, bound, depth, state, value):
 
 
 @jit
-def _enter(level, retrace, data, table, frames, control):
+def _enter(level, data, table, frames, control):
     """Answer a question at once if that is possible; says whether it was, and the answer."""
     state, value = frames.state, frames.value
     budget, depth = state[level, BUDGET], state[level, DEPTH]
     error = _leaf_error(level, value)
     if budget == 0 or error == 0 or control[STATUS] != RUN:
         return True, np.int64(error)
-    if level == 0 and not retrace:
-        key = finish_key(frames.keys[0, 0], frames.keys[0, 1], depth)
-        place = find(key[0], key[1], table.entries)
-        if place >= 0:
-            known = table.lower[place, budget]
-            exact = (table.entries[place, 2] >> np.uint64(budget)) & np.uint64(1)
-            if known >= value[0, BOUND] or exact:
-                return True, np.int64(known)
     _look(level, error, data, frames)
-    control[VISITED] += 1
+    atomic_add(control, VISITED, 1)
     best = value[level, ERRORS + min(budget, 3)]
     value[level, BEST] = best
     value[level, LIMIT] = min(value[level, BOUND], best)
     if budget <= 2 or best <= value[level, GOAL] or depth <= 2:
-        _remember(level, best, True, table, frames, control)
+        if level > 0:
+            _remember(level, best, True, table, frames, control)
         return True, np.int64(best)
     return False, np.int64(best)
 
@@ -183,6 +185,8 @@ def _sort_literals(level, cells, order, state):
 def _close(level, table, frames, control):
     """The answer of a frame that has tried all literals."""
     limit = frames.value[level, LIMIT]
+    if level == 0:  # what is known is known of this worker's literals only
+        return np.int64(limit)
     exact = limit < frames.value[level, BOUND] or limit == frames.value[level, BEST]
     _remember(level, limit, exact, table, frames, control)
     if control[STORED] > control[ROOM]:
@@ -195,15 +199,19 @@ def _remember(level, answer, exact, table, frames, control):
     """Enter a lower bound for a frame's budget, and what its pairs gave for smaller ones."""
     budget, depth = frames.state[level, BUDGET], frames.state[level, DEPTH]
     key = finish_key(frames.keys[level, 0], frames.keys[level, 1], depth)
-    place = make_place(key[0], key[1], frames.value[level, FLOOR], table, control)
+    place = claim(key[0], key[1], frames.value[level, FLOOR], table, control)
+    if place < 0:
+        return
     known = min(4 if depth == 2 else 3, table.lower.shape[1])
     for size in range(known):
         table.lower[place, size] = frames.value[level, ERRORS + size]
-    table.entries[place, 2] |= (np.uint64(1) << np.uint64(known)) - np.uint64(1)
+    proved = (np.uint64(1) << np.uint64(known)) - np.uint64(1)
     for size in range(known, budget + 1):
         table.lower[place, size] = max(table.lower[place, size], answer)
     if exact:
-        table.entries[place, 2] |= np.uint64(1) << np.uint64(budget)
+        proved |= np.uint64(1) << np.uint64(budget)
+    table.entries[place, EXACT_BUDGETS] |= proved
+    release(place, table.entries)
 
 
 @jit
@@ -218,7 +226,7 @@ def _take(level, answer, frames):
 
 
 @jit
-def _advance(level, data, table, frames):
+def _advance(level, data, table, frames, control):
     """Put the next question to a child's frame, or say False when there is none.
 
     For each literal, and each way to share the budget, from balanced to lopsided, the larger child
@@ -230,8 +238,11 @@ def _advance(level, data, table, frames):
         state[level, POSITION] < state[level, USEFUL] and value[level, LIMIT] > value[level, GOAL]
     ):
         turn = state[level, TURN]
+        if level == 0:
+            value[0, LIMIT] = min(value[0, LIMIT], control[FOUND])
         if turn == budget:
-            state[level, POSITION] += 1
+            following = state[level, POSITION] + 1
+            state[level, POSITION] = atomic_add(control, NEXT, 1) if level == 0 else following
             state[level, TURN], state[level, LOOKED] = 0, 0
             continue
         literal = frames.order[level, state[level, POSITION]]
@@ -254,6 +265,8 @@ def _advance(level, data, table, frames):
         high_known = (frames.keys[level, EXACT + 1] >> np.uint64(high_budget)) & np.uint64(1)
         if low_known and high_known:
             value[level, LIMIT] = low + high
+            if level == 0:
+                control[FOUND] = min(control[FOUND], low + high)
             if low + high <= value[level, GOAL]:
                 state[level, LOW] = low_budget
                 return False
@@ -313,8 +326,12 @@ def _look_up(level, literal, data, table, frames):
     budget, depth = frames.state[level, BUDGET], frames.state[level, DEPTH] - 1
     for side in range(2):
         key = finish_key(keys[level, 2 + 2 * side], keys[level, 3 + 2 * side], depth)
-        place = find(key[0], key[1], table.entries)
-        _known_bounds(level, literal, side, budget, depth, place, table, frames)
+        place, version = find(key[0], key[1], table.entries)
+        while True:
+            _known_bounds(level, literal, side, budget, depth, place, table, frames)
+            if place < 0 or unchanged(place, version, table.entries):
+                break
+            place = -1
 
 
 @jit
@@ -330,7 +347,9 @@ def _known_bounds(level, literal, side, budget, depth, place, table, frames):
         known = possible <= 1 or perfect
         if place >= 0:
             bound = max(bound, table.lower[place, possible])
-            known |= (table.entries[place, 2] >> np.uint64(possible)) & np.uint64(1) == np.uint64(1)
+            known |= (table.entries[place, EXACT_BUDGETS] >> np.uint64(possible)) & np.uint64(
+                1
+            ) != 0
         bounds[level, side, size] = bound
         if known:
             exact |= np.uint64(1) << np.uint64(size)

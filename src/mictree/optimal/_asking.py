@@ -1,0 +1,129 @@
+"""Puts questions to the search kernel: on all cores, until it is told to stop."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mictree._jit import CORES
+from mictree.optimal import _search as search
+from mictree.optimal._frames import Frames, make_frames
+from mictree.optimal._rows import Rows
+from mictree.optimal._table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
+
+SMALLEST_TABLE = 1 << 14
+PATIENCE = 0.05  # seconds between two looks at the clock
+ALONE = 0.01  # seconds after which a worker is helped
+MOST_WORKERS = 8
+
+
+class Asking:
+    """A table of sub-problems, and the workers that fill it.
+
+    Attributes
+    ----------
+    deadline : when to stop, by the monotonic clock; None for never
+    stopped : whether time was up or Ctrl-C was pressed; nothing is answered from then on
+    tell : called now and then while a question is being answered
+    """
+
+    def __init__(self, rows: Rows, budgets: int, levels: int, memory_limit: int) -> None:
+        self.rows, self.budgets, self.levels = rows, budgets, levels
+        each = 32 + rows.weights.itemsize * (budgets + 1)
+        self.most_places = max(SMALLEST_TABLE, 1 << ((memory_limit // each).bit_length() - 1))
+        self.control = np.zeros(16, dtype=np.int64)
+        self.frames = [make_frames(rows.data, budgets, levels)]
+        self._make_table(SMALLEST_TABLE)
+        self.deadline: float | None = None
+        self.stopped = False
+        self.tell: Callable[[], None] = lambda: None
+
+    def compile(self) -> None:
+        """Ask what needs no search, so that compiling does not count as time."""
+        self.frames[0].mask[0] = 0
+        search.solve(0, 0, 0, False, self.rows.data, self.table, self.frames[0], self.control)
+        search.root_bound(0, 0, self.rows.data, self.table, self.frames[0])
+
+    def stop(self) -> None:
+        self.stopped = True
+        self.control[STATUS] = STOP
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Ctrl-C stops the search instead of raising KeyboardInterrupt."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, lambda *_: self.stop())
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def ask(
+        self, mask: np.ndarray, budget: int, bound: int, depth: int, retrace: bool = False
+    ) -> int | None:
+        """The least error of some rows if it is below a bound; None when it had to stop.
+
+        See ``_search.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
+        """
+        workers = 1 if retrace else min(MOST_WORKERS, CORES)
+        question = budget, bound, depth, retrace, self.rows.data
+        with ThreadPoolExecutor(workers) as pool:
+            while True:
+                self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
+                answers = self._gather(pool, workers, mask, question)
+                if self.stopped:
+                    return None
+                if self.control[STATUS] == RUN:
+                    return min(answers)
+                self._make_table(2 * len(self.table.entries), self.table)
+
+    def bound(self, mask: np.ndarray, budget: int, depth: int) -> int:
+        """A lower bound on the least error of some rows, from the table."""
+        self.frames[0].mask[0] = mask
+        return search.root_bound(budget, depth, self.rows.data, self.table, self.frames[0])
+
+    def _gather(
+        self, pool: ThreadPoolExecutor, workers: int, mask: np.ndarray, question: tuple[Any, ...]
+    ) -> list[int]:
+        """Start one worker, then, if it takes long, the others; returns when all are done."""
+        started: list[Future[int]] = []
+        working: set[Future[int]] = set()
+        while not self.stopped and (working or not started):
+            if len(started) < workers:
+                frames = self._take_frames(len(started))
+                frames.mask[0] = mask
+                solve = pool.submit(search.solve, *question, self.table, frames, self.control)
+                started.append(solve)
+            working = wait(started, self._patience(len(started) < workers)).not_done
+            self.tell()
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                self.stop()
+        return [answer.result() for answer in started]
+
+    def _take_frames(self, worker: int) -> Frames:
+        if worker == len(self.frames):
+            self.frames.append(make_frames(self.rows.data, self.budgets, self.levels))
+        return self.frames[worker]
+
+    def _patience(self, alone: bool) -> float:
+        longest = ALONE if alone else PATIENCE
+        if self.deadline is None:
+            return longest
+        return max(0.001, min(longest, self.deadline - time.monotonic()))
+
+    def _make_table(self, places: int, before: Table | None = None) -> None:
+        self.table = Table(
+            np.zeros((places, 4), dtype=np.uint64),
+            np.zeros((places, self.budgets + 1), dtype=self.rows.weights.dtype),
+        )
+        if before is not None:
+            rehash(before, self.table)
+        # the largest table overwrites instead of growing
+        self.control[ROOM] = places // 2 if 2 * places <= self.most_places else 2**62
