@@ -36,6 +36,7 @@ class Asking:
         self.rows, self.budgets, self.levels = rows, budgets, levels
         each = 32 + rows.weights.itemsize * (budgets + 1)
         self.most_places = max(SMALLEST_TABLE, 1 << ((memory_limit // each).bit_length() - 1))
+        self.workers = min(MOST_WORKERS, CORES)
         self.control = np.zeros(16, dtype=np.int64)
         self.frames = [make_frames(rows.data, budgets, levels)]
         self._make_table(SMALLEST_TABLE)
@@ -54,16 +55,16 @@ class Asking:
         self.control[STATUS] = STOP
 
     @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Ctrl-C stops the search instead of raising KeyboardInterrupt."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.signal(signal.SIGINT, lambda *_: self.stop())
+    def running(self) -> Iterator[None]:
+        """Questions may be asked; Ctrl-C stops them instead of raising KeyboardInterrupt."""
+        catch = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGINT, lambda *_: self.stop()) if catch else None
         try:
-            yield
+            with ThreadPoolExecutor(self.workers) as self.pool:
+                yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            if catch:
+                signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
     def ask(
         self, mask: np.ndarray, budget: int, bound: int, depth: int, retrace: bool = False
@@ -72,26 +73,25 @@ class Asking:
 
         See ``_search.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
         """
-        workers = 1 if retrace else min(MOST_WORKERS, CORES)
         question = budget, bound, depth, retrace, self.rows.data
-        with ThreadPoolExecutor(workers) as pool:
-            while True:
-                self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
-                answers = self._gather(pool, workers, mask, question)
-                if self.stopped:
-                    return None
-                if self.control[STATUS] == RUN:
-                    return min(answers)
-                self._make_table(2 * len(self.table.entries), self.table)
+        while True:
+            self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
+            if budget <= 2:  # the pairs know
+                self.frames[0].mask[0] = mask
+                return search.solve(*question, self.table, self.frames[0], self.control)
+            answers = self._gather(1 if retrace else self.workers, mask, question)
+            if self.stopped:
+                return None
+            if self.control[STATUS] == RUN:
+                return min(answers)
+            self._make_table(2 * len(self.table.entries), self.table)
 
     def bound(self, mask: np.ndarray, budget: int, depth: int) -> int:
         """A lower bound on the least error of some rows, from the table."""
         self.frames[0].mask[0] = mask
         return search.root_bound(budget, depth, self.rows.data, self.table, self.frames[0])
 
-    def _gather(
-        self, pool: ThreadPoolExecutor, workers: int, mask: np.ndarray, question: tuple[Any, ...]
-    ) -> list[int]:
+    def _gather(self, workers: int, mask: np.ndarray, question: tuple[Any, ...]) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""
         started: list[Future[int]] = []
         working: set[Future[int]] = set()
@@ -99,7 +99,7 @@ class Asking:
             if len(started) < workers:
                 frames = self._take_frames(len(started))
                 frames.mask[0] = mask
-                solve = pool.submit(search.solve, *question, self.table, frames, self.control)
+                solve = self.pool.submit(search.solve, *question, self.table, frames, self.control)
                 started.append(solve)
             working = wait(started, self._patience(len(started) < workers)).not_done
             self.tell()

@@ -112,7 +112,7 @@ class _Search:
         if self.time_limit is not None:
             self.asking.deadline = time.monotonic() + self.time_limit
         proved = 0
-        with self.asking.interruptible():
+        with self.asking.running():
             for size in range(1, self.max_size + 1):
                 tree, upper = self._candidate(size)
                 found = self._prove(size, tree, upper) if size <= self.budgets else None
@@ -141,6 +141,8 @@ class _Search:
             self.progress(Found(size, self.max_size, stored, floor, error))
 
         self.asking.tell = tell
+        if upper <= self.floor:
+            return tree
         value = self.asking.ask(self.rows.mask(self.rows.everything), size, upper, self.depth)
         if value is None or value >= upper:
             return None if value is None else tree
