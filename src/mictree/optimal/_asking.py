@@ -12,7 +12,7 @@ import numpy as np
 
 from mictree._jit import CORES
 from mictree.optimal import _search as search
-from mictree.optimal._frames import Frames, make_frames
+from mictree.optimal._frames import ERRORS, Frames, make_frames
 from mictree.optimal._rows import Rows
 from mictree.optimal._table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
 
@@ -28,7 +28,7 @@ class Asking:
     Attributes
     ----------
     deadline : when to stop, by the monotonic clock; None for never
-    stopped : whether time was up or Ctrl-C was pressed; nothing is answered from then on
+    interrupted : whether Ctrl-C was pressed; nothing is answered from then on
     tell : called now and then while a question is being answered
     """
 
@@ -41,24 +41,24 @@ class Asking:
         self.frames = [make_frames(rows.data, budgets, levels)]
         self._make_table(SMALLEST_TABLE)
         self.deadline: float | None = None
-        self.stopped = False
+        self.interrupted = False
         self.tell: Callable[[], None] = lambda: None
 
     def compile(self) -> None:
         """Ask what needs no search, so that compiling does not count as time."""
         self.frames[0].mask[0] = 0
         search.solve(0, 0, 0, False, self.rows.data, self.table, self.frames[0], self.control)
-        search.root_bound(0, 0, self.rows.data, self.table, self.frames[0])
+        search.examine(0, self.rows.data, self.frames[0])
 
-    def stop(self) -> None:
-        self.stopped = True
+    def _interrupt(self, *_: object) -> None:
+        self.interrupted = True
         self.control[STATUS] = STOP
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Questions may be asked; Ctrl-C stops them instead of raising KeyboardInterrupt."""
         catch = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGINT, lambda *_: self.stop()) if catch else None
+        before = signal.signal(signal.SIGINT, self._interrupt) if catch else None
         try:
             with ThreadPoolExecutor(self.workers) as self.pool:
                 yield
@@ -67,50 +67,58 @@ class Asking:
                 signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
     def ask(
-        self, mask: np.ndarray, budget: int, bound: int, depth: int, retrace: bool = False
+        self, rows: np.ndarray, budget: int, bound: int, depth: int, retrace: bool = False
     ) -> int | None:
         """The least error of some rows if it is below a bound; None when it had to stop.
 
         See ``_search.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
         """
+        mask = self.rows.mask(rows)
         question = budget, bound, depth, retrace, self.rows.data
+        workers = 1 if retrace else self.workers
         while True:
             self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
-            if budget <= 2:  # the pairs know
-                self.frames[0].mask[0] = mask
-                return search.solve(*question, self.table, self.frames[0], self.control)
-            answers = self._gather(1 if retrace else self.workers, mask, question)
-            if self.stopped:
+            answers = None if self._is_late() else self._gather(workers, mask, question)
+            if answers is None or self.control[STATUS] == STOP:
                 return None
             if self.control[STATUS] == RUN:
                 return min(answers)
             self._make_table(2 * len(self.table.entries), self.table)
 
-    def bound(self, mask: np.ndarray, budget: int, depth: int) -> int:
-        """A lower bound on the least error of some rows, from the table."""
-        self.frames[0].mask[0] = mask
-        return search.root_bound(budget, depth, self.rows.data, self.table, self.frames[0])
+    def errors(self, rows: np.ndarray, depth: int) -> np.ndarray:
+        """Errors that some rows' pair counts know trees for: with 0, 1, 2 and 3 splits.
+
+        The first three are the least. Their first tests are in ``frames[0]``.
+        """
+        if depth == 0:
+            return np.full(4, self.rows.leaf_error(rows))
+        self.frames[0].mask[0] = self.rows.mask(rows)
+        search.examine(depth, self.rows.data, self.frames[0])
+        return self.frames[0].value[0, ERRORS : ERRORS + 4].astype(np.int64)
 
     def _gather(self, workers: int, mask: np.ndarray, question: tuple[Any, ...]) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""
         started: list[Future[int]] = []
         working: set[Future[int]] = set()
-        while not self.stopped and (working or not started):
-            if len(started) < workers:
+        while working or not started:
+            if len(started) < workers and self.control[STATUS] == RUN:
                 frames = self._take_frames(len(started))
                 frames.mask[0] = mask
                 solve = self.pool.submit(search.solve, *question, self.table, frames, self.control)
                 started.append(solve)
             working = wait(started, self._patience(len(started) < workers)).not_done
             self.tell()
-            if self.deadline is not None and time.monotonic() > self.deadline:
-                self.stop()
+            if self._is_late():
+                self.control[STATUS] = STOP
         return [answer.result() for answer in started]
 
     def _take_frames(self, worker: int) -> Frames:
         if worker == len(self.frames):
             self.frames.append(make_frames(self.rows.data, self.budgets, self.levels))
         return self.frames[worker]
+
+    def _is_late(self) -> bool:
+        return self.interrupted or (self.deadline is not None and time.monotonic() > self.deadline)
 
     def _patience(self, alone: bool) -> float:
         longest = ALONE if alone else PATIENCE

@@ -357,17 +357,8 @@ def _known_bounds(level, literal, side, budget, depth, place, table, frames):
 
 
 @jit
-def root_bound(budget, depth, data, table, frames):
-    """A lower bound on the least error of frame 0's rows, from what is known of their children."""
+def examine(depth, data, frames):
+    """Fill what the pair counts of frame 0's rows say."""
     _start(data, frames)
-    _ask(0, budget, 0, depth, frames.state, frames.value)
+    _ask(0, 0, 0, depth, frames.state, frames.value)
     _look(0, _leaf_error(0, frames.value), data, frames)
-    best = frames.value[0, ERRORS + min(budget, 3)]
-    if budget <= 2 or depth <= 2:
-        return np.int64(best)
-    for position in range(frames.state[0, USEFUL]):
-        _look_up(0, frames.order[0, position], data, table, frames)
-        for low_budget in range(budget):
-            high_budget = budget - 1 - low_budget
-            best = min(best, frames.bounds[0, 0, low_budget] + frames.bounds[0, 1, high_budget])
-    return np.int64(max(best, frames.value[0, FLOOR]))

@@ -17,6 +17,7 @@ from mictree._checks import check_size
 from mictree.growers import TopDown
 from mictree.optimal._asking import Asking
 from mictree.optimal._frames import first_test
+from mictree.optimal._polish import Polished
 from mictree.optimal._rows import Rows
 from mictree.optimal._table import STORED, UNLIMITED
 from mictree.optimal.base import CertifiedErrors, Choice, OptimalTrees
@@ -24,7 +25,9 @@ from mictree.problems.base import Leaf
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
-MOST_BUDGETS = 60  # larger sizes get the bounds of this one
+MOST_BUDGETS = 60  # larger sizes are not proved
+PROVING = 0.9  # the share of the time limit; the rest is for lower bounds of what is not proved
+POLISHING = 0.2  # seconds
 
 
 class Found(NamedTuple):
@@ -33,7 +36,7 @@ class Found(NamedTuple):
     size: int  # being proved
     max_size: int
     sub_problems: int
-    lower: float  # of the size being proved; at least the rows that contradict each other
+    lower: float  # of the size being proved
     upper: float
 
 
@@ -106,51 +109,71 @@ class _Search:
         self.greedy = TopDown().grow(problem, max_size) if max_depth is None else None
         self.trees = [_leaf_tree(problem)]
         self.upper = [self.rows.wrong(self.trees[0])]
+        self.lower = self.upper + [self.floor] * max_size
 
     def run(self, exact: bool) -> SampleOptimalTrees:
         self.asking.compile()
+        begin = time.monotonic()
         if self.time_limit is not None:
-            self.asking.deadline = time.monotonic() + self.time_limit
-        proved = 0
+            self.asking.deadline = begin + PROVING * self.time_limit
         with self.asking.running():
             for size in range(1, self.max_size + 1):
-                tree, upper = self._candidate(size)
-                found = self._prove(size, tree, upper) if size <= self.budgets else None
-                if found is not None:
-                    tree, proved = found, size
-                self.trees.append(tree)
-                self.upper.append(self.rows.wrong(tree))
-            return self._result(proved, exact)
+                self._add_candidate()
+                if size <= self.budgets and self.lower[size - 1] == self.upper[size - 1]:
+                    self._prove(size)
+            if self.lower[-1] < self.upper[-1]:
+                self._polish()
+            if self.time_limit is not None:
+                self._bound(begin + self.time_limit)
+        for size in reversed(range(self.max_size)):
+            self.lower[size] = max(self.lower[size], self.lower[size + 1])
+        errors = self._shares(exact)
+        stored = int(self.asking.control[STORED])
+        return SampleOptimalTrees(self.problem, self.max_size, errors, stored, tuple(self.trees))
 
-    def _candidate(self, size: int) -> tuple[Tree, int]:
-        """The better of the last tree and the greedy one of this size."""
+    def _add_candidate(self) -> None:
+        """The better of the last tree and the greedy one of the next size."""
         tree, upper = self.trees[-1], self.upper[-1]
-        if self.greedy is not None:
-            grown = self.greedy.tree(size)
+        if self.greedy is not None and upper > self.floor:
+            grown = self.greedy.tree(len(self.trees))
             wrong = self.rows.wrong(grown)
             if wrong < upper:
-                return grown, wrong
-        return tree, upper
+                tree, upper = grown, wrong
+        self.trees.append(tree)
+        self.upper.append(upper)
 
-    def _prove(self, size: int, tree: Tree, upper: int) -> Tree | None:
-        """A tree of the least error, this one if none is better; None if time was up."""
+    def _prove(self, size: int) -> None:
+        """Find the least error of a size, and its tree; half of the error is refuted first.
 
-        def tell() -> None:
-            stored = int(self.asking.control[STORED])
-            floor, error = self.floor / self.total, upper / self.total
-            self.progress(Found(size, self.max_size, stored, floor, error))
+        That costs little, and is known when time runs out later.
+        """
+        if size > 2:
+            self._ask(size, (self.upper[size] + 1) // 2)
+        self._ask(size, self.upper[size])
 
-        self.asking.tell = tell
-        if upper <= self.floor:
-            return tree
-        value = self.asking.ask(self.rows.mask(self.rows.everything), size, upper, self.depth)
-        if value is None or value >= upper:
-            return None if value is None else tree
-        found = self._retrace(size, value)
-        if found is not None and self.rows.wrong(found) != value:
+    def _ask(self, size: int, bound: int) -> bool:
+        """Raise the lower bound of a size to a bound, or prove it; says whether there was time."""
+        if self.lower[size] >= bound:
+            return True
+        self.asking.tell = lambda: self._tell(size)
+        value = self.asking.ask(self.rows.everything, size, bound, self.depth)
+        if value is None:
+            return False
+        if value < bound:
+            found = self._retrace(size, value)
+            if found is None:
+                return False
             wrong = self.rows.wrong(found)
-            raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
-        return found
+            if wrong != value:
+                raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
+            self.trees[size], self.upper[size] = found, value
+        self.lower[size] = min(max(self.lower[size], value), self.upper[size])
+        return True
+
+    def _tell(self, size: int) -> None:
+        stored = int(self.asking.control[STORED])
+        bounds = self.lower[size] / self.total, self.upper[size] / self.total
+        self.progress(Found(size, self.max_size, stored, *bounds))
 
     def _retrace(self, size: int, value: int) -> Tree | None:
         """A tree that attains a least error, test by test from the table."""
@@ -167,7 +190,9 @@ class _Search:
             if self.rows.leaf_error(rows) <= least:
                 finished.append(self.rows.majority(rows))
                 continue
-            if self.asking.ask(self.rows.mask(rows), budget, least + 1, depth, True) is None:
+            if budget <= 2:
+                self.asking.errors(rows, depth)
+            elif self.asking.ask(rows, budget, least + 1, depth, True) is None:
                 return None
             literal, low_budget, low, high = first_test(self.asking.frames[0], budget, least)
             held = self.rows.holds(rows, literal)
@@ -178,24 +203,42 @@ class _Search:
             ]
         return Tree.build(names, finished[0])
 
-    def _result(self, proved: int, exact: bool) -> SampleOptimalTrees:
-        lower = list(self.upper)
-        for size in range(proved + 1, self.max_size + 1):
-            known = self.floor
-            if size <= self.budgets:
-                known = self.asking.bound(self.rows.mask(self.rows.everything), size, self.depth)
-            lower[size] = min(known, self.upper[size])
-        for size in reversed(range(self.max_size)):
-            lower[size] = max(lower[size], lower[size + 1])
-        errors = self._shares(lower, exact)
-        stored = int(self.asking.control[STORED])
-        return SampleOptimalTrees(self.problem, self.max_size, errors, stored, tuple(self.trees))
+    def _polish(self) -> None:
+        """Look for better trees of the sizes that are not proved, for a moment."""
+        until = time.monotonic() + POLISHING
+        proved = sum(map(operator.eq, self.lower, self.upper))
+        for start in {proved - 1, self.budgets}:
+            tree, error = self.trees[start], self.upper[start] + 1
+            while time.monotonic() < until:
+                polished = Polished(self.asking, tree, self.budgets, self.depth)
+                for size in range(proved, self.budgets + 1):
+                    if polished.errors[size] < self.upper[size]:
+                        self.trees[size] = polished.tree(size)
+                        self.upper[size] = self.rows.wrong(self.trees[size])
+                if polished.errors[-1] >= error:
+                    break
+                tree, error = polished.tree(self.budgets), polished.errors[-1]
+        for size in range(self.budgets + 1, self.max_size + 1):
+            if self.upper[size - 1] < self.upper[size]:
+                self.trees[size], self.upper[size] = self.trees[size - 1], self.upper[size - 1]
 
-    def _shares(self, lower: list[int], exact: bool) -> CertifiedErrors:
+    def _bound(self, end: float) -> None:
+        """Spend the rest of the time on lower bounds, each size its share of what is left."""
+        open_sizes = [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]
+        for number, size in enumerate(open_sizes):
+            now = time.monotonic()
+            self.asking.deadline = now + (end - now) / (len(open_sizes) - number)
+            while self.lower[size] < self.upper[size]:
+                if not self._ask(size, (self.lower[size] + self.upper[size] + 1) // 2):
+                    break
+
+    def _shares(self, exact: bool) -> CertifiedErrors:
         """Both bounds as shares of the whole weight."""
         share = Fraction if exact else operator.truediv
         if self.rows.whole:
-            bounds = [[share(wrong, self.total) for wrong in side] for side in (lower, self.upper)]
+            bounds = [
+                [share(wrong, self.total) for wrong in side] for side in (self.lower, self.upper)
+            ]
         else:  # each weight was rounded by at most a half
             upper = [tree.error(self.problem, exact) for tree in self.trees]
             rounding = len(self.rows.codes)
@@ -204,7 +247,7 @@ class _Search:
                     error
                     if least == most
                     else min(share(max(0, least - rounding), self.total), error)
-                    for least, most, error in zip(lower, self.upper, upper, strict=True)
+                    for least, most, error in zip(self.lower, self.upper, upper, strict=True)
                 ],
                 upper,
             )

@@ -1,0 +1,75 @@
+"""Better trees for sizes that could not be proved, from a tree that is already good.
+
+Every node of the tree may become the root of the best subtree with up to 3 splits that the pair
+counts of its rows know; a dynamic program over the nodes shares the budget out among all of them.
+What it finds is a new tree, to which the same can be done again.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from mictree.optimal._asking import Asking
+from mictree.optimal._frames import first_test
+from mictree.tree import Tree
+
+
+class Polished:
+    """The best errors by size that a tree's nodes allow, and the trees.
+
+    Attributes
+    ----------
+    errors : wrong weight by size, 0 to ``most``
+    """
+
+    def __init__(self, asking: Asking, tree: Tree, most: int, depth: int) -> None:
+        self.asking, self.skeleton = asking, tree
+        rows = asking.rows
+        self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
+        waiting = [(0, rows.everything, depth)]
+        while waiting:
+            node, members, left = waiting.pop()
+            self.nodes[node] = members, left
+            if tree.tests[node] >= 0:
+                held = rows.bits[tree.tests[node], members]
+                waiting.append((tree.low[node], members[~held], left - 1))
+                waiting.append((tree.high[node], members[held], left - 1))
+        self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
+        self.best: dict[int, np.ndarray] = {}
+        for node, (members, left) in reversed(self.nodes.items()):
+            few = self.few[node] = asking.errors(members, left)
+            best = self.best[node] = few[np.minimum(np.arange(most + 1), 3)]
+            if tree.tests[node] >= 0:
+                low, high = self.best[tree.low[node]], self.best[tree.high[node]]
+                for size in np.flatnonzero(np.diff(low[:most], prepend=low[0] + 1)):
+                    target = best[size + 1 :]
+                    np.minimum(target, low[size] + high[: len(target)], out=target)
+        self.errors = self.best[0]
+
+    def tree(self, size: int) -> Tree:
+        """A tree with at most so many splits that attains its error."""
+        return Tree.build(self.skeleton.variables, self._nested(0, size))
+
+    def _nested(self, node: int, size: int) -> Any:
+        error, (members, left) = self.best[node][size], self.nodes[node]
+        if self.few[node][min(size, 3)] == error:
+            return self._small(members, min(size, 3), error, left)
+        low, high = self.skeleton.low[node], self.skeleton.high[node]
+        sums = self.best[low][:size] + self.best[high][:size][::-1]
+        split = int(sums.argmin())
+        name = self.skeleton.variables[self.skeleton.tests[node]]
+        return name, self._nested(low, split), self._nested(high, size - 1 - split)
+
+    def _small(self, members: np.ndarray, size: int, error: int, left: int) -> Any:
+        """A subtree that the pair counts know."""
+        rows = self.asking.rows
+        if rows.leaf_error(members) <= error:
+            return rows.majority(members)
+        self.asking.errors(members, left)
+        literal, low_size, low, high = first_test(self.asking.frames[0], size, error)
+        held = rows.holds(members, literal)
+        return (
+            self.skeleton.variables[rows.kept[literal]],
+            self._small(members[~held], low_size, low, left - 1),
+            self._small(members[held], size - 1 - low_size, high, left - 1),
+        )
