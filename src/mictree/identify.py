@@ -172,7 +172,7 @@ def identify_rule(learner: Any) -> GrowthOrder:
 
 def _predictions(peer: Peer, case: Case) -> list[np.ndarray]:
     bits, labels = case.data()
-    return [given for given, _ in peer.predictions(bits, labels, MAX_SIZE)]
+    return list(peer.predictions(bits, labels, MAX_SIZE, bits))
 
 
 @cache

@@ -13,7 +13,8 @@ from mictree.cli.common import AsJson, check_drawing, print_json, print_parts, s
 from mictree.cli.fit import read_table
 
 if TYPE_CHECKING:
-    from mictree.comparison import Comparison, Step
+    from mictree.comparing import Step
+    from mictree.comparison import Comparison
 
 LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
@@ -60,7 +61,8 @@ def data(
       mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
       mictree data iris.csv --target species --plot errors.svg --report iris.html
     """
-    from mictree.comparison import OPTIMAL, compare
+    from mictree.comparing import compare
+    from mictree.comparison import OPTIMAL
 
     for name in learner:
         if name not in LEARNERS:

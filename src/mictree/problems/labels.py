@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree.data import is_missing
+
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -51,7 +53,7 @@ class Coded(NamedTuple):
                 return (values.astype(bool) if kind == "b" else values), codes
         if kind == "O":
             for label in labels:
-                if label is None or label != label:
+                if is_missing(label) or label != label:
                     raise ValueError("y must not contain missing values")
         values, codes = np.unique(labels, return_inverse=True)
         return values, codes.astype(np.int32)
