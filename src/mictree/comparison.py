@@ -146,13 +146,19 @@ class Comparison:
     @property
     def title(self) -> str:
         """The data set and the tests, in a line."""
-        tested = (
-            f"; held-out error by {self.cv}-fold cross-validation, {self.repeats} times"
-            if self.held_out
-            else ""
-        )
-        classes = f"{len(self.classes)} class{'' if len(self.classes) == 1 else 'es'}"
-        return f"{self.rows} rows, {self.literals} literals, {classes}{tested}"
+        counts = f"{_count(self.rows, 'row')}, {_count(self.literals, 'literal')}, "
+        counts += _count(len(self.classes), "class", "es")
+        if not self.held_out:
+            return counts
+        often = "" if self.repeats == 1 else f", {self.repeats} times"
+        return f"{counts}; held-out error by {self.cv}-fold cross-validation{often}"
+
+    def tree_title(self, size: int) -> str:
+        """What the tree of a size is: optimal only where that is proved."""
+        most = f"of at most {_count(size, 'split')}"
+        if self.optimal_errors.proved[size]:
+            return f"optimal tree {most}"
+        return f"best tree found {most}, not proved optimal"
 
     @property
     def worth_it(self) -> list[str]:
@@ -216,6 +222,10 @@ class Comparison:
         from mictree.plotting.comparison import draw_comparison
 
         return draw_comparison(figure, self)
+
+
+def _count(number: int, what: str, plural: str = "s") -> str:
+    return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
 def _known(number: float) -> float | None:

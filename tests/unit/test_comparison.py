@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
 from mictree import comparing, held_out
+from mictree.plotting import comparison as drawing
 from mictree.problems.labels import Coded
 from tests.datasets import monks, random_bits
 
@@ -77,6 +78,23 @@ def test_frame_text_and_plot(monks_result):
     figure.draw_without_rendering()
     with pytest.raises(AttributeError):
         monks_result.names = ()
+
+
+def test_the_picture_shows_the_curves_and_cuts_off_what_is_unknown():
+    assert curves_range([0.3, 0.1], [0.2, 0.2]) == pytest.approx((-0.015, 0.315))
+    assert curves_range([0.64, 0.63], [0.69]) == pytest.approx((0.627, 0.693))
+    low, high = curves_range([0.0, 0.0])
+    assert low < 0 < high
+
+
+def curves_range(*curves):
+    return drawing._range([np.array(curve) for curve in curves])
+
+
+def test_words_for_one_of_a_kind():
+    result = mt.compare("topdown", [[0], [1]] * 4, [3, 3] * 4, 1, cv=2, repeats=1)
+    assert result.title == "8 rows, 1 literal, 1 class; held-out error by 2-fold cross-validation"
+    assert result.tree_title(1) == "optimal tree of at most 1 split"
 
 
 def test_the_optimal_tree_is_worth_it_where_greed_cannot_see():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -89,4 +90,7 @@ def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
     unknown = [label for label in weight if label not in coded.classes]
     if unknown:
         raise ValueError(f"class_weight must name classes of y; there is no {unknown[0]!r}")
+    for label, factor in weight.items():
+        if not 0 < factor < math.inf:
+            raise ValueError(f"class_weight must be positive and finite; {label!r} has {factor!r}")
     return np.array([float(weight.get(label, 1.0)) for label in coded.classes])
