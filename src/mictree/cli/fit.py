@@ -144,6 +144,9 @@ def read_table(file: Path, target: str, drop: list[str]) -> tuple["polars.DataFr
     missing = frame[target].null_count()
     if missing:
         raise ValueError(f"every row must have a label; {target} is missing in {missing} rows")
+    kind = frame.schema[target]
+    if kind.is_nested() or kind.is_decimal():
+        raise ValueError(f"labels must be numbers, texts or booleans; {target} has {kind}")
     features = frame.drop([target, *drop])
     if not features.width:
         raise ValueError("the file must have a column beside the target; it has none")
