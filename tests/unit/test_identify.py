@@ -27,6 +27,9 @@ WAYS = [(order, way) for order, (_, ways) in identify.ORDERS.items() for way in 
         ({"levels": identify._LevelWise()}, "level-wise"),
         (identify._LevelWiseHigh(), "level-wise"),
         (identify._HighFirst(), "depth-first"),
+        (mt.TopDown(criterion="minority"), identify.NONE),  # once taken for depth-first
+        (mt.TopDown(criterion="root"), "weighted"),
+        (mt.BestFirst(criterion="root"), "unweighted"),
         (mt.OptimalTreeClassifier(), identify.NONE),
     ],
 )
