@@ -93,7 +93,7 @@ CASES = (
     Case((1, 4, 6, 24, 0, 1, 0, 2), (True, False, True, True)),
     Case((0, 1, 12, 2, 2, 2, 3, 8), (False, True, False, True)),
     Case((1, 1, 6, 4, 12, 3, 16, 0), (False, False, True, True)),
-    Case((24, 4, 8, 2, 1, 6, 24, 6), (False, False, False, True)),
+    Case((3, 6, 1, 16, 2, 3, 2, 24), (False, False, False, True)),
 )
 
 
