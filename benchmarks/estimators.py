@@ -110,6 +110,16 @@ def small_fits() -> None:
     report("    growth alone, as TopDown().grow(problem, 20)", f"{1000 * seconds:.3f} ms")
 
 
+def mean_test_errors(X: np.ndarray, y: np.ndarray, splits: int = 200) -> np.ndarray:
+    """Of mictree and scikit-learn, as means over random splits; 30 are still off by 0.007."""
+    errors = []
+    for seed in range(splits):
+        train, test, y_train, y_test = train_test_split(X, y, random_state=seed)
+        models = [model.fit(train, y_train) for model in (ours(), theirs())]
+        errors.append([1 - model.score(test, y_test) for model in models])
+    return np.mean(errors, axis=0)
+
+
 def numeric() -> None:
     random = np.random.default_rng(0)
     gauss = random.standard_normal((100_000, 30))
@@ -125,6 +135,8 @@ def numeric() -> None:
         slow = best_time(lambda other=other, X=train, y=y_train: other.fit(X, y), 3)
         fast = best_time(lambda mine=mine, X=train, y=y_train: mine.fit(X, y), 5)
         errors = [1 - model.score(test, y_test) for model in (mine, other)]
+        if len(y) < 10_000:  # there the error on one split is mostly chance
+            errors = mean_test_errors(X, y)
         text = (
             f"{name}: {1000 * fast:.3g} ms, test error {errors[0]:.4f}, sklearn's {errors[1]:.4f}"
         )

@@ -14,7 +14,8 @@ from mictree.tree import Tree
 
 if TYPE_CHECKING:
     from mictree import families
-    from mictree.comparison import Comparison, compare
+    from mictree.comparing import compare
+    from mictree.comparison import Comparison
     from mictree.estimators import BestFirstClassifier, ID3Classifier, TopDownClassifier
     from mictree.identify import identify_rule
     from mictree.optimal_estimator import OptimalTreeClassifier
@@ -66,7 +67,7 @@ _LAZY = {
     "ID3Classifier": "mictree.estimators",
     "OptimalTreeClassifier": "mictree.optimal_estimator",
     "TopDownClassifier": "mictree.estimators",
-    "compare": "mictree.comparison",
+    "compare": "mictree.comparing",
     "SampleProblem": "mictree.problems.sample",
     "families": "mictree.families",
     "identify_rule": "mictree.identify",

@@ -29,6 +29,16 @@ def check_size(size: object, name: str = "max_size") -> int:
     return number
 
 
+def check_seconds(value: object, name: str) -> float:
+    """A length of time."""
+    seconds = 0.0
+    if isinstance(value, Real) and not isinstance(value, bool):
+        seconds = float(value)
+    if not seconds > 0:
+        raise ValueError(f"{name} must be a positive number of seconds; got {value!r}")
+    return seconds
+
+
 def as_fraction(number: object) -> Fraction:
     """A number exactly as written: the float 0.3 is read as 3/10, not as its binary neighbour."""
     if isinstance(number, Rational | Decimal):

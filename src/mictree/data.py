@@ -88,14 +88,15 @@ class Data:
         if text.startswith(("String", "Categorical", "Enum", "Object")):
             values = series.to_list()
             if text.startswith(("Categorical", "Enum")):
-                return [None if _is_missing(value) else value for value in values]
+                return [None if is_missing(value) else value for value in values]
             return _read_objects(values, str(name))
         if series.null_count() == len(series):  # polars' type Null: nothing but missing values
             return np.full(len(series), math.nan)
         raise ValueError(f"a column must hold numbers, texts or booleans; {name} has {text}")
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a cell holds None, NaN or pandas' NA."""
     return (
         value is None
         or (isinstance(value, float) and math.isnan(value))
@@ -105,7 +106,7 @@ def _is_missing(value: Any) -> bool:
 
 def _read_objects(values: list[Any], name: str) -> FloatArray | list[Any]:
     """Python objects, all numbers or all texts, as a column."""
-    cleaned = [None if _is_missing(value) else value for value in values]
+    cleaned = [None if is_missing(value) else value for value in values]
     kinds = {type(value) for value in cleaned if value is not None}
     for kind in kinds:
         if not issubclass(kind, Real | np.generic | str):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mictree._checks import check_count, check_size
+from mictree._checks import check_count, check_seconds, check_size
 from mictree.exports import preorder
 from mictree.growers import TopDown
 from mictree.impurity import of_classes
@@ -104,6 +104,9 @@ class OptimalTreeClassifier(TreeClassifier):
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             max_depth=self.max_depth,
         )
+        seconds = self.time_limit
+        if seconds is not None:
+            seconds = check_seconds(seconds, "time_limit")
         data = self._read(X, reset=True)
         self.classes_, coded = read_labels(y, data.rows)
         weights = read_weights(sample_weight, data.rows)
@@ -115,7 +118,7 @@ class OptimalTreeClassifier(TreeClassifier):
         )
         limit = min(check_size(self.max_size), max(0, data.rows - 1))  # no tree needs more
         memory = check_count(self.memory_limit, "memory_limit")
-        solved = solve(problem, limit, False, memory, None, self.max_depth, self.time_limit)
+        solved = solve(problem, limit, False, memory, None, self.max_depth, seconds)
         self._problem = problem
         self._splittings = [_splitting(problem, tree) for tree in solved.trees]
         upper = solved.errors.upper

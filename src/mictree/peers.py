@@ -14,7 +14,7 @@ import numpy as np
 
 from mictree._checks import check_size
 from mictree.growers import RULES, Grower
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Limits, SampleProblem
 
 Bits = np.typing.NDArray[np.uint8]
 Codes = np.typing.NDArray[np.integer]
@@ -37,25 +37,29 @@ NAMES = (*RULES, "sklearn", "lightgbm", "xgboost")
 
 @dataclass(frozen=True)
 class Peer:
-    """A learner with a name: predictions by trees of size 1, 2, ..."""
+    """A learner with a name: predictions by trees of size 0, 1, 2, ..."""
 
     name: str
     learner: Any  # a Grower, an estimator, or a callable (X, y, size)
+    max_depth: int | None = None
 
-    def predictions(
-        self, bits: Bits, codes: Codes, max_size: int, others: Bits | None = None
-    ) -> Iterator[tuple[Codes, Codes]]:
-        """For each size from 0: the labels it gives the rows it learned from, and other rows."""
-        others = bits[:0] if others is None else others
+    def check(self, classes: int) -> None:
+        """Refuse a learner that cannot make trees for so many classes."""
+        if not isinstance(self.learner, Grower):
+            self._maker(classes)
+
+    def predictions(self, bits: Bits, codes: Codes, max_size: int, others: Bits) -> Iterator[Codes]:
+        """For each size from 0: the labels that it gives other rows than those it learns from."""
+        classes = int(codes.max()) + 1
         majority = np.bincount(codes).argmax()  # a lone leaf, which many cannot be asked for
-        yield np.full(len(bits), majority), np.full(len(others), majority)
+        yield np.full(len(others), majority)
         if isinstance(self.learner, Grower):
-            growth = self.learner.grow(SampleProblem(bits, codes), max_size)
+            problem = SampleProblem(bits, codes, limits=Limits(max_depth=self.max_depth))
+            growth = self.learner.grow(problem, max_size)
             for size in range(1, max_size + 1):
-                tree = growth.tree(size)
-                yield tree.predict(bits), tree.predict(others)
+                yield growth.tree(size).predict(others)
             return
-        make = self._maker(int(codes.max()) + 1)
+        make = self._maker(classes)
         for size in range(1, max_size + 1):
             model = make(bits, codes, size)
             if not hasattr(model, "predict"):
@@ -63,10 +67,22 @@ class Peer:
                     f"a learner must return something that predicts; {self.name} gave "
                     f"{type(model).__name__}"
                 )
-            yield (
-                np.asarray(model.predict(bits)),
-                np.asarray(model.predict(others)) if len(others) else codes[:0],
+            yield self._read(model.predict(others), len(others), classes)
+
+    def _read(self, predicted: Any, rows: int, classes: int) -> Codes:
+        labels = np.asarray(predicted)
+        if labels.shape != (rows,):
+            raise ValueError(
+                f"a learner must predict one label a row; {self.name} gave the shape "
+                f"{labels.shape} for {rows} rows"
             )
+        known = np.isin(labels, np.arange(classes))
+        if not known.all():
+            raise ValueError(
+                f"a learner must predict the labels it learned from, 0 to {classes - 1}; "
+                f"{self.name} gave {labels[~known][0]!r}"
+            )
+        return labels
 
     def _maker(self, classes: int) -> Make:
         learner = self.learner
@@ -78,12 +94,19 @@ class Peer:
             raise ValueError(
                 f"a learner must grow one tree; {self.name} grows one for each of {classes} classes"
             )
+        deep = {}
+        if self.max_depth is not None:
+            if "max_depth" not in learner.get_params():
+                raise ValueError(
+                    f"a learner must have max_depth to be told it; {self.name} has none"
+                )
+            deep = {"max_depth": self.max_depth}
 
         def make(X: Any, y: Any, size: int) -> Any:
             from sklearn.base import clone
 
             model: Any = clone(learner)
-            return model.set_params(**settings(size)).fit(X, y)
+            return model.set_params(**settings(size) | deep).fit(X, y)
 
         return make
 
@@ -109,31 +132,32 @@ def _settings(learner: Any, library: str, name: str) -> Callable[[int], dict[str
     )
 
 
-def read_peers(learners: Any) -> tuple[Peer, ...]:
-    """Learners by name, from a mapping, a sequence or a single one; all names differ."""
+def read_peers(learners: Any, max_depth: int | None = None) -> tuple[Peer, ...]:
+    """Learners by name, from a mapping, a sequence or a single one."""
     if isinstance(learners, Mapping):
-        return tuple(_peer(learner, str(name)) for name, learner in learners.items())
+        named = [(str(name), _peer(learner)) for name, learner in learners.items()]
+        return tuple(Peer(name, peer.learner, max_depth) for name, peer in named)
     if isinstance(learners, str) or not isinstance(learners, Sequence):
         learners = [learners]
     peers: list[Peer] = []
-    for learner in learners:
-        peer = _peer(learner)
+    for peer in map(_peer, learners):
         uses = sum(other.name.partition(" #")[0] == peer.name for other in peers)
-        peers.append(peer if not uses else Peer(f"{peer.name} #{uses + 1}", peer.learner))
+        name = f"{peer.name} #{uses + 1}" if uses else peer.name
+        peers.append(Peer(name, peer.learner, max_depth))
     return tuple(peers)
 
 
-def _peer(learner: Any, name: str | None = None) -> Peer:
+def _peer(learner: Any) -> Peer:
     if isinstance(learner, str):
-        return Peer(name or learner, _by_name(learner))
+        return Peer(learner, _by_name(learner))
     if isinstance(learner, type):
         raise TypeError(f"a learner must be an instance, not a class; got {learner.__name__}")
     if isinstance(learner, Grower):
-        return Peer(name or _short(learner), learner)
+        return Peer(_short(learner), learner)
     if hasattr(learner, "fit") and hasattr(learner, "predict") and hasattr(learner, "get_params"):
-        return Peer(name or type(learner).__name__, learner)
+        return Peer(type(learner).__name__, learner)
     if callable(learner):
-        return Peer(name or getattr(learner, "__name__", repr(learner)), learner)
+        return Peer(getattr(learner, "__name__", repr(learner)), learner)
     raise TypeError(
         "a learner must be a rule, an estimator or a callable (X, y, size); "
         f"got {type(learner).__name__}"

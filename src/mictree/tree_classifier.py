@@ -243,11 +243,11 @@ def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
     labels = y if plain else column_or_1d(y, warn=True)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y must not contain NaN or infinity")
-    if labels.dtype.kind not in "biu":
-        check_classification_targets(labels)
     if len(labels) != rows:
         check_consistent_length(np.empty(rows), labels)
     classes, codes = Coded.positions(labels)
+    if labels.dtype.kind not in "biu":
+        check_classification_targets(labels)
     return classes, Coded(tuple(classes.tolist()), codes)
 
 

@@ -89,4 +89,8 @@ def test_bad_files(tmp_path):
         error = run(file, "--target", "a").exception
         assert isinstance(error, ValueError)
         assert rule in str(error)
+    file = tmp_path / "nested.parquet"
+    pl.DataFrame({"a": [[1], [2]], "b": [1, 2]}).write_parquet(file)
+    error = run(file, "--target", "a").exception
+    assert "labels must be numbers, texts or booleans; a has List(Int64)" in str(error)
     assert "there is no" in str(run(tmp_path / "none.csv", "--target", "a").exception)

@@ -166,3 +166,21 @@ def test_unfitted():
     model = mt.OptimalTreeClassifier()
     for name in ("frontier_", "proved_", "tree_", "literals_"):
         assert not hasattr(model, name)
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule"),
+    [
+        ({"time_limit": "5"}, "time_limit must be a positive number of seconds; got '5'"),
+        ({"class_weight": {0: -1}}, "class_weight must be positive and finite; 0 has -1"),
+        ({"class_weight": {1: 0}}, "class_weight must be positive and finite; 1 has 0"),
+        (
+            {"class_weight": {1: float("nan")}},
+            "class_weight must be positive and finite; 1 has nan",
+        ),
+    ],
+)
+def test_an_error_names_the_setting_and_its_value(settings, rule):
+    X, y = random_bits(60, 5, 0)
+    with pytest.raises(ValueError, match=rule):
+        mt.OptimalTreeClassifier(2, **settings).fit(X, y)

@@ -1,16 +1,22 @@
 """compare: learners beside the optimal trees."""
 
+import statistics
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
-from mictree import comparison
+from mictree import comparing, held_out
+from mictree.plotting import comparison as drawing
+from mictree.problems.labels import Coded
 from tests.datasets import monks, random_bits
 
 
@@ -39,20 +45,29 @@ def test_scikit_learn_is_asked_for_each_size(monks_result):
         assert monks_result.training_errors["sk"][size] == pytest.approx(wrong)
 
 
-def test_held_out_errors_are_of_trees_grown_without_those_rows():
-    X, y = random_bits(90, 6, 1)
-    result = mt.compare("topdown", X, y, 3, cv=3, repeats=2, random_state=7)
-    from sklearn.model_selection import RepeatedStratifiedKFold
+def mixed_frame():
+    random = np.random.default_rng(8)
+    ages, colors = random.normal(size=90), random.choice(["red", "blue", "green"], 90)
+    ages[::7] = np.nan
+    labels = np.where((ages > 0.3) ^ (colors == "red"), "yes", "no")
+    labels[random.random(90) < 0.2] = "maybe"
+    return pd.DataFrame({"age": ages, "income": random.exponential(size=90), "c": colors}), labels
 
+
+@pytest.mark.parametrize("data", [random_bits(90, 6, 1), mixed_frame()], ids=["bits", "frame"])
+def test_held_out_errors_are_of_trees_grown_without_those_rows(data):
+    X, y = data
+    result = mt.compare("topdown", X, y, 3, cv=3, repeats=2, random_state=7)
     folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=7).split(X, y)
+    frame = pd.DataFrame(X)
     for number, (train, test) in enumerate(folds):
         for name, model in (
-            ("topdown", mt.TopDownClassifier(3)),
-            ("optimal", mt.OptimalTreeClassifier(3)),
+            ("topdown", mt.TopDownClassifier(3, max_thresholds=8)),
+            ("optimal", mt.OptimalTreeClassifier(3, max_thresholds=8)),
         ):
-            model.fit(X[train], y[train])
-            errors = [1 - model.at_size(size).score(X[test], y[test]) for size in range(4)]
-            np.testing.assert_allclose(result.held_out[name].errors[number], errors)
+            model.fit(frame.iloc[train], y[train])
+            errors = [1 - model.at_size(size).score(frame.iloc[test], y[test]) for size in range(4)]
+            np.testing.assert_allclose(result.held_out[name].errors[number], errors, atol=1e-12)
 
 
 def test_frame_text_and_plot(monks_result):
@@ -73,6 +88,23 @@ def test_frame_text_and_plot(monks_result):
     figure.draw_without_rendering()
     with pytest.raises(AttributeError):
         monks_result.names = ()
+
+
+def test_the_picture_shows_the_curves_and_cuts_off_what_is_unknown():
+    assert curves_range([0.3, 0.1], [0.2, 0.2]) == pytest.approx((-0.015, 0.315))
+    assert curves_range([0.64, 0.63], [0.69]) == pytest.approx((0.627, 0.693))
+    low, high = curves_range([0.0, 0.0])
+    assert low < 0 < high
+
+
+def curves_range(*curves):
+    return drawing._range([np.array(curve) for curve in curves])
+
+
+def test_words_for_one_of_a_kind():
+    result = mt.compare("topdown", [[0], [1]] * 4, [3, 3] * 4, 1, cv=2, repeats=1)
+    assert result.title == "8 rows, 1 literal, 1 class; held-out error by 2-fold cross-validation"
+    assert result.tree_title(1) == "optimal tree of at most 1 split"
 
 
 def test_the_optimal_tree_is_worth_it_where_greed_cannot_see():
@@ -103,13 +135,13 @@ def test_a_time_limit_gives_intervals():
 def test_ctrl_c_ends_all_searches(monkeypatch):
     """The search returns what it has; the folds behind it get no more time."""
     given = []
-    whole = comparison.solve
+    whole = comparing.solve
 
     def interrupted(problem, max_size, exact, memory, progress, depth, seconds):
         given.append(seconds)
         return whole(problem, max_size, exact, memory, progress, depth, 0.05)
 
-    monkeypatch.setattr(comparison, "solve", interrupted)
+    monkeypatch.setattr(comparing, "solve", interrupted)
     X, y = random_bits(700, 50, 3, noise=0.4)
     mt.compare("topdown", X, y, 12, time_limit=None, cv=2, repeats=1)
     assert given == [None, 0.02, 0.02]
@@ -171,18 +203,131 @@ def cheat(X, y, size):
         ("greedy", {}, "a learner must be one of"),
         (LogisticRegression(), {}, "pass a callable"),
         (cheat, {}, "cheat makes fewer errors than any tree of size"),
-        ({"optimal": mt.TopDown()}, {}, "none of them 'optimal'"),
+        ({"optimal": mt.TopDown()}, {}, "none of them 'optimal'; got 'optimal' again"),
+        ({1: mt.TopDown(), "1": mt.ID3()}, {}, "different names.*got '1' again"),
         ("topdown", {"max_size": 0}, "max_size must be at least 1"),
         ("topdown", {"cv": 1}, "cv must be 0 or at least 2"),
         ("topdown", {"repeats": 0}, "repeats must be at least 1"),
         ("topdown", {"cv": 500}, "every class must have a row in each of 500 folds"),
-        ("topdown", {"time_limit": 0}, "time_limit must be a positive number"),
+        ("topdown", {"time_limit": 0}, "time_limit must be a positive number of seconds; got 0"),
+        (
+            "topdown",
+            {"time_limit": "5"},
+            "time_limit must be a positive number of seconds; got '5'",
+        ),
+        ("topdown", {"memory_limit": "4GB"}, "memory_limit must be an integer.*got '4GB'"),
+        ("topdown", {"memory_limit": 4e9}, "memory_limit must be an integer"),
+        ("topdown", {"random_state": -1}, "random_state must be an integer from 0.*got -1"),
+        ("topdown", {"random_state": 2**32}, "random_state must be an integer from 0"),
+        ("topdown", {"max_depth": -1}, "max_depth must be an integer of at least 0; got -1"),
+        ("topdown", {"y": np.linspace(0, 1, 60)}, "Unknown label type: continuous"),
+        ("topdown", {"y": [0, 1]}, "inconsistent numbers of samples"),
+        ("topdown", {"y": pd.Series(["a", None] * 30, dtype="string")}, "missing values"),
+        ("topdown", {"X": np.empty((0, 3)), "y": []}, "X must have at least one row; it has none"),
     ],
 )
 def test_bad_arguments(learners, settings, rule):
     X, y = random_bits(60, 6, 0, noise=0.4)
     with pytest.raises(ValueError, match=rule):
-        mt.compare(learners, X, y, **{"max_size": 2} | settings)
+        mt.compare(learners, **{"X": X, "y": y, "max_size": 2} | settings)
+
+
+class Says:
+    """A model that predicts what it was told to."""
+
+    def __init__(self, labels):
+        self.labels = labels
+
+    def predict(self, X):
+        return self.labels[: len(X)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "rule"),
+    [
+        (np.zeros((60, 1), int), r"one label a row; learner gave the shape \(60, 1\) for 60 rows"),
+        (np.zeros(3, int), r"one label a row; learner gave the shape \(3,\) for 60 rows"),
+        (np.array(["0"] * 60), "labels it learned from, 0 to 1; learner gave np.str_\\('0'\\)"),
+        (np.full(60, 0.25), "labels it learned from, 0 to 1; learner gave np.float64\\(0.25\\)"),
+        (np.full(60, 2), "labels it learned from, 0 to 1; learner gave np.int64\\(2\\)"),
+    ],
+)
+def test_predictions_are_labels(labels, rule):
+    X, y = random_bits(60, 6, 0, noise=0.4)
+    with pytest.raises(ValueError, match=rule):
+        mt.compare({"learner": lambda X, y, size: Says(labels)}, X, y, 1, cv=0)
+
+
+@pytest.mark.parametrize("learner", [LogisticRegression(), "lightgbm"])
+def test_learners_are_refused_before_the_search(learner, monkeypatch):
+    pytest.importorskip("lightgbm")
+    monkeypatch.setattr(comparing, "solve", None)
+    X, y = random_bits(60, 6, 0, classes=3)
+    with pytest.raises(ValueError, match=r"pass a callable|one for each of 3 classes"):
+        mt.compare(learner, X, y, 2)
+
+
+def test_learners_keep_to_the_depth():
+    X, y = monks(1)
+    learners = ["topdown", "sklearn", mt.TopDownClassifier()]
+    result = mt.compare(learners, X, y, 6, max_depth=2, cv=0)
+    shallow = DecisionTreeClassifier(criterion="entropy", max_depth=2, max_leaf_nodes=7)
+    wrong = (shallow.fit(X, y).predict(X) != y).mean()
+    for errors in result.training_errors.values():
+        assert errors[6] == pytest.approx(wrong)
+    with pytest.raises(ValueError, match="must have max_depth to be told it; NoDepth has none"):
+        mt.compare(NoDepth(), X, y, 2, max_depth=2)
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    deeper = lambda X, y, size: mt.TopDownClassifier(size).fit(X, y)  # noqa: E731
+    with pytest.raises(ValueError, match="than any tree of size 2 and depth 1"):
+        mt.compare(deeper, X, y, 3, max_depth=1, cv=0)
+
+
+class NoDepth(BaseEstimator):
+    def __init__(self, max_size=None):
+        self.max_size = max_size
+
+    def fit(self, X, y):
+        raise NotImplementedError
+
+    def predict(self, X):
+        raise NotImplementedError
+
+
+def test_thresholds_come_from_training_rows_only():
+    """Whatever the held-out rows of a fold hold, its learners see the same literals."""
+    random = np.random.default_rng(5)
+    X, y = random.normal(size=(60, 3)), random.integers(0, 2, 60)
+
+    def literals_seen(X):
+        seen = []
+
+        def spy(X, y, size):
+            seen.append(X.tolist())
+            return mt.TopDownClassifier(size).fit(X, y)
+
+        mt.compare(spy, X, y, 1, cv=3, repeats=1)
+        return seen  # on all rows, then on each fold
+
+    clean = literals_seen(X)
+    for fold, (_, test) in enumerate(held_out.folds(Coded((0, 1), y), 3, 1, 0), start=1):
+        poisoned = X.copy()
+        poisoned[test] = 1e6 * random.normal(size=(len(test), 3))
+        seen = literals_seen(poisoned)
+        assert seen[fold] == clean[fold]
+        assert seen[0] != clean[0]
+
+
+def test_the_standard_error_is_that_of_nadeau_and_bengio():
+    random = np.random.default_rng(2)
+    first, second = random.random((2, 15, 4))
+    apart, error = held_out.HeldOut(first, 1 / 4).less(held_out.HeldOut(second, 1 / 4))
+    for size in range(4):
+        gaps = [float(a - b) for a, b in zip(first[:, size], second[:, size], strict=True)]
+        assert apart[size] == pytest.approx(statistics.mean(gaps))
+        # rows held out over rows learned from is 1 to 4 for five folds
+        corrected = statistics.variance(gaps) * (1 / 15 + 1 / 4)
+        assert error[size] == pytest.approx(corrected**0.5)
 
 
 def test_a_forest_is_no_tree():

@@ -6,9 +6,13 @@ import sys
 
 import polars as pl
 import pytest
+from rich.status import Status
 from typer.testing import CliRunner
 
-from mictree.cli import app
+from mictree.cli import app, data
+from mictree.comparing import Step
+from mictree.optimal.sample import Found
+from tests.datasets import random_bits
 
 EVIL = '<script>alert("x")</script>'
 
@@ -31,7 +35,7 @@ def test_table_and_tree(csv):
                  "--learner", "topdown", "--learner", "sklearn")  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "90 rows, " in result.stdout
-    assert "held-out error by 3-fold cross-validation, 1 times" in result.stdout
+    assert "held-out error by 3-fold cross-validation\n" in result.stdout
     assert "topdown: MIC(3) = " in result.stdout
     assert "on held-out rows the optimal tree against sklearn" in result.stdout
     assert "optimal tree of at most" in result.stdout
@@ -56,6 +60,8 @@ def test_plot_and_page(csv, tmp_path):
     assert "people.csv: predicting rich" in html
     assert "data:image/svg+xml;base64," in html
     assert "Content-Security-Policy" in html
+    assert "<dt>time limit</dt><dd>60 s</dd>" in html
+    assert "<h2>Optimal tree of at most 2 splits</h2>" in html
     assert "http://" not in html
     assert "https://" not in html
 
@@ -80,14 +86,16 @@ def test_help_has_examples():
     [
         (["--target", "poor"], "must have a column 'poor'"),
         (["--target", "rich", "--learner", "greedy"], "--learner must be one of"),
-        (["--target", "rich", "--learner", "id3", "--learner", "id3"], "each learner once"),
+        (["--target", "rich", "--learner", "id3", "--learner", "id3"], "once; got id3, id3"),
         (["--target", "rich", "--plot", "x.txt"], "--plot must end in"),
         (["--target", "rich", "--report", "x.txt"], "--report must end in .html"),
         (["--target", "rich", "--report", "no/such/x.html"], "an existing folder"),
         (["--target", "rich", "--time-limit", "0"], "time_limit must be a positive number"),
         (["--target", "rich", "--max-size", "0"], "max_size must be at least 1"),
         (["--target", "rich", "--max-size", "3", "--size", "4"], "--size must be from 0"),
-        (["--target", "rich", "--seed", "-1"], "--seed must be at least 0"),
+        (["--target", "rich", "--seed", "-1"], "--seed must be from 0 to 2**32 - 1; got -1"),
+        (["--target", "rich", "--seed", str(2**32)], "--seed must be from 0"),
+        (["--target", "age"], "every class must have a row in each of 5 folds; 20 has 3"),
         (["--target", "rich", "--cv", "1"], "cv must be 0 or at least 2"),
         (["--target", "color"], "every row must have a label"),
         (["--target", "rich", "--drop", "nothing"], "must have a column 'nothing'"),
@@ -97,6 +105,55 @@ def test_bad_options(csv, arguments, rule):
     result = run(csv, *arguments)
     assert result.exit_code != 0
     assert rule in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("", "cannot be read: empty CSV"),
+        ("a,y\n", "must have a row beside its header; it has none"),
+        ("a,y,y\n1,2,2\n", "columns must have different names; 'y' occurs twice"),
+        ("y\n1\n", "must have a column beside the target"),
+        ("a,y\n1,0.25\n2,0.75\n", "Unknown label type: continuous"),
+    ],
+)
+def test_bad_files(tmp_path, text, rule):
+    file = tmp_path / "bad.csv"
+    file.write_text(text)
+    result = run(file, "--target", "y")
+    assert result.exit_code != 0
+    assert rule in str(result.exception)
+
+
+@pytest.mark.parametrize("option", ["--plot", "--report"])
+def test_a_folder_is_no_file(csv, tmp_path, option):
+    folder = tmp_path / ("x.png" if option == "--plot" else "x.html")
+    folder.mkdir()
+    result = run(csv, "--target", "rich", option, folder)
+    assert f"{option} must name a file" in str(result.exception)
+
+
+def test_a_tree_is_called_optimal_only_when_proved(tmp_path):
+    file, page = tmp_path / "hard.csv", tmp_path / "hard.html"
+    X, y = random_bits(700, 50, 3, noise=0.4)
+    pl.DataFrame(X).with_columns(y=y).write_csv(file)
+    result = run(file, "--target", "y", "--max-size", 12, "--cv", 0, "--time-limit", 0.2,
+                 "--report", page)  # fmt: skip
+    assert "best tree found of at most 12 splits, not proved optimal:" in result.stdout
+    assert "Best tree found of at most 12 splits, not proved optimal" in page.read_text()
+
+
+def test_progress_fits_a_line_and_tells_sizes_sub_problems_and_gap(monkeypatch):
+    said = []
+    monkeypatch.setattr(Status, "update", lambda self, text: said.append(text))
+    with data._progress() as tell:
+        tell(Step("fold 15 of 15", Found(11, 12, 12_345_678, 0.1234, 0.5678)))
+        tell(Step("fold 15 of 15: sklearn", None))
+    assert said == [
+        "fold 15 of 15: 10 of 12 sizes proved, 12,345,678 sub-problems, gap 0.4444",
+        "fold 15 of 15: sklearn ...",
+    ]
+    assert max(map(len, said)) + len("⠇ ") <= 80
 
 
 def test_an_error_is_one_line_and_status_two(csv):

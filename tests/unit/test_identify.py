@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
@@ -27,6 +28,15 @@ WAYS = [(order, way) for order, (_, ways) in identify.ORDERS.items() for way in 
         ({"levels": identify._LevelWise()}, "level-wise"),
         (identify._LevelWiseHigh(), "level-wise"),
         (identify._HighFirst(), "depth-first"),
+        (mt.TopDown(criterion="minority"), identify.NONE),  # once taken for depth-first
+        (mt.TopDown(criterion="root"), "weighted"),
+        (mt.BestFirst(criterion="root"), "unweighted"),
+        (
+            HistGradientBoostingClassifier(
+                max_iter=1, learning_rate=1, min_samples_leaf=1, early_stopping=False
+            ),
+            "weighted",
+        ),
         (mt.OptimalTreeClassifier(), identify.NONE),
     ],
 )

@@ -56,11 +56,16 @@ def working(what: str) -> Iterator[Callable[[float], None]]:
 
 def check_drawing(path: Path | None, option: str = "--draw") -> None:
     """Refuse a drawing that cannot be written before any work is done."""
+    check_output(path, option, (".svg", ".png", ".pdf"))
+
+
+def check_output(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
+    """Refuse a file whose name cannot be written to."""
     if path is None:
         return
-    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise ValueError(f"{option} must end in .svg, .png or .pdf; got {str(path)!r}")
-    if not path.absolute().parent.is_dir():
+    if path.suffix.lower() not in endings:
+        raise ValueError(f"{option} must end in {' or '.join(endings)}; got {str(path)!r}")
+    if path.is_dir() or not path.absolute().parent.is_dir():
         raise ValueError(f"{option} must name a file in an existing folder; got {str(path)!r}")
 
 

@@ -9,11 +9,12 @@ import typer
 from rich.console import Console
 
 from mictree._partial import write_whole
-from mictree.cli.common import AsJson, check_drawing, print_json, print_parts, save
+from mictree.cli.common import AsJson, check_drawing, check_output, print_json, print_parts, save
 from mictree.cli.fit import read_table
 
 if TYPE_CHECKING:
-    from mictree.comparison import Comparison, Step
+    from mictree.comparing import Step
+    from mictree.comparison import Comparison
 
 LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
@@ -60,21 +61,22 @@ def data(
       mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
       mictree data iris.csv --target species --plot errors.svg --report iris.html
     """
-    from mictree.comparison import OPTIMAL, compare
+    from mictree.comparing import compare
+    from mictree.comparison import OPTIMAL
 
     for name in learner:
         if name not in LEARNERS:
             raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}; got {name!r}")
     if len(set(learner)) < len(learner):
-        raise ValueError("--learner must name each learner once")
-    if seed < 0:
-        raise ValueError(f"--seed must be at least 0; got {seed}")
+        raise ValueError(f"--learner must name each learner once; got {', '.join(learner)}")
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"--seed must be from 0 to 2**32 - 1; got {seed}")
     if size is not None and not 0 <= size <= max_size:
         raise ValueError(f"--size must be from 0 to --max-size; got {size}")
     check_drawing(plot, "--plot")
-    _check_report(report)
-    X, y = read_table(file, target, drop)
+    check_output(report, "--report", (".html", ".htm"))
     with _progress() as progress:
+        X, y = read_table(file, target, drop)
         result = compare(
             learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             random_state=seed, max_thresholds=max_thresholds, progress=progress,
@@ -93,25 +95,25 @@ def data(
             **_facts(result), size=shown, tree=tree_text.splitlines(),
         )  # fmt: skip
     else:
-        head = f"optimal tree of at most {shown} splits:"
-        print_parts(str(result), "", head, tree_text)
+        print_parts(str(result), "", f"{result.tree_title(shown)}:", tree_text)
     if plot is not None:
         save(plot, result.plot().axes[0])
     if report is not None:
         from mictree.report.data import render
 
-        page = render(result, file.name, target, shown)
+        settings = {
+            "largest size": max_size,
+            "learners": ", ".join(learner),
+            "columns left out": ", ".join(drop) or "none",
+            "folds": cv,
+            "repeats": repeats,
+            "seed": seed,
+            "thresholds a column": max_thresholds,
+            "time limit": f"{time_limit:g} s",
+        }
+        page = render(result, file.name, target, shown, settings)
         write_whole(report, lambda path: path.write_text(page, encoding="utf-8"))
         typer.echo(f"mictree: wrote {report}", err=True)
-
-
-def _check_report(path: Path | None) -> None:
-    if path is None:
-        return
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"--report must end in .html; got {str(path)!r}")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"--report must name a file in an existing folder; got {str(path)!r}")
 
 
 def _facts(result: "Comparison") -> dict[str, Any]:
@@ -136,9 +138,8 @@ def _progress() -> Iterator[Callable[["Step"], None]]:
                 status.update(f"{step.what} ...")
                 return
             status.update(
-                f"{step.what}: sizes to {found.size - 1} of {found.max_size} proved, "
-                f"{found.sub_problems:,} sub-problems, size {found.size} between "
-                f"{found.lower:.4f} and {found.upper:.4f}"
+                f"{step.what}: {found.size - 1} of {found.max_size} sizes proved, "
+                f"{found.sub_problems:,} sub-problems, gap {found.upper - found.lower:.4f}"
             )
 
         yield tell

@@ -131,19 +131,34 @@ def read_table(file: Path, target: str, drop: list[str]) -> tuple["polars.DataFr
         options = {"null_values": MISSING_TEXTS, "infer_schema_length": None}
     try:
         frame = getattr(polars, reader)(file, **options)
+        if reader == "read_csv":
+            _check_header(polars.read_csv(file, has_header=False, n_rows=1, infer_schema=False))
     except polars.exceptions.PolarsError as error:
         raise ValueError(f"{file} cannot be read: {str(error).splitlines()[0]}") from None
     for name in [target, *drop]:
         if name not in frame.columns:
             known = ", ".join(frame.columns[:10])
             raise ValueError(f"the file must have a column {name!r}; it has {known}")
+    if not frame.height:
+        raise ValueError("the file must have a row beside its header; it has none")
     missing = frame[target].null_count()
     if missing:
         raise ValueError(f"every row must have a label; {target} is missing in {missing} rows")
+    kind = frame.schema[target]
+    if kind.is_nested() or kind.is_decimal():
+        raise ValueError(f"labels must be numbers, texts or booleans; {target} has {kind}")
     features = frame.drop([target, *drop])
     if not features.width:
         raise ValueError("the file must have a column beside the target; it has none")
     return features, frame[target].to_numpy()
+
+
+def _check_header(frame: "polars.DataFrame") -> None:
+    """Refuse names that occur twice: a target's twin would give the answer away."""
+    names = frame.row(0)
+    for name in names:
+        if name is not None and names.count(name) > 1:
+            raise ValueError(f"columns must have different names; {name!r} occurs twice")
 
 
 def split_rows(rows: int, held_out: float, seed: int) -> tuple[Any, Any]:

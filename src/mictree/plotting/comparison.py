@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -25,8 +25,9 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
     """Draw training and held-out errors against size, side by side.
 
     Size 0 is left out: there all learners are the same leaf, with an error that dwarfs the others.
-    The shaded area is where an optimal error that is not proved may lie; an open circle marks a
-    size at which the optimal tree errs clearly less on held-out rows than some learner.
+    The shaded area is where an optimal error that is not proved may lie; it is cut off where it
+    would dwarf the others too. An open circle marks a size at which the optimal tree errs clearly
+    less on held-out rows than some learner.
     """
     if figure is None:
         from matplotlib import pyplot
@@ -42,7 +43,7 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
         ax.set_xlabel("size (splits)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylim(bottom=min(0.0, axes[0].get_ylim()[0]))
+    axes[0].set_ylim(*_range([line.get_ydata() for ax in axes for line in ax.lines]))
     shown = {}
     for ax in axes:
         handles, labels = ax.get_legend_handles_labels()
@@ -58,13 +59,21 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
     return figure
 
 
+def _range(curves: list[Any]) -> tuple[float, float]:
+    """The errors to show: from zero, unless that would leave most of the picture empty."""
+    least, most = np.min(np.concatenate(curves)), np.max(np.concatenate(curves))
+    bottom = 0.0 if 2 * least <= most else least
+    room = 0.05 * max(most - bottom, 0.01)
+    return bottom - room, most + room
+
+
 def _draw_training(ax: Axes, result: Comparison) -> None:
     sizes = np.arange(1, result.max_size + 1)
     lower, upper = (ends[1:] for ends in (result.optimal_errors.lower, result.optimal_errors.upper))
     if not result.proved:
         ax.fill_between(sizes, lower, upper, color="#C9C9C9", linewidth=0,
                         label="optimal: not yet proved")  # fmt: skip
-    ax.plot(sizes, upper, color=OPTIMAL, linewidth=2, label="optimal")
+    ax.plot(sizes, upper, color=OPTIMAL, linewidth=1.2, zorder=3, label="optimal")
     for number, name in enumerate(result.names):
         _line(ax, sizes, result.training_errors[name][1:], number, name)
     ax.set_title("training error", fontsize="medium")
@@ -74,7 +83,7 @@ def _draw_training(ax: Axes, result: Comparison) -> None:
 def _draw_held_out(ax: Axes, result: Comparison) -> None:
     sizes = np.arange(1, result.max_size + 1)
     optimal = result.held_out["optimal"].mean
-    ax.plot(sizes, optimal[1:], color=OPTIMAL, linewidth=2, label="optimal")
+    ax.plot(sizes, optimal[1:], color=OPTIMAL, linewidth=1.2, zorder=3, label="optimal")
     better: set[int] = set()
     for number, name in enumerate(result.names):
         _line(ax, sizes, result.held_out[name].mean[1:], number, name)
@@ -82,11 +91,15 @@ def _draw_held_out(ax: Axes, result: Comparison) -> None:
     if better:
         places = sorted(better)
         ax.plot(places, optimal[places], "o", markersize=10, markerfacecolor="none",
-                markeredgecolor=OPTIMAL, label="optimal clearly better")  # fmt: skip
-    ax.set_title(f"held-out error ({result.cv}-fold, {result.repeats} times)", fontsize="medium")
+                markeredgecolor=OPTIMAL, label="optimal clearly better than some")  # fmt: skip
+    often = "" if result.repeats == 1 else f", {result.repeats} times"
+    ax.set_title(f"held-out error ({result.cv}-fold{often})", fontsize="medium")
 
 
 def _line(ax: Axes, sizes: np.ndarray, errors: np.ndarray, number: int, name: str) -> None:
-    colour, marker, line = LOOKS[number % len(LOOKS)]
-    ax.plot(sizes, errors, color=colour, marker=marker, linestyle=line, markersize=4,
-            linewidth=1.3, label=f" {name}" if name.startswith("_") else name)  # fmt: skip
+    place = number % len(LOOKS)
+    colour, marker, line = LOOKS[place]
+    # each is narrower than those beneath it, so that all of several equal curves can be seen
+    ax.plot(sizes, errors, color=colour, marker=marker, linestyle=line,
+            markersize=8.5 - place, linewidth=3.5 - 0.4 * place,
+            label=f" {name}" if name.startswith("_") else name)  # fmt: skip

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from mictree.data import is_missing
 
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 
@@ -51,7 +54,7 @@ class Coded(NamedTuple):
                 return (values.astype(bool) if kind == "b" else values), codes
         if kind == "O":
             for label in labels:
-                if label is None or label != label:
+                if is_missing(label) or label != label:
                     raise ValueError("y must not contain missing values")
         values, codes = np.unique(labels, return_inverse=True)
         return values, codes.astype(np.int32)
@@ -87,4 +90,7 @@ def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
     unknown = [label for label in weight if label not in coded.classes]
     if unknown:
         raise ValueError(f"class_weight must name classes of y; there is no {unknown[0]!r}")
+    for label, factor in weight.items():
+        if not 0 < factor < math.inf:
+            raise ValueError(f"class_weight must be positive and finite; {label!r} has {factor!r}")
     return np.array([float(weight.get(label, 1.0)) for label in coded.classes])

@@ -23,18 +23,21 @@ SVG_STYLE: dict[Any, Any] = {
 }
 
 
-def render(result: "Comparison", file: str, target: str, size: int) -> str:
-    """The page as HTML text."""
+def render(
+    result: "Comparison", file: str, target: str, size: int, settings: dict[str, object]
+) -> str:
+    """The page as HTML text; the settings are those it takes to do the run again."""
+    tree_title = result.tree_title(size)
     classes = [str(label) for label in result.classes]
     return fill(
         "data.html",
         title=f"{file}: predicting {target}",
         result=result,
         notes=result.summary,
-        size=size,
+        tree_title=tree_title[0].upper() + tree_title[1:],
         tree=result.optimal_trees.tree(size).to_text(classes),
         svg=_picture(result),
-        version=__version__,
+        facts={"mictree": __version__, **settings},
     )
 
 
