@@ -18,7 +18,7 @@ from mictree.comparison import OPTIMAL, Comparison
 from mictree.data import Data
 from mictree.held_out import FloatArray, HeldOut, check_folds, folds, take_rows
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.optimal.sample import MOST_BUDGETS, Found, SampleOptimalTrees, solve
+from mictree.optimal.sample import Found, SampleOptimalTrees, solve
 from mictree.peers import Peer, check_max_size, read_peers
 from mictree.problems.labels import Coded
 from mictree.problems.sample import SampleProblem
@@ -173,14 +173,12 @@ class _Run:
     def _search(
         self, problem: SampleProblem, what: str, seconds: float | None
     ) -> SampleOptimalTrees:
-        begin = time.monotonic()
         found = solve(
             problem, self.max_size, False, self.memory_limit,
             lambda found: self.tell(Step(what, found)), self.max_depth, seconds,
         )  # fmt: skip
-        early = seconds is None or time.monotonic() - begin < 0.9 * seconds
-        if early and not found.errors.proved[: MOST_BUDGETS + 1].all():
-            self.clock.stop()  # by Ctrl-C, which is meant for the searches still to come too
+        if found.interrupted:
+            self.clock.interrupt()
         return found
 
 
@@ -189,9 +187,13 @@ class _Clock:
 
     def __init__(self, limit: float | None) -> None:
         self.end = None if limit is None else time.monotonic() + limit
+        self.interrupted = False
 
-    def stop(self) -> None:
-        """Leave nothing."""
+    def interrupt(self) -> None:
+        """Ctrl-C leaves nothing for the searches still to come; a second one ends them all."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
         self.end = time.monotonic()
 
     def part(self, share: float) -> float | None:

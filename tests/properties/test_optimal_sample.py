@@ -178,16 +178,16 @@ def test_intervals_hold_what_the_finished_run_finds(classes, weighted):
 
 def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
     overwritten = []
-    result = sample._Search._result
+    shares = sample._Search._shares
 
-    def spy(search, *arguments):
-        overwritten.append(int(search.control[_table.OVERWRITTEN]))
-        return result(search, *arguments)
+    def spy(search, exact):
+        overwritten.append(int(search.asking.control[_table.OVERWRITTEN]))
+        return shares(search, exact)
 
-    monkeypatch.setattr(sample._Search, "_result", spy)
+    monkeypatch.setattr(sample._Search, "_shares", spy)
     problem = mt.SampleProblem(*random_bits(250, 50, 5, noise=0.9))
     roomy = mt.optimal_trees(problem, 8, exact=True)
-    tight = mt.optimal_trees(problem, 8, exact=True, memory_limit=1)
+    tight = mt.optimal_trees(problem, 8, exact=True, memory_limit=3 * 2**20)
     assert overwritten[1] > 100 + overwritten[0]  # else the small table was large enough
     assert tight.errors.proved.all()
     assert tight.errors.tolist() == roomy.errors.tolist()
@@ -247,7 +247,8 @@ solved = mt.optimal_trees(problem, 30)
 errors = solved.errors
 assert (errors.lower <= errors.upper).all()
 assert not errors.proved.all()
-assert solved.tree(30).error(problem) == errors[30]
+assert solved.tree(30).error(problem, exact=True) * 900 == round(errors[30] * 900)
+assert solved.interrupted
 print("certified", int(errors.proved.sum()), flush=True)
 """
 

@@ -1,6 +1,8 @@
 """compare: learners beside the optimal trees."""
 
+import signal
 import statistics
+import threading
 
 import numpy as np
 import pandas as pd
@@ -139,12 +141,31 @@ def test_ctrl_c_ends_all_searches(monkeypatch):
 
     def interrupted(problem, max_size, exact, memory, progress, depth, seconds):
         given.append(seconds)
-        return whole(problem, max_size, exact, memory, progress, depth, 0.05)
+        if seconds is None:
+            threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+        return whole(problem, max_size, exact, memory, progress, depth, seconds)
 
     monkeypatch.setattr(comparing, "solve", interrupted)
     X, y = random_bits(700, 50, 3, noise=0.4)
     mt.compare("topdown", X, y, 12, time_limit=None, cv=2, repeats=1)
     assert given == [None, 0.02, 0.02]
+
+
+def test_a_second_ctrl_c_ends_the_comparison(monkeypatch):
+    begun = []
+    whole = comparing.solve
+
+    def interrupted(*arguments):
+        begun.append(arguments[-1])
+        after = 0.3 if arguments[-1] is None else 0.05
+        threading.Timer(after, signal.raise_signal, [signal.SIGINT]).start()
+        return whole(*arguments)
+
+    monkeypatch.setattr(comparing, "solve", interrupted)
+    X, y = random_bits(700, 50, 3, noise=0.4)
+    with pytest.raises(KeyboardInterrupt):
+        mt.compare("topdown", X, y, 30, time_limit=None, cv=2, repeats=1)
+    assert begun == [None, 0.02]
 
 
 def test_frames_categories_and_labels():

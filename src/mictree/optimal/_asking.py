@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from mictree._checks import TooLarge
 from mictree._jit import CORES
 from mictree.optimal import _search as search
-from mictree.optimal._frames import ERRORS, Frames, make_frames
+from mictree.optimal._frames import ERRORS, Frames, frame_bytes, make_frames
 from mictree.optimal._rows import Rows
 from mictree.optimal._table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
 
@@ -27,18 +28,31 @@ class Asking:
 
     Attributes
     ----------
+    budgets : the most splits that may be asked about; fewer than wanted where memory is short
     deadline : when to stop, by the monotonic clock; None for never
     interrupted : whether Ctrl-C was pressed; nothing is answered from then on
     tell : called now and then while a question is being answered
     """
 
-    def __init__(self, rows: Rows, budgets: int, levels: int, memory_limit: int) -> None:
-        self.rows, self.budgets, self.levels = rows, budgets, levels
-        each = 32 + rows.weights.itemsize * (budgets + 1)
-        self.most_places = max(SMALLEST_TABLE, 1 << ((memory_limit // each).bit_length() - 1))
-        self.workers = min(MOST_WORKERS, CORES)
+    def __init__(self, rows: Rows, budgets: int, depth: int, memory_limit: int) -> None:
+        self.rows = rows
+        entry = 32 + rows.weights.itemsize * (budgets + 1)
+        frame = frame_bytes(rows.data, budgets)
+        table = 2 * entry * SMALLEST_TABLE  # the old table is there while a new one is filled
+        for_frames = (memory_limit - table) // 2
+        # a frame's children are asked only if they may have more than one split
+        self.levels = max(1, min(budgets, depth, for_frames // frame))
+        self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
+        if memory_limit < table + frame:
+            raise TooLarge(
+                f"memory_limit must be at least {table + frame:,} bytes for {len(rows.kept)} "
+                f"literals and {len(rows.data.first_word) - 1} classes; got {memory_limit:,}"
+            )
+        self.workers = max(1, min(MOST_WORKERS, CORES, for_frames // (self.levels * frame)))
+        places = (memory_limit - self.workers * self.levels * frame) // (2 * entry)
+        self.most_places = 1 << max(SMALLEST_TABLE.bit_length(), places.bit_length()) - 1
         self.control = np.zeros(16, dtype=np.int64)
-        self.frames = [make_frames(rows.data, budgets, levels)]
+        self.frames = [make_frames(rows.data, self.budgets, self.levels)]
         self._make_table(SMALLEST_TABLE)
         self.deadline: float | None = None
         self.interrupted = False
@@ -49,6 +63,7 @@ class Asking:
         self.frames[0].mask[0] = 0
         search.solve(0, 0, 0, False, self.rows.data, self.table, self.frames[0], self.control)
         search.examine(0, self.rows.data, self.frames[0])
+        rehash(self.table, self.table)
 
     def _interrupt(self, *_: object) -> None:
         self.interrupted = True

@@ -54,17 +54,33 @@ BOUND, LIMIT, FLOOR, GOAL, BEST, ERRORS, TOTALS = 0, 1, 2, 3, 4, 5, 9
 
 def make_frames(data: Data, budgets: int, levels: int) -> Frames:
     """Frames for a search over some rows."""
-    literals, classes, kind = len(data.columns), len(data.first_word) - 1, data.weights.dtype
+    shapes, kind = _shapes(data, budgets), data.weights.dtype
+    kinds = {"mask": np.uint64, "order": np.int64, "keys": np.uint64, "state": np.int64}
     return Frames(
-        mask=np.empty((levels, data.columns.shape[1]), dtype=np.uint64),
-        pairs=np.empty((levels, classes, literals, literals), dtype=kind),
-        cells=np.empty((levels, SINGLE + classes, literals), dtype=kind),
-        order=np.empty((levels, literals), dtype=np.int64),
-        bounds=np.empty((levels, 2, budgets + 1), dtype=kind),
-        keys=np.empty((levels, 8), dtype=np.uint64),
-        state=np.empty((levels, 10), dtype=np.int64),
-        value=np.empty((levels, TOTALS + classes), dtype=kind),
+        **{
+            name: np.empty((levels, *shape), dtype=kinds.get(name, kind))
+            for name, shape in shapes.items()
+        }
     )
+
+
+def frame_bytes(data: Data, budgets: int) -> int:
+    """The memory of one level, at most."""
+    return 8 * sum(int(np.prod(shape)) for shape in _shapes(data, budgets).values())
+
+
+def _shapes(data: Data, budgets: int) -> dict[str, tuple[int, ...]]:
+    literals, classes = len(data.columns), len(data.first_word) - 1
+    return {
+        "mask": (data.columns.shape[1],),
+        "pairs": (classes, literals, literals),
+        "cells": (SINGLE + classes, literals),
+        "order": (literals,),
+        "bounds": (2, budgets + 1),
+        "keys": (8,),
+        "state": (10,),
+        "value": (TOTALS + classes,),
+    }
 
 
 def first_test(frames: Frames, budget: int, least: int) -> tuple[int, int, int, int]:
@@ -79,6 +95,7 @@ def first_test(frames: Frames, budget: int, least: int) -> tuple[int, int, int, 
         literal = int(sums.argmin())
         if sums[literal] == least:
             return literal, low, int(cells[2 * low, literal]), int(cells[2 * high + 1, literal])
+    literal = int(frames.order[0, frames.state[0, POSITION]])
     low = int(frames.state[0, LOW])
-    errors = frames.bounds[0, 0, low], frames.bounds[0, 1, budget - 1 - low]
-    return int(frames.order[0, frames.state[0, POSITION]]), low, *map(int, errors)
+    low_error, high_error = frames.bounds[0, 0, low], frames.bounds[0, 1, budget - 1 - low]
+    return literal, low, int(low_error), int(high_error)

@@ -37,13 +37,13 @@ class Rows:
         weights = weights * problem.class_weight[codes]
         kept = _distinct_literals(bits)
         words = _pack(bits[kept].T)
+        alike = _number_alike(words)
         _, first, group = np.unique(
-            np.column_stack([codes.astype(np.uint64), words]),
-            axis=0, return_index=True, return_inverse=True,
-        )  # fmt: skip
-        words, codes, bits = words[first], codes[first], bits[:, first]
-        weights, whole = _integers(np.bincount(group.ravel(), weights))
-        unavoidable = _unavoidable(words, codes, weights, len(problem.classes))
+            codes * (alike.max() + 1) + alike, return_index=True, return_inverse=True
+        )
+        words, codes, bits, alike = words[first], codes[first], bits[:, first], alike[first]
+        weights, whole = _integers(np.bincount(group, weights))
+        unavoidable = _unavoidable(alike, codes, weights, len(problem.classes))
         amounts, which = _amounts(weights)
         if len(amounts) > 1:
             words = np.column_stack([words, which])
@@ -142,9 +142,17 @@ def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint
     return np.left_shift(1, np.arange(digits)).astype(weights.dtype), weights.astype(np.uint64)
 
 
-def _unavoidable(words: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int):
+def _number_alike(words: np.ndarray) -> np.typing.NDArray[np.int64]:
+    """A number for each row, the same for equal ones."""
+    order = np.lexsort(words.T)
+    new = np.any(words[order[1:]] != words[order[:-1]], axis=1)
+    numbers = np.empty(len(words), dtype=np.int64)
+    numbers[order] = np.concatenate([[0], np.cumsum(new)])
+    return numbers
+
+
+def _unavoidable(alike: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int):
     """The weight of each row that is outvoted among the rows with the same literals."""
-    _, group = np.unique(words, axis=0, return_inverse=True)
-    votes = np.zeros((group.max() + 1, classes), dtype=weights.dtype)
-    np.add.at(votes, (group.ravel(), codes), weights)
-    return np.where(codes == votes.argmax(axis=1)[group.ravel()], 0, weights).astype(weights.dtype)
+    votes = np.zeros((alike.max() + 1, classes), dtype=weights.dtype)
+    np.add.at(votes, (alike, codes), weights)
+    return np.where(codes == votes.argmax(axis=1)[alike], 0, weights).astype(weights.dtype)

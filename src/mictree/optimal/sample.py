@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._checks import check_size
+from mictree._checks import check_count, check_seconds, check_size
 from mictree.growers import TopDown
 from mictree.optimal._asking import Asking
 from mictree.optimal._frames import first_test
@@ -48,10 +48,12 @@ class SampleOptimalTrees(OptimalTrees):
     ----------
     errors : CertifiedErrors, with ``lower``, ``upper`` and ``proved`` for each size
     sub_problems : how many row sets were looked at
+    interrupted : whether Ctrl-C ended the search
     """
 
     errors: CertifiedErrors
     sub_problems: int
+    interrupted: bool
     trees: tuple[Tree, ...] = field(repr=False)
 
     def tree(self, size: int) -> Tree:
@@ -80,8 +82,9 @@ def solve(
     """Prove sizes 1, 2, ... until ``max_size``, the time limit or an interrupt."""
     if max_depth is not None:
         check_size(max_depth, "max_depth")
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit must be a positive number of seconds; got {time_limit!r}")
+    if time_limit is not None:
+        time_limit = check_seconds(time_limit, "time_limit")
+    check_count(memory_limit, "memory_limit")
     return _Search(problem, max_size, memory_limit, progress, max_depth, time_limit).run(exact)
 
 
@@ -97,27 +100,35 @@ class _Search:
         max_depth: int | None,
         time_limit: float | None,
     ) -> None:
+        self.begin = time.monotonic()
         self.problem, self.max_size = problem, max_size
         self.progress = progress or (lambda found: None)
         self.time_limit = time_limit
         self.rows = Rows.of(problem)
         self.total, self.floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
-        self.budgets = min(max_size, MOST_BUDGETS)
-        self.depth = UNLIMITED if max_depth is None or max_depth >= self.budgets else max_depth
-        levels = min(self.budgets, self.depth) + 2
-        self.asking = Asking(self.rows, self.budgets, levels, memory_limit)
+        most = min(max_size, MOST_BUDGETS)
+        self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
+        self.asking = Asking(self.rows, most, self.depth, memory_limit)
+        self.budgets = self.asking.budgets
         self.greedy = TopDown().grow(problem, max_size) if max_depth is None else None
         self.trees = [_leaf_tree(problem)]
         self.upper = [self.rows.wrong(self.trees[0])]
         self.lower = self.upper + [self.floor] * max_size
 
     def run(self, exact: bool) -> SampleOptimalTrees:
+        compiling = time.monotonic()
         self.asking.compile()
-        begin = time.monotonic()
+        begin = self.begin + time.monotonic() - compiling  # compiling does not count
         if self.time_limit is not None:
             self.asking.deadline = begin + PROVING * self.time_limit
         with self.asking.running():
+            known = Polished(self.asking, self.trees[0], min(2, self.budgets), self.depth)
             for size in range(1, self.max_size + 1):
+                if size < len(known.errors):  # all that two splits can do is in the pair counts
+                    self.trees.append(known.tree(size))
+                    self.upper.append(int(known.errors[size]))
+                    self.lower[size] = self.upper[size]
+                    continue
                 self._add_candidate()
                 if size <= self.budgets and self.lower[size - 1] == self.upper[size - 1]:
                     self._prove(size)
@@ -127,9 +138,10 @@ class _Search:
                 self._bound(begin + self.time_limit)
         for size in reversed(range(self.max_size)):
             self.lower[size] = max(self.lower[size], self.lower[size + 1])
-        errors = self._shares(exact)
-        stored = int(self.asking.control[STORED])
-        return SampleOptimalTrees(self.problem, self.max_size, errors, stored, tuple(self.trees))
+        return SampleOptimalTrees(
+            self.problem, self.max_size, self._shares(exact),
+            int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
+        )  # fmt: skip
 
     def _add_candidate(self) -> None:
         """The better of the last tree and the greedy one of the next size."""
@@ -147,8 +159,7 @@ class _Search:
 
         That costs little, and is known when time runs out later.
         """
-        if size > 2:
-            self._ask(size, (self.upper[size] + 1) // 2)
+        self._ask(size, (self.upper[size] + 1) // 2)
         self._ask(size, self.upper[size])
 
     def _ask(self, size: int, bound: int) -> bool:
@@ -163,12 +174,19 @@ class _Search:
             found = self._retrace(size, value)
             if found is None:
                 return False
-            wrong = self.rows.wrong(found)
-            if wrong != value:
+            self._adopt(size, found)
+            if self.upper[size] != value:
+                wrong = self.rows.wrong(found)
                 raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
-            self.trees[size], self.upper[size] = found, value
         self.lower[size] = min(max(self.lower[size], value), self.upper[size])
         return True
+
+    def _adopt(self, size: int, tree: Tree) -> None:
+        """Take a tree for a size, and for all larger ones that have none as good."""
+        wrong = self.rows.wrong(tree)
+        while size < len(self.trees) and wrong < self.upper[size]:
+            self.trees[size], self.upper[size] = tree, wrong
+            size += 1
 
     def _tell(self, size: int) -> None:
         stored = int(self.asking.control[STORED])
@@ -213,14 +231,10 @@ class _Search:
                 polished = Polished(self.asking, tree, self.budgets, self.depth)
                 for size in range(proved, self.budgets + 1):
                     if polished.errors[size] < self.upper[size]:
-                        self.trees[size] = polished.tree(size)
-                        self.upper[size] = self.rows.wrong(self.trees[size])
+                        self._adopt(size, polished.tree(size))
                 if polished.errors[-1] >= error:
                     break
                 tree, error = polished.tree(self.budgets), polished.errors[-1]
-        for size in range(self.budgets + 1, self.max_size + 1):
-            if self.upper[size - 1] < self.upper[size]:
-                self.trees[size], self.upper[size] = self.trees[size - 1], self.upper[size - 1]
 
     def _bound(self, end: float) -> None:
         """Spend the rest of the time on lower bounds, each size its share of what is left."""
@@ -228,8 +242,8 @@ class _Search:
         for number, size in enumerate(open_sizes):
             now = time.monotonic()
             self.asking.deadline = now + (end - now) / (len(open_sizes) - number)
-            while self.lower[size] < self.upper[size]:
-                if not self._ask(size, (self.lower[size] + self.upper[size] + 1) // 2):
+            while (gap := self.upper[size] - self.lower[size]) > 0:
+                if not self._ask(size, self.lower[size] + (gap + 3) // 4):
                     break
 
     def _shares(self, exact: bool) -> CertifiedErrors:
