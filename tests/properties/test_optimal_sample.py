@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from fractions import Fraction
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,11 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.optimal import CertifiedErrors, _table, sample
+from mictree._checks import TooLarge
+from mictree.optimal import CertifiedErrors, _asking, _table, sample
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors
+from tests.reference.recursive_samples import recursive_least_errors
 
 SIZE = 4
+_LITTLE = 2**20  # bytes, of which the frames of 30 literals take up to half
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -194,19 +197,67 @@ def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
     assert [tight.tree(size).error(problem, exact=True) for size in range(9)] == [*roomy.errors]
 
 
-@pytest.mark.parametrize("literals", [63, 64, 65, 200])
-def test_many_literals(literals):
-    X, y = random_bits(120, literals, literals, noise=0.05)
-    X[:, -1], y[:] = (X[:, 0] & X[:, 1]) ^ X[:, 2], (X[:, 0] & X[:, 1]) ^ X[:, 2]
-    X[::9, -1] ^= 1
+@pytest.mark.parametrize(
+    ("literals", "classes", "size"), [(63, 2, 3), (64, 3, 3), (65, 2, 3), (129, 4, 2), (200, 2, 2)]
+)
+def test_many_literals(literals, classes, size):
+    X, y = random_bits(90, literals, literals, classes, noise=0.3)
     problem = mt.SampleProblem(X, y)
-    errors = mt.optimal_errors(problem, 2, exact=True)
-    columns = [0, 1, 2, literals - 1]  # the label depends on no others
-    few = mt.optimal_errors(mt.SampleProblem(X[:, columns], y), 2, exact=True)
-    assert np.all(errors <= few)
-    rows = [tuple(row) for row in X.tolist()]
-    assert errors[:2].tolist() == sample_least_errors(rows, y.tolist(), [1] * 120, 1)
-    assert errors[1] == Fraction(len(range(0, 120, 9)), 120)
+    solved = mt.optimal_trees(problem, size, exact=True)
+    wrong = recursive_least_errors(X, y, size)
+    assert [error * 90 for error in solved.errors] == wrong
+    assert [solved.tree(k).error(problem, exact=True) * 90 for k in range(size + 1)] == wrong
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.sampled_from([None, 2, 3, 4]))
+@settings(max_examples=15)
+def test_workers_agree_with_one(seed, classes, max_depth):
+    """Eight workers from the start, and a table that is too small, against one with room."""
+    random = np.random.default_rng(seed)
+    X, y = random_bits(int(random.integers(50, 300)), 30, seed, classes, noise=0.5)
+    weights = random.integers(1, 9, len(y)) if seed % 2 else None
+    problem = mt.SampleProblem(X, y, weights)
+    with mock.patch.object(_asking, "CORES", 1):
+        alone = mt.optimal_trees(problem, 6, exact=True, max_depth=max_depth)
+    with mock.patch.multiple(_asking, CORES=8, ALONE=0.0, SMALLEST_TABLE=256):
+        many = mt.optimal_trees(problem, 6, exact=True, max_depth=max_depth, memory_limit=_LITTLE)
+    assert many.errors.proved.all()
+    assert many.errors.tolist() == alone.errors.tolist()
+    assert many.trees == alone.trees
+
+
+def test_memory_is_planned():
+    """Frames and tables fit; where they cannot, fewer sizes are proved, or none and why is said."""
+    problem = mt.SampleProblem(*random_bits(80, 120, 1, noise=0.5))
+    with pytest.raises(TooLarge, match=r"memory_limit must be at least [0-9,]+ bytes for 120 lit"):
+        mt.optimal_errors(problem, 8, memory_limit=2**16)
+    with mock.patch.object(_asking, "SMALLEST_TABLE", 256):
+        few = sample._Search(problem, 20, 2**21, None, None, 1.0)
+        assert few.budgets < 20
+        solved = few.run(True)
+    kept = [array for frames in few.asking.frames for array in frames]
+    assert sum(array.nbytes for array in [*kept, *few.asking.table]) < 2**21
+    assert solved.errors.proved[: few.budgets + 1][:4].all()
+    whole = mt.optimal_errors(problem, 4, exact=True)
+    assert np.all((solved.errors.lower[:5] <= whole) & (whole <= solved.errors.upper[:5]))
+    for size in (3, 20):
+        assert solved.tree(size).error(problem, exact=True) == solved.errors[size]
+
+
+@pytest.mark.parametrize("max_depth", [None, 5, 7])
+def test_trees_of_sizes_not_proved_are_good(max_depth):
+    problem = mt.SampleProblem(*random_bits(500, 40, 6, noise=0.4))
+    solved = mt.optimal_trees(problem, 25, exact=True, max_depth=max_depth, time_limit=0.3)
+    unproved = np.flatnonzero(~solved.errors.proved)
+    assert len(unproved)
+    greedy = mt.TopDown().grow(problem, 25).exact_errors
+    for size in unproved:
+        tree = solved.tree(size)
+        assert tree.size <= size
+        assert max_depth is None or tree.depth <= max_depth
+        assert tree.error(problem, exact=True) == solved.errors[size]
+        if max_depth is None:
+            assert solved.errors[size] < greedy[size]
 
 
 def test_two_thousand_literals_within_the_limit():
@@ -299,6 +350,9 @@ def test_pystreed_agrees_on_random_data():
         ({"time_limit": -1.0}, "time_limit must be a positive number"),
         ({"max_depth": -1}, "max_depth must be an integer"),
         ({"max_size": -1}, "max_size must be an integer"),
+        ({"time_limit": "5"}, "time_limit must be a positive number"),
+        ({"memory_limit": "4GB"}, "memory_limit must be an integer"),
+        ({"memory_limit": -1}, "memory_limit must be an integer"),
     ],
 )
 def test_bad_arguments(arguments, rule):
