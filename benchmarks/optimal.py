@@ -119,7 +119,7 @@ def frontier(name: str, peer: Any) -> None:
 
 def depth_four(peer: Any) -> None:
     """No limit of size but the depth's own, as pystreed and pydl8.5 have it."""
-    for name in ("tic-tac-toe", "monks-2", "wine"):
+    for name in ("tic-tac-toe", "monks-2", "wine", "breast_cancer", "dnf"):
         X, y = CASES[name][0]()
         problem = mt.SampleProblem(X, y)
         seconds = best_time(lambda p=problem: mt.optimal_trees(p, 15, max_depth=4), 1)
