@@ -86,16 +86,28 @@ def _shapes(data: Data, budgets: int) -> dict[str, tuple[int, ...]]:
 def first_test(frames: Frames, budget: int, least: int) -> tuple[int, int, int, int]:
     """The first test of the tree that frame 0 has retraced.
 
-    Returns the literal, the budget of the low child, and the least errors of both children.
+    Returns the literal, the budget of the low child, and the least errors of both children. Of all
+    that the pairs know to be as good, the one with the purest children is taken.
     """
     cells = frames.cells[0].astype(np.int64)
-    pairs = [(low, high) for low in range(2) for high in range(2) if low + high < budget]
-    for low, high in pairs:
-        sums = np.where(cells[LEAF] < 0, least + 1, cells[2 * low] + cells[2 * high + 1])
-        literal = int(sums.argmin())
-        if sums[literal] == least:
+    for sizes in ([(0, 0)], [(0, 1), (1, 0)], [(1, 1)]):
+        ways = []
+        for low, high in sizes:
+            errors = cells[2 * low] + cells[2 * high + 1]
+            attained = np.flatnonzero((cells[LEAF] >= 0) & (errors == least))
+            ways += [(literal, low, high) for literal in attained.tolist()]
+        if ways and sum(sizes[0]) < budget:
+            impurity = _impurities(cells[SINGLE:], frames.value[0, TOTALS:])
+            literal, low, high = min(ways, key=lambda way: impurity[way[0]])
             return literal, low, int(cells[2 * low, literal]), int(cells[2 * high + 1, literal])
     literal = int(frames.order[0, frames.state[0, POSITION]])
     low = int(frames.state[0, LOW])
     low_error, high_error = frames.bounds[0, 0, low], frames.bounds[0, 1, budget - 1 - low]
     return literal, low, int(low_error), int(high_error)
+
+
+def _impurities(high: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """The Gini impurity of both children of each literal, weighted, from the classes' weights."""
+    sides = np.stack([totals[:, None] - high, high]).astype(float)
+    masses = sides.sum(axis=1)
+    return (masses - (sides**2).sum(axis=1) / np.maximum(masses, 1)).sum(axis=0)

@@ -124,13 +124,12 @@ class _Search:
         with self.asking.running():
             known = Polished(self.asking, self.trees[0], min(2, self.budgets), self.depth)
             for size in range(1, self.max_size + 1):
-                if size < len(known.errors):  # all that two splits can do is in the pair counts
-                    self.trees.append(known.tree(size))
-                    self.upper.append(int(known.errors[size]))
-                    self.lower[size] = self.upper[size]
-                    continue
                 self._add_candidate()
-                if size <= self.budgets and self.lower[size - 1] == self.upper[size - 1]:
+                if size < len(known.errors):  # all that two splits can do is in the pair counts
+                    if known.errors[size] < self.upper[size]:
+                        self._adopt(size, known.tree(size))
+                    self.lower[size] = self.upper[size]
+                elif size <= self.budgets and self.lower[size - 1] == self.upper[size - 1]:
                     self._prove(size)
             if self.lower[-1] < self.upper[-1]:
                 self._polish()
@@ -145,9 +144,9 @@ class _Search:
 
     def _add_candidate(self) -> None:
         """The better of the last tree and the greedy one of the next size."""
-        tree, upper = self.trees[-1], self.upper[-1]
-        if self.greedy is not None and upper > self.floor:
-            grown = self.greedy.tree(len(self.trees))
+        tree, upper, size = self.trees[-1], self.upper[-1], len(self.trees)
+        if self.greedy is not None and self.greedy.errors[size] < self.greedy.errors[size - 1]:
+            grown = self.greedy.tree(size)
             wrong = self.rows.wrong(grown)
             if wrong < upper:
                 tree, upper = grown, wrong
