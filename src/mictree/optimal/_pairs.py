@@ -30,7 +30,7 @@ from mictree.optimal._frames import (
 def count(level, data, frames):
     """Fill a frame's pair counts; says whether they are not the ones that were there."""
     if level == 0:
-        _add_rows(0, frames.mask[0], data, frames)
+        _add_rows(0, 0, -1, data, frames)
         return True
     above = level - 1
     literal = frames.order[above, frames.state[above, POSITION]]
@@ -40,8 +40,7 @@ def count(level, data, frames):
     if held == wanted:
         return False
     if held // 2 != literal:
-        flip = np.uint64(0) if smaller % 2 == 1 else ALL
-        _add_rows(level, frames.mask[above] & (data.columns[literal] ^ flip), data, frames)
+        _add_rows(level, above, smaller, data, frames)
         held = smaller
     if held != wanted:
         _subtract(above, frames.pairs, frames.cells)
@@ -64,8 +63,12 @@ def _subtract(level, pairs, cells):
 
 
 @jit
-def _add_rows(level, mask, data, frames):
-    """Count the rows of a mask, in blocks of up to 64 rows of one class."""
+def _add_rows(level, above, child, data, frames):
+    """Count the rows of a child of a frame, all its rows for -1, in blocks of up to 64 of a class.
+
+    Children are numbered by twice the literal, plus 1 where it holds.
+    """
+    flip = np.uint64(0) if child % 2 == 1 else ALL
     frames.pairs[level] = 0
     frames.cells[level, SHARE] = 0
     block = np.empty((data.words.shape[1], 64), dtype=np.uint64)
@@ -76,7 +79,9 @@ def _add_rows(level, mask, data, frames):
             used = 0
             while used < 64:
                 while left == 0 and word < end:
-                    left = mask[word]
+                    left = frames.mask[above, word]
+                    if child >= 0:
+                        left &= data.columns[child // 2, word] ^ flip
                     word += 1
                 if left == 0:
                     break

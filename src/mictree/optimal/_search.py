@@ -146,6 +146,8 @@ def _enter(level, data, table, frames, control):
         if level > 0:
             _remember(level, best, True, table, frames, control)
         return True, np.int64(best)
+    if state[level, USEFUL] < 0:
+        _sort_literals(level, frames.cells, frames.order, state)
     return False, np.int64(best)
 
 
@@ -158,7 +160,7 @@ def _look(level, error, data, frames):
     least_errors(level, frames.state[level, DEPTH], frames)
     if level + 1 < len(frames.state):
         frames.state[level + 1, HELD] = -1
-    _sort_literals(level, frames.cells, frames.order, frames.state)
+    frames.state[level, USEFUL] = -1  # not sorted yet
 
 
 @jit
