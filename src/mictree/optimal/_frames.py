@@ -29,23 +29,26 @@ class Frames(NamedTuple):
 
     mask: np.ndarray  # (levels, slot words)
     pairs: np.ndarray  # (levels, classes, literals, literals) weight where both hold; lower half
-    cells: np.ndarray  # (levels, 7 + classes, literals); see the names below
-    order: np.ndarray  # (levels, literals) in which they are tried
-    bounds: np.ndarray  # (levels, 2, budgets) lower bounds of the literal's children by budget
+    cells: np.ndarray  # (levels, 8 + classes, literals); see the names below
+    order: np.ndarray  # (levels, 2, literals) in which they are tried; those looked up so far
+    bounds: np.ndarray  # (levels, 1 + literals, 2, budgets) lower bounds of both children by
+    # budget: of the literal being tried, and of those looked up so far
     keys: np.ndarray  # (levels, 8): of the rows; of both children; which of their bounds are exact
-    state: np.ndarray  # (levels, 10)
+    state: np.ndarray  # (levels, 11)
     value: np.ndarray  # (levels, 9 + classes)
 
 
 # cells: least errors of the low and high child without a split, with one; their unavoidable errors
 LEAF, ONE, LEAST = 0, 2, 4
 SHARE = 6  # the unavoidable errors where the literal holds
-SINGLE = 7  # the weight of each class where it holds
+MASS = 7  # the weight where it holds
+SINGLE = 8  # and of each class
 # keys
 EXACT = 6
 # state: the question; the literal and the share of the budget at which it stands; the last child
-# asked; the child with less weight; how many literals split the rows; whose child's pairs are here
-BUDGET, DEPTH, POSITION, TURN, LOOKED, SIDE, LOW, SMALLER, USEFUL, HELD = range(10)
+# asked; the child with less weight; how many literals split the rows; whose child's pairs are
+# here; how many literals were looked up
+BUDGET, DEPTH, POSITION, TURN, LOOKED, SIDE, LOW, SMALLER, USEFUL, HELD, DONE = range(11)
 # value: the answer is wanted if below the bound; the best so far or the bound; the unavoidable
 # error; an error that is good enough; one that is attained; those with 0, 1, 2 splits and with one
 # in each child; the weight of each class
@@ -75,10 +78,10 @@ def _shapes(data: Data, budgets: int) -> dict[str, tuple[int, ...]]:
         "mask": (data.columns.shape[1],),
         "pairs": (classes, literals, literals),
         "cells": (SINGLE + classes, literals),
-        "order": (literals,),
-        "bounds": (2, budgets + 1),
+        "order": (2, literals),
+        "bounds": (1 + literals, 2, budgets + 1),
         "keys": (8,),
-        "state": (10,),
+        "state": (11,),
         "value": (TOTALS + classes,),
     }
 
@@ -100,9 +103,9 @@ def first_test(frames: Frames, budget: int, least: int) -> tuple[int, int, int, 
             impurity = _impurities(cells[SINGLE:], frames.value[0, TOTALS:])
             literal, low, high = min(ways, key=lambda way: impurity[way[0]])
             return literal, low, int(cells[2 * low, literal]), int(cells[2 * high + 1, literal])
-    literal = int(frames.order[0, frames.state[0, POSITION]])
+    literal = int(frames.order[0, 0, frames.state[0, POSITION]])
     low = int(frames.state[0, LOW])
-    low_error, high_error = frames.bounds[0, 0, low], frames.bounds[0, 1, budget - 1 - low]
+    low_error, high_error = frames.bounds[0, 0, 0, low], frames.bounds[0, 0, 1, budget - 1 - low]
     return literal, low, int(low_error), int(high_error)
 
 

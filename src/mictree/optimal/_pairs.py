@@ -16,6 +16,7 @@ from mictree.optimal._frames import (
     HELD,
     LEAF,
     LEAST,
+    MASS,
     ONE,
     POSITION,
     SHARE,
@@ -33,7 +34,7 @@ def count(level, data, frames):
         _add_rows(0, 0, -1, data, frames)
         return True
     above = level - 1
-    literal = frames.order[above, frames.state[above, POSITION]]
+    literal = frames.order[above, 0, frames.state[above, POSITION]]
     smaller = 2 * literal + frames.state[above, SMALLER]
     wanted = 2 * literal + frames.state[above, SIDE]
     held = frames.state[level, HELD]  # the child of the frame above whose counts are there
@@ -179,6 +180,7 @@ def least_errors(level, depth, frames):
             low += rest
             high += held
             low_most, high_most = max(low_most, rest), max(high_most, held)
+        cells[level, MASS, literal] = high
         low_error, high_error = low - low_most, high - high_most
         cells[level, ONE, literal], cells[level, ONE + 1, literal] = low_error, high_error
         share = cells[level, SHARE, literal]

@@ -16,6 +16,7 @@ from mictree.optimal._frames import (
     BOUND,
     BUDGET,
     DEPTH,
+    DONE,
     ERRORS,
     EXACT,
     FLOOR,
@@ -26,6 +27,7 @@ from mictree.optimal._frames import (
     LIMIT,
     LOOKED,
     LOW,
+    MASS,
     ONE,
     POSITION,
     SIDE,
@@ -148,6 +150,7 @@ def _enter(level, data, table, frames, control):
         return True, np.int64(best)
     if state[level, USEFUL] < 0:
         _sort_literals(level, frames.cells, frames.order, state)
+    state[level, DONE] = 0
     return False, np.int64(best)
 
 
@@ -173,12 +176,12 @@ def _sort_literals(level, cells, order, state):
         score = cells[level, ONE, literal] + cells[level, ONE + 1, literal]
         place = useful
         while place > 0:
-            before = order[level, place - 1]
+            before = order[level, 0, place - 1]
             if cells[level, ONE, before] + cells[level, ONE + 1, before] <= score:
                 break
-            order[level, place] = before
+            order[level, 0, place] = before
             place -= 1
-        order[level, place] = literal
+        order[level, 0, place] = literal
         useful += 1
     state[level, USEFUL] = useful
 
@@ -222,7 +225,7 @@ def _take(level, answer, frames):
     side, low = frames.state[level, SIDE], frames.state[level, LOW]
     budget = low if side == 0 else frames.state[level, BUDGET] - 1 - low
     for size in range(budget + 1):
-        frames.bounds[level, side, size] = max(frames.bounds[level, side, size], answer)
+        frames.bounds[level, 0, side, size] = max(frames.bounds[level, 0, side, size], answer)
     if answer < frames.value[level + 1, BOUND]:
         frames.keys[level, EXACT + side] |= np.uint64(1) << np.uint64(budget)
 
@@ -240,14 +243,16 @@ def _advance(level, data, table, frames, control):
         state[level, POSITION] < state[level, USEFUL] and value[level, LIMIT] > value[level, GOAL]
     ):
         turn = state[level, TURN]
+        literal = frames.order[level, 0, state[level, POSITION]]
         if level == 0:
             value[0, LIMIT] = min(value[0, LIMIT], control[FOUND])
         if turn == budget:
+            if state[level, LOOKED]:
+                _finish(level, literal, budget, frames.order, bounds, state)
             following = state[level, POSITION] + 1
             state[level, POSITION] = atomic_add(control, NEXT, 1) if level == 0 else following
             state[level, TURN], state[level, LOOKED] = 0, 0
             continue
-        literal = frames.order[level, state[level, POSITION]]
         offset = (turn + 1) // 2
         low_budget = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
         high_budget = budget - 1 - low_budget
@@ -258,8 +263,9 @@ def _advance(level, data, table, frames, control):
                 state[level, TURN] += 1
                 continue
             _look_up(level, literal, data, table, frames)
+            _compare(level, literal, budget, frames)
             state[level, LOOKED] = 1
-        low, high = bounds[level, 0, low_budget], bounds[level, 1, high_budget]
+        low, high = bounds[level, 0, 0, low_budget], bounds[level, 0, 1, high_budget]
         if low + high >= value[level, LIMIT]:
             state[level, TURN] += 1
             continue
@@ -284,6 +290,39 @@ def _advance(level, data, table, frames, control):
         _ask(level + 1, child_budget, rest, state[level, DEPTH] - 1, state, value)
         return True
     return False
+
+
+@jit
+def _finish(level, literal, budget, order, bounds, state):
+    """Keep what was learned of a literal's children, for those to come."""
+    number = state[level, DONE]
+    order[level, 1, number] = literal
+    for size in range(2, budget):
+        bounds[level, 1 + number, 0, size] = bounds[level, 0, 0, size]
+        bounds[level, 1 + number, 1, size] = bounds[level, 0, 1, size]
+    state[level, DONE] = number + 1
+
+
+@jit
+def _compare(level, literal, budget, frames):
+    """Raise the bounds of a literal's children by those of similar children.
+
+    A row set that lacks some rows of another has at least the other's least error less their
+    weight.
+    """
+    cells, bounds = frames.cells, frames.bounds
+    mass = cells[level, MASS, literal]
+    for number in range(frames.state[level, DONE]):
+        other = frames.order[level, 1, number]
+        both = 0
+        for label in range(frames.pairs.shape[1]):
+            both += frames.pairs[level, label, max(literal, other), min(literal, other)]
+        lacked = mass - both  # by the low child
+        for side in range(2):
+            for size in range(2, budget):
+                bound = bounds[level, 1 + number, side, size] - lacked
+                bounds[level, 0, side, size] = max(bounds[level, 0, side, size], bound)
+            lacked += cells[level, MASS, other] - mass
 
 
 @jit
@@ -352,7 +391,7 @@ def _known_bounds(level, literal, side, budget, depth, place, table, frames):
             known |= (table.entries[place, EXACT_BUDGETS] >> np.uint64(possible)) & np.uint64(
                 1
             ) != 0
-        bounds[level, side, size] = bound
+        bounds[level, 0, side, size] = bound
         if known:
             exact |= np.uint64(1) << np.uint64(size)
     frames.keys[level, EXACT + side] = exact
