@@ -110,6 +110,7 @@ def _atomic_add(typing: Any, array: Any, place: Any, amount: Any) -> Any:
 def _generate_atomic_swap(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     place = _place(context, builder, signature, arguments)
     done = builder.cmpxchg(place, arguments[2], arguments[3], "acq_rel", "monotonic")
+    builder.fence("release")  # on ARM what is written next could be seen before the swap
     return builder.extract_value(done, 1)
 
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import pairwise
+from itertools import pairwise, product
 from unittest import mock
 
 import numpy as np
@@ -318,6 +318,101 @@ def test_ctrl_c_returns_what_is_certified():
         out, err = process.communicate(timeout=20)
     assert process.returncode == 0, err
     assert out.startswith("certified ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_before_any_worker_has_started(monkeypatch):
+    gather = _asking.Asking._gather
+
+    def interrupted(self, *arguments):
+        signal.raise_signal(signal.SIGINT)
+        return gather(self, *arguments)
+
+    monkeypatch.setattr(_asking.Asking, "_gather", interrupted)
+    solved = mt.optimal_trees(mt.SampleProblem(*random_bits(200, 12, 0, noise=0.5)), 5)
+    assert solved.interrupted
+    assert solved.errors.proved.tolist() == [True, True, True, False, False, False]
+
+
+def test_progress_that_raises_ends_the_search():
+    random = np.random.default_rng(0)
+    problem = mt.SampleProblem(random.random((2000, 120)) < 0.5, random.integers(0, 2, 2000))
+    raised = []
+
+    def stop(found):
+        if found.size == 5 and found.lower > 0:  # half is refuted; the long question is under way
+            raised.append(time.monotonic())
+            raise LookupError
+
+    with (
+        mock.patch.object(_asking, "SMALLEST_TABLE", 2**20),  # never grows: that ends a question
+        pytest.raises(LookupError),
+    ):
+        mt.optimal_trees(problem, 8, progress=stop, memory_limit=2 * 10**8)
+    assert time.monotonic() - raised[0] < 1
+
+
+@pytest.mark.parametrize("table", [16, 2**14])
+def test_more_splits_than_the_depth_allows(table, monkeypatch):
+    """Sizes above 2**max_depth - 1 are found when time ran out on the smaller ones."""
+    random = np.random.default_rng(0)
+    problem = mt.SampleProblem(random.random((300, 25)) < 0.4, random.integers(0, 2, 300))
+    least = mt.optimal_errors(problem, 7, exact=True, max_depth=3)[7]
+    ask = _asking.Asking.ask
+
+    def late(self, rows, budget, bound, depth, retrace=False):
+        if budget < 8 and not retrace:
+            return None
+        return ask(self, rows, budget, bound, depth, retrace)
+
+    monkeypatch.setattr(_asking.Asking, "ask", late)
+    monkeypatch.setattr(_asking, "SMALLEST_TABLE", table)
+    solved = mt.optimal_trees(
+        problem, 9, exact=True, max_depth=3, time_limit=20, memory_limit=144 * table + 700_000
+    )
+    assert solved.errors[8] == least
+    assert solved.tree(8).error(problem, exact=True) == least
+
+
+def test_sizes_between_proved_ones_are_polished():
+    """A greedy tree without errors proves the largest sizes; those below still get better trees."""
+    X, _ = random_bits(400, 30, 3)
+    y = (X[:, 0] & X[:, 1] | X[:, 2] & X[:, 3] | X[:, 4] & X[:, 5] & X[:, 6]).astype(int)
+    problem = mt.SampleProblem(X, y)
+    greedy = mt.TopDown().grow(problem, 50).errors
+    assert greedy[-1] == 0
+    with mock.patch.object(sample, "PROVING", 1e-9), mock.patch.object(sample, "POLISHING", 1.0):
+        errors = mt.optimal_errors(problem, 50, time_limit=0.01)
+    assert np.any(errors.upper[3:] < greedy[3:] - 1e-12)
+
+
+def test_numpy_integers_are_integers():
+    problem = mt.SampleProblem([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    for one in (np.int64, np.uint8):
+        errors = mt.optimal_errors(problem, one(3), max_depth=one(2))
+        assert errors.tolist() == [0.5, 0.5, 0.25, 0.0]
+    assert mt.optimal_errors(problem, 3, memory_limit=np.int64(2**30)).proved.all()
+    model = mt.OptimalTreeClassifier(3, max_depth=np.int64(2), memory_limit=np.int64(2**30))
+    assert model.fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).proved_
+
+
+def test_weights_without_a_sum():
+    X, y = [[0], [1]], [0, 1]
+    for weights, factors in (
+        ([1e308, 1e308], None),
+        ([1e-200, 1e-200], [1e-200, 1e-200]),
+        (None, [np.inf, 1]),
+    ):
+        with pytest.raises(ValueError, match="weights must have a positive and finite sum; it is"):
+            mt.SampleProblem(X, y, weights, class_weight=factors)
+
+
+def test_a_weight_that_vanishes_counts_nothing():
+    X = list(product((0, 1), repeat=5))
+    y = np.array([(sum(row) + row[0] * row[1]) % 3 for row in X])
+    problem = mt.SampleProblem(X, y, np.where(y == 0, 1e-200, 1.0), class_weight=[1e-200, 1, 1])
+    without = mt.SampleProblem(np.array(X)[y > 0], y[y > 0])
+    assert mt.optimal_errors(problem, 5).tolist() == mt.optimal_errors(without, 5).tolist()
 
 
 def test_progress_tells_of_sizes_and_sub_problems():

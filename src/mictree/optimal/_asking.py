@@ -21,6 +21,7 @@ SMALLEST_TABLE = 1 << 14
 PATIENCE = 0.05  # seconds between two looks at the clock
 ALONE = 0.01  # seconds after which a worker is helped
 MOST_WORKERS = 8
+MOVED = 1 << 17  # places of a table that are moved between two looks at the clock
 
 
 class Asking:
@@ -53,7 +54,7 @@ class Asking:
         self.most_places = 1 << max(SMALLEST_TABLE.bit_length(), places.bit_length()) - 1
         self.control = np.zeros(16, dtype=np.int64)
         self.frames = [make_frames(rows.data, self.budgets, self.levels)]
-        self._make_table(SMALLEST_TABLE)
+        self._use_table(self._make_table(SMALLEST_TABLE))
         self.deadline: float | None = None
         self.interrupted = False
         self.tell: Callable[[], None] = lambda: None
@@ -76,7 +77,10 @@ class Asking:
         before = signal.signal(signal.SIGINT, self._interrupt) if catch else None
         try:
             with ThreadPoolExecutor(self.workers) as self.pool:
-                yield
+                try:
+                    yield
+                finally:  # whoever is told may raise; the pool waits for its workers
+                    self.control[STATUS] = STOP
         finally:
             if catch:
                 signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
@@ -98,7 +102,7 @@ class Asking:
                 return None
             if self.control[STATUS] == RUN:
                 return min(answers)
-            self._make_table(2 * len(self.table.entries), self.table)
+            self._grow_table()
 
     def errors(self, rows: np.ndarray, depth: int) -> np.ndarray:
         """Errors that some rows' pair counts know trees for: with 0, 1, 2 and 3 splits.
@@ -121,6 +125,8 @@ class Asking:
                 frames.mask[0] = mask
                 solve = self.pool.submit(search.solve, *question, self.table, frames, self.control)
                 started.append(solve)
+            elif not started:  # Ctrl-C came first
+                break
             working = wait(started, self._patience(len(started) < workers)).not_done
             self.tell()
             if self._is_late():
@@ -141,12 +147,24 @@ class Asking:
             return longest
         return max(0.001, min(longest, self.deadline - time.monotonic()))
 
-    def _make_table(self, places: int, before: Table | None = None) -> None:
-        self.table = Table(
+    def _make_table(self, places: int) -> Table:
+        return Table(
             np.zeros((places, 4), dtype=np.uint64),
             np.zeros((places, self.budgets + 1), dtype=self.rows.weights.dtype),
         )
-        if before is not None:
-            rehash(before, self.table)
+
+    def _use_table(self, table: Table) -> None:
+        places = len(table.entries)
+        self.table = table
         # the largest table overwrites instead of growing
         self.control[ROOM] = places // 2 if 2 * places <= self.most_places else 2**62
+
+    def _grow_table(self) -> None:
+        """Move to a table twice as large, if there is time: a large one takes seconds."""
+        places = len(self.table.entries)
+        larger = self._make_table(2 * places)
+        for start in range(0, places, MOVED):
+            if self._is_late():
+                return
+            rehash(Table(*(part[start : start + MOVED] for part in self.table)), larger)
+        self._use_table(larger)

@@ -105,7 +105,8 @@ def first_test(frames: Frames, budget: int, least: int) -> tuple[int, int, int, 
             return literal, low, int(cells[2 * low, literal]), int(cells[2 * high + 1, literal])
     literal = int(frames.order[0, 0, frames.state[0, POSITION]])
     low = int(frames.state[0, LOW])
-    low_error, high_error = frames.bounds[0, 0, 0, low], frames.bounds[0, 0, 1, budget - 1 - low]
+    high = int(frames.state[0, BUDGET]) - 1 - low  # depth may leave less than the budget
+    low_error, high_error = frames.bounds[0, 0, 0, low], frames.bounds[0, 0, 1, high]
     return literal, low, int(low_error), int(high_error)
 
 

@@ -5,6 +5,8 @@ counts of its rows know; a dynamic program over the nodes shares the budget out 
 What it finds is a new tree, to which the same can be done again.
 """
 
+import math
+import time
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,9 @@ class Polished:
     errors : wrong weight by size, 0 to ``most``
     """
 
-    def __init__(self, asking: Asking, tree: Tree, most: int, depth: int) -> None:
+    def __init__(
+        self, asking: Asking, tree: Tree, most: int, depth: int, until: float = math.inf
+    ) -> None:
         self.asking, self.skeleton = asking, tree
         rows = asking.rows
         self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
@@ -37,6 +41,8 @@ class Polished:
         self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
         self.best: dict[int, np.ndarray] = {}
         for node, (members, left) in reversed(self.nodes.items()):
+            if time.monotonic() > until:
+                left = 0  # what is not counted in time stays as it is, or a leaf
             few = self.few[node] = asking.errors(members, left)
             best = self.best[node] = few[np.minimum(np.arange(most + 1), 3)]
             if tree.tests[node] >= 0:

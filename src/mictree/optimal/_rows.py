@@ -137,7 +137,7 @@ def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint
     """A few amounts, and which of them add up to each weight: bit k for amount k."""
     values, which = np.unique(weights, return_inverse=True)
     digits = int(values[-1]).bit_length()
-    if len(values) <= digits:
+    if len(values) <= max(2, digits):
         return values, np.uint64(1) << which.ravel().astype(np.uint64)
     return np.left_shift(1, np.arange(digits)).astype(weights.dtype), weights.astype(np.uint64)
 

@@ -81,10 +81,10 @@ def solve(
 ) -> SampleOptimalTrees:
     """Prove sizes 1, 2, ... until ``max_size``, the time limit or an interrupt."""
     if max_depth is not None:
-        check_size(max_depth, "max_depth")
+        max_depth = check_size(max_depth, "max_depth")
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")
-    check_count(memory_limit, "memory_limit")
+    memory_limit = check_count(memory_limit, "memory_limit")
     return _Search(problem, max_size, memory_limit, progress, max_depth, time_limit).run(exact)
 
 
@@ -131,8 +131,7 @@ class _Search:
                     self.lower[size] = self.upper[size]
                 elif size <= self.budgets and self.lower[size - 1] == self.upper[size - 1]:
                     self._prove(size)
-            if self.lower[-1] < self.upper[-1]:
-                self._polish()
+            self._polish()
             if self.time_limit is not None:
                 self._bound(begin + self.time_limit)
         for size in reversed(range(self.max_size)):
@@ -220,24 +219,29 @@ class _Search:
             ]
         return Tree.build(names, finished[0])
 
+    def _open_sizes(self) -> list[int]:
+        return [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]
+
     def _polish(self) -> None:
         """Look for better trees of the sizes that are not proved, for a moment."""
         until = time.monotonic() + POLISHING
-        proved = sum(map(operator.eq, self.lower, self.upper))
-        for start in {proved - 1, self.budgets}:
+        open_sizes = self._open_sizes()
+        for start in {open_sizes[0] - 1, self.budgets} if open_sizes else ():
             tree, error = self.trees[start], self.upper[start] + 1
             while time.monotonic() < until:
-                polished = Polished(self.asking, tree, self.budgets, self.depth)
-                for size in range(proved, self.budgets + 1):
+                polished = Polished(self.asking, tree, self.budgets, self.depth, until)
+                for size in open_sizes:
                     if polished.errors[size] < self.upper[size]:
                         self._adopt(size, polished.tree(size))
+                    if time.monotonic() > until:
+                        return
                 if polished.errors[-1] >= error:
                     break
                 tree, error = polished.tree(self.budgets), polished.errors[-1]
 
     def _bound(self, end: float) -> None:
         """Spend the rest of the time on lower bounds, each size its share of what is left."""
-        open_sizes = [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]
+        open_sizes = self._open_sizes()
         for number, size in enumerate(open_sizes):
             now = time.monotonic()
             self.asking.deadline = now + (end - now) / (len(open_sizes) - number)
@@ -253,7 +257,10 @@ class _Search:
                 [share(wrong, self.total) for wrong in side] for side in (self.lower, self.upper)
             ]
         else:  # each weight was rounded by at most a half
-            upper = [tree.error(self.problem, exact) for tree in self.trees]
+            # many sizes may share a tree
+            distinct = {id(tree): tree for tree in self.trees}
+            known = {key: tree.error(self.problem, exact) for key, tree in distinct.items()}
+            upper = [known[id(tree)] for tree in self.trees]
             rounding = len(self.rows.codes)
             bounds = (
                 [

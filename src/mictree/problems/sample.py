@@ -160,6 +160,11 @@ class SampleProblem(Problem):
             self.class_weight = np.array(class_weight, dtype=float)
             if self.class_weight.shape != (len(classes),) or not np.all(self.class_weight > 0):
                 raise ValueError(f"class_weight must be positive, one a class; got {class_weight}")
+        if weights is not None or class_weight is not None:
+            with np.errstate(over="ignore"):
+                total = (self.class_weight[codes] * (1.0 if weights is None else weights)).sum()
+            if not 0 < total < math.inf:
+                raise ValueError(f"weights must have a positive and finite sum; it is {total}")
         self._pack(data, codes, weights, max_thresholds)
 
     def _pack(
