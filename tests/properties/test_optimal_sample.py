@@ -456,6 +456,19 @@ def test_bad_arguments(arguments, rule):
         mt.optimal_errors(problem, **{"max_size": 2} | arguments)
 
 
+def test_rounded_weights_are_not_proved_to_the_last_digit():
+    """Weights of which 52 digits of the sum do not tell the smaller one from 0."""
+    problem = mt.SampleProblem([[0], [1]], [0, 1], [1.0, 1e-20])
+    errors = mt.optimal_errors(problem, 1, exact=True)
+    assert errors.lower.tolist() == [0, 0]
+    assert not errors.proved.any()
+    assert np.all(errors.upper > 0)
+    uneven = mt.SampleProblem([[0, 1], [1, 0], [1, 1]], [0, 1, 0], [0.1, 0.7, 0.3])
+    assert mt.optimal_errors(uneven, 2).proved.all()
+    halves = mt.SampleProblem([[0], [1]], [0, 1], [0.5, 0.25])
+    assert mt.optimal_errors(halves, 1, exact=True).proved.all()
+
+
 def test_certified_errors_keep_their_bounds():
     errors = CertifiedErrors.between(np.array([0.5, 0.1, 0.0]), np.array([0.5, 0.2, 0.1]))
     for copy in (errors, pickle.loads(pickle.dumps(errors)), errors[:]):

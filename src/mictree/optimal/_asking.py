@@ -97,7 +97,7 @@ class Asking:
         workers = 1 if retrace else self.workers
         while True:
             self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
-            answers = None if self._is_late() else self._gather(workers, mask, question)
+            answers = None if self.is_late() else self._gather(workers, mask, question)
             if answers is None or self.control[STATUS] == STOP:
                 return None
             if self.control[STATUS] == RUN:
@@ -129,7 +129,7 @@ class Asking:
                 break
             working = wait(started, self._patience(len(started) < workers)).not_done
             self.tell()
-            if self._is_late():
+            if self.is_late():
                 self.control[STATUS] = STOP
         return [answer.result() for answer in started]
 
@@ -138,7 +138,8 @@ class Asking:
             self.frames.append(make_frames(self.rows.data, self.budgets, self.levels))
         return self.frames[worker]
 
-    def _is_late(self) -> bool:
+    def is_late(self) -> bool:
+        """Whether nothing is answered any more."""
         return self.interrupted or (self.deadline is not None and time.monotonic() > self.deadline)
 
     def _patience(self, alone: bool) -> float:
@@ -164,7 +165,7 @@ class Asking:
         places = len(self.table.entries)
         larger = self._make_table(2 * places)
         for start in range(0, places, MOVED):
-            if self._is_late():
+            if self.is_late():
                 return
             rehash(Table(*(part[start : start + MOVED] for part in self.table)), larger)
         self._use_table(larger)

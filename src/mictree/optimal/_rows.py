@@ -20,7 +20,8 @@ class Rows:
     slots: np.ndarray  # where each row is in the data
     bits: np.ndarray  # (literals, rows), all literals
     weights: np.ndarray
-    whole: bool  # the weights are the integers themselves, not rounded
+    count: int  # of all rows, equal ones included
+    exact: bool  # the integers are in the ratio of the weights, not rounded
 
     @classmethod
     def of(cls, problem: SampleProblem) -> "Rows":
@@ -42,7 +43,9 @@ class Rows:
             codes * (alike.max() + 1) + alike, return_index=True, return_inverse=True
         )
         words, codes, bits, alike = words[first], codes[first], bits[:, first], alike[first]
-        weights, whole = _integers(np.bincount(group, weights))
+        integers, exact = _integers(weights)
+        weights = np.bincount(group, integers)  # sums below 2**53 are exact
+        weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
         unavoidable = _unavoidable(alike, codes, weights, len(problem.classes))
         amounts, which = _amounts(weights)
         if len(amounts) > 1:
@@ -67,7 +70,7 @@ class Rows:
             keys=spread(keys),
             first_word=first_word,
         )
-        return cls(problem, data, kept, codes, slots, bits, weights, whole)
+        return cls(problem, data, kept, codes, slots, bits, weights, len(integers), exact)
 
     @property
     def everything(self) -> np.ndarray:
@@ -125,12 +128,16 @@ def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
 
 
 def _integers(weights: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Weights as integers: themselves, or rounded to 52 binary digits of their sum."""
+    """Weights in multiples of one unit, and whether that is exact.
+
+    The unit is 1 where the weights are whole, else as small as lets sums keep to 52 binary digits.
+    """
     total = weights.sum()
-    whole = bool(np.all(weights == np.round(weights)) and total < 2**53)
-    if not whole:
-        weights = np.round(np.ldexp(weights, 52 - int(np.ceil(np.log2(total)))))
-    return weights.astype(np.int32 if total < 2**31 and whole else np.int64), whole
+    if np.all(weights == np.round(weights)) and total < 2**53:
+        return weights, True
+    digits = 52 - int(np.ceil(np.log2(total)))
+    integers = np.round(np.ldexp(weights, digits))
+    return integers, bool(np.all(np.ldexp(integers, -digits) == weights))
 
 
 def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint64]]:

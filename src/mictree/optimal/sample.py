@@ -134,8 +134,6 @@ class _Search:
             self._polish()
             if self.time_limit is not None:
                 self._bound(begin + self.time_limit)
-        for size in reversed(range(self.max_size)):
-            self.lower[size] = max(self.lower[size], self.lower[size + 1])
         return SampleOptimalTrees(
             self.problem, self.max_size, self._shares(exact),
             int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
@@ -144,7 +142,8 @@ class _Search:
     def _add_candidate(self) -> None:
         """The better of the last tree and the greedy one of the next size."""
         tree, upper, size = self.trees[-1], self.upper[-1], len(self.trees)
-        if self.greedy is not None and self.greedy.errors[size] < self.greedy.errors[size - 1]:
+        in_time = size <= self.budgets or size == self.max_size or not self.asking.is_late()
+        if self.greedy is not None and in_time and self.greedy.errors[size] < upper / self.total:
             grown = self.greedy.tree(size)
             wrong = self.rows.wrong(grown)
             if wrong < upper:
@@ -250,29 +249,27 @@ class _Search:
                     break
 
     def _shares(self, exact: bool) -> CertifiedErrors:
-        """Both bounds as shares of the whole weight."""
+        """Both bounds as shares of the whole weight.
+
+        Where weights had to be rounded, each by at most half a unit, Fractions are proved only as
+        far as that allows; floats do not show it.
+        """
         share = Fraction if exact else operator.truediv
-        if self.rows.whole:
-            bounds = [
-                [share(wrong, self.total) for wrong in side] for side in (self.lower, self.upper)
-            ]
-        else:  # each weight was rounded by at most a half
-            # many sizes may share a tree
-            distinct = {id(tree): tree for tree in self.trees}
+        lower = [share(wrong, self.total) for wrong in self.lower]
+        upper = [share(wrong, self.total) for wrong in self.upper]
+        if not self.rows.exact:
+            distinct = {id(tree): tree for tree in self.trees}  # many sizes may share a tree
             known = {key: tree.error(self.problem, exact) for key, tree in distinct.items()}
             upper = [known[id(tree)] for tree in self.trees]
-            rounding = len(self.rows.codes)
-            bounds = (
-                [
-                    error
-                    if least == most
-                    else min(share(max(0, least - rounding), self.total), error)
-                    for least, most, error in zip(self.lower, self.upper, upper, strict=True)
-                ],
-                upper,
-            )
+            for size, error in enumerate(upper):
+                if self.lower[size] == self.upper[size] and not exact:
+                    lower[size] = error
+                else:
+                    least = share(max(0, self.lower[size] - self.rows.count), self.total)
+                    lower[size] = min(least, error)
         kind = object if exact else float
-        return CertifiedErrors.between(*(np.array(side, dtype=kind) for side in bounds))
+        bounds = np.array(lower, dtype=kind), np.array(upper, dtype=kind)
+        return CertifiedErrors.between(np.maximum.accumulate(bounds[0][::-1])[::-1], bounds[1])
 
 
 def _leaf_tree(problem: SampleProblem) -> Tree:
