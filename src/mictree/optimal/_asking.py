@@ -63,7 +63,6 @@ class Asking:
         """Ask what needs no search, so that compiling does not count as time."""
         self.frames[0].mask[0] = 0
         search.solve(0, 0, 0, False, self.rows.data, self.table, self.frames[0], self.control)
-        search.examine(0, self.rows.data, self.frames[0])
         rehash(self.table, self.table)
 
     def _interrupt(self, *_: object) -> None:
@@ -109,11 +108,13 @@ class Asking:
 
         The first three are the least. Their first tests are in ``frames[0]``.
         """
-        if depth == 0:
-            return np.full(4, self.rows.leaf_error(rows))
-        self.frames[0].mask[0] = self.rows.mask(rows)
-        search.examine(depth, self.rows.data, self.frames[0])
-        return self.frames[0].value[0, ERRORS : ERRORS + 4].astype(np.int64)
+        error = self.rows.leaf_error(rows)
+        if depth == 0 or error == 0:
+            return np.full(4, error)
+        frames, control = self.frames[0], np.zeros_like(self.control)  # asked even when it is late
+        frames.mask[0] = self.rows.mask(rows)
+        search.solve(2, error, depth, False, self.rows.data, self.table, frames, control)
+        return frames.value[0, ERRORS : ERRORS + 4].astype(np.int64)
 
     def _gather(self, workers: int, mask: np.ndarray, question: tuple[Any, ...]) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""

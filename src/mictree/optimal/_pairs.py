@@ -11,6 +11,7 @@ import numpy as np
 from mictree._jit import jit, popcount
 from mictree.optimal._frames import (
     ALL,
+    DEPTH,
     ERRORS,
     FLOOR,
     HELD,
@@ -24,6 +25,7 @@ from mictree.optimal._frames import (
     SINGLE,
     SMALLER,
     TOTALS,
+    USEFUL,
 )
 
 
@@ -70,9 +72,9 @@ def _add_rows(level, above, child, data, frames):
     Children are numbered by twice the literal, plus 1 where it holds.
     """
     flip = np.uint64(0) if child % 2 == 1 else ALL
-    frames.pairs[level] = 0
-    frames.cells[level, SHARE] = 0
-    block = np.empty((data.words.shape[1], 64), dtype=np.uint64)
+    _clear(level, frames.pairs, frames.cells)
+    columns = data.words.shape[1]
+    block = np.empty(64 * columns, dtype=np.uint64)
     for label in range(len(data.first_word) - 1):
         word, end = data.first_word[label], data.first_word[label + 1]
         left = np.uint64(0)
@@ -89,15 +91,34 @@ def _add_rows(level, above, child, data, frames):
                 lowest = left & (~left + np.uint64(1))
                 left ^= lowest
                 slot = 64 * (word - 1) + np.int64(popcount(lowest - np.uint64(1)))
-                for column in range(len(block)):
-                    block[column, used] = data.words[slot, column]
+                for column in range(columns):
+                    block[64 * column + used] = data.words[slot, column]
                 if data.weights[slot, 1] > 0:
                     _add_share(level, slot, data, frames.cells)
                 used += 1
             if used == 0:
                 break
-            block[:, used:] = 0
-            _add_block(level, label, block, data.amounts, frames.pairs)
+            for column in range(columns):
+                for row in range(used, 64):
+                    block[64 * column + row] = 0
+            for column in range(columns):
+                _transpose(block, 64 * column)
+            for digit in range(len(data.amounts)):
+                # after the literals' bits come those that say which amounts a row has
+                chosen = ALL if len(data.amounts) == 1 else block[64 * (columns - 1) + digit]
+                if chosen:
+                    _add_amount(level, label, block, chosen, data.amounts[digit], frames.pairs)
+
+
+@jit
+def _clear(level, pairs, cells):
+    """Set a frame's counts to 0."""
+    for label in range(pairs.shape[1]):
+        for literal in range(pairs.shape[2]):
+            for other in range(literal + 1):
+                pairs[level, label, literal, other] = 0
+    for literal in range(pairs.shape[2]):
+        cells[level, SHARE, literal] = 0
 
 
 @jit
@@ -106,21 +127,6 @@ def _add_share(level, slot, data, cells):
     for literal in range(len(data.columns)):
         if (data.words[slot, literal // 64] >> np.uint64(literal % 64)) & np.uint64(1):
             cells[level, SHARE, literal] += data.weights[slot, 1]
-
-
-@jit
-def _add_block(level, label, block, amounts, pairs):
-    """Add 64 rows: after the literals' bits come those that say which amounts a row has."""
-    for column in range(len(block)):
-        _transpose(block[column])
-    bits = block.ravel()
-    if len(amounts) == 1:
-        _add_amount(level, label, bits, ALL, amounts[0], pairs)
-        return
-    for digit in range(len(amounts)):
-        chosen = block[-1, digit]
-        if chosen:
-            _add_amount(level, label, bits, chosen, amounts[digit], pairs)
 
 
 @jit
@@ -141,36 +147,44 @@ def _add_amount(level, label, bits, chosen, amount, pairs):
 
 
 @jit
-def _transpose(block):
+def _transpose(block, first):
     """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
-    _swap(block, 32, np.uint64(0x00000000FFFFFFFF))
-    _swap(block, 16, np.uint64(0x0000FFFF0000FFFF))
-    _swap(block, 8, np.uint64(0x00FF00FF00FF00FF))
-    _swap(block, 4, np.uint64(0x0F0F0F0F0F0F0F0F))
-    _swap(block, 2, np.uint64(0x3333333333333333))
-    _swap(block, 1, np.uint64(0x5555555555555555))
+    _swap(block, first, 32, np.uint64(0x00000000FFFFFFFF))
+    _swap(block, first, 16, np.uint64(0x0000FFFF0000FFFF))
+    _swap(block, first, 8, np.uint64(0x00FF00FF00FF00FF))
+    _swap(block, first, 4, np.uint64(0x0F0F0F0F0F0F0F0F))
+    _swap(block, first, 2, np.uint64(0x3333333333333333))
+    _swap(block, first, 1, np.uint64(0x5555555555555555))
 
 
 @jit
-def _swap(block, width, mask):
+def _swap(block, first, width, mask):
     """Exchange the off-diagonal squares of this width."""
     shift = np.uint64(width)
-    for first in range(0, 64, 2 * width):
-        for row in range(first, first + width):
+    for square in range(first, first + 64, 2 * width):
+        for row in range(square, square + width):
             swap = ((block[row] >> shift) ^ block[row + width]) & mask
             block[row] ^= swap << shift
             block[row + width] ^= swap
 
 
 @jit
-def least_errors(level, depth, frames):
-    """Fill what a frame's pair counts say of its children with 0 and 1 split, and of itself.
+def least_errors(level, frames):
+    """Fill what a frame's new pair counts say of its children with 0 and 1 split, and of itself.
 
-    Itself: the least errors with 1 split, with 2, and with one in each child.
+    Itself: the least errors without a split, with 1, with 2, and with one in each child.
     """
     cells, value, pairs = frames.cells, frames.value, frames.pairs
     classes = pairs.shape[1]
-    with_one = value[level, ERRORS]
+    frames.state[level, USEFUL] = -1  # literals are not sorted yet
+    if level + 1 < len(frames.state):
+        frames.state[level + 1, HELD] = -1
+    whole, most = 0, 0
+    for label in range(classes):
+        whole += value[level, TOTALS + label]
+        most = max(most, value[level, TOTALS + label])
+    with_one = whole - most
+    value[level, ERRORS] = with_one
     for literal in range(cells.shape[2]):
         low, high, low_most, high_most = 0, 0, 0, 0
         for label in range(classes):
@@ -192,7 +206,7 @@ def least_errors(level, depth, frames):
             with_one = min(with_one, low_error + high_error)
         cells[level, LEAF, literal], cells[level, LEAF + 1, literal] = low_error, high_error
     with_two, with_both = with_one, with_one
-    if depth > 1:
+    if frames.state[level, DEPTH] > 1:
         if classes == 2:
             _one_split_of_two(level, pairs, cells, value)
         else:
@@ -246,7 +260,9 @@ def _one_split_of_many(level, pairs, cells, value):
             mass[0, literal] += value[level, TOTALS + label] - held
             mass[1, literal] += held
     for literal in range(literals):
-        most[:] = 0
+        for other in range(literal):
+            for quarter in range(4):
+                most[quarter, other] = 0
         for label in range(classes):
             here = cells[level, SINGLE + label, literal]
             rest = kind(value[level, TOTALS + label] - here)

@@ -72,7 +72,11 @@ def solve(budget, bound, depth, retrace, data, table, frames, control):
     frames.state[0, POSITION] = atomic_add(control, NEXT, 1)
     level = 0
     while True:
-        finished, result = _enter(level, data, table, frames, control)
+        finished, result = _glance(level, frames, control)
+        if not finished:
+            if count(level, data, frames):
+                least_errors(level, frames)
+            finished, result = _judge(level, table, frames, control)
         while True:
             if not finished:
                 if _advance(level, data, table, frames, control):
@@ -110,16 +114,6 @@ def _start(data, frames):
 
 
 @jit
-def _leaf_error(level, value):
-    """The error of a frame's rows without a split."""
-    whole, most = 0, 0
-    for label in range(TOTALS, value.shape[1]):
-        whole += value[level, label]
-        most = max(most, value[level, label])
-    return whole - most
-
-
-@jit
 def _ask(level, budget, bound, depth, state, value):
     """Put a question to a frame whose rows are in place."""
     state[level, DEPTH] = depth
@@ -130,14 +124,21 @@ def _ask(level, budget, bound, depth, state, value):
 
 
 @jit
-def _enter(level, data, table, frames, control):
-    """Answer a question at once if that is possible; says whether it was, and the answer."""
+def _glance(level, frames, control):
+    """Whether no split can help, or there is no time to look; and the error without a split."""
+    whole, most = 0, 0
+    for label in range(TOTALS, frames.value.shape[1]):
+        whole += frames.value[level, label]
+        most = max(most, frames.value[level, label])
+    error = np.int64(whole - most)
+    return frames.state[level, BUDGET] == 0 or error == 0 or control[STATUS] != RUN, error
+
+
+@jit
+def _judge(level, table, frames, control):
+    """Whether the pair counts suffice for an answer; and the answer."""
     state, value = frames.state, frames.value
     budget, depth = state[level, BUDGET], state[level, DEPTH]
-    error = _leaf_error(level, value)
-    if budget == 0 or error == 0 or control[STATUS] != RUN:
-        return True, np.int64(error)
-    _look(level, error, data, frames)
     atomic_add(control, VISITED, 1)
     best = value[level, ERRORS + min(budget, 3)]
     value[level, BEST] = best
@@ -150,18 +151,6 @@ def _enter(level, data, table, frames, control):
         _sort_literals(level, frames.cells, frames.order, state)
     state[level, DONE] = 0
     return False, np.int64(best)
-
-
-@jit
-def _look(level, error, data, frames):
-    """Fill what a frame's pair counts say, unless it was the last to be filled."""
-    if not count(level, data, frames):
-        return
-    frames.value[level, ERRORS] = error
-    least_errors(level, frames.state[level, DEPTH], frames)
-    if level + 1 < len(frames.state):
-        frames.state[level + 1, HELD] = -1
-    frames.state[level, USEFUL] = -1  # not sorted yet
 
 
 @jit
@@ -304,11 +293,3 @@ def _descend(level, literal, side, data, frames):
     frames.keys[level + 1, 0] = frames.keys[level, 2 + 2 * side]
     frames.keys[level + 1, 1] = frames.keys[level, 3 + 2 * side]
     frames.value[level + 1, FLOOR] = frames.cells[level, LEAST + side, literal]
-
-
-@jit
-def examine(depth, data, frames):
-    """Fill what the pair counts of frame 0's rows say."""
-    _start(data, frames)
-    _ask(0, 0, 0, depth, frames.state, frames.value)
-    _look(0, _leaf_error(0, frames.value), data, frames)

@@ -84,7 +84,8 @@ def claim(high_key, low_key, floor, table, control):
         atomic_add(control, OVERWRITTEN if entries[place, 1] != 0 else STORED, 1)
         entries[place, 0], entries[place, 1] = high_key, low_key
         entries[place, EXACT_BUDGETS] = 0
-        table.lower[place, :] = floor
+        for size in range(table.lower.shape[1]):
+            table.lower[place, size] = floor
     return place
 
 
@@ -104,6 +105,8 @@ def rehash(old, new):
         for probe in range(PROBES):
             place = np.int64((old.entries[number, 0] + np.uint64(probe)) & mask)
             if new.entries[place, 1] == 0:
-                new.entries[place] = old.entries[number]
-                new.lower[place] = old.lower[number]
+                for part in range(4):
+                    new.entries[place, part] = old.entries[number, part]
+                for size in range(new.lower.shape[1]):
+                    new.lower[place, size] = old.lower[number, size]
                 break
