@@ -102,7 +102,7 @@ def _add_rows(level, above, child, data, frames):
                 for row in range(used, 64):
                     block[64 * column + row] = 0
             for column in range(columns):
-                _transpose(block, 64 * column)
+                _transpose(block[64 * column : 64 * column + 64])
             for digit in range(len(data.amounts)):
                 # after the literals' bits come those that say which amounts a row has
                 chosen = ALL if len(data.amounts) == 1 else block[64 * (columns - 1) + digit]
@@ -147,22 +147,22 @@ def _add_amount(level, label, bits, chosen, amount, pairs):
 
 
 @jit
-def _transpose(block, first):
+def _transpose(block):
     """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
-    _swap(block, first, 32, np.uint64(0x00000000FFFFFFFF))
-    _swap(block, first, 16, np.uint64(0x0000FFFF0000FFFF))
-    _swap(block, first, 8, np.uint64(0x00FF00FF00FF00FF))
-    _swap(block, first, 4, np.uint64(0x0F0F0F0F0F0F0F0F))
-    _swap(block, first, 2, np.uint64(0x3333333333333333))
-    _swap(block, first, 1, np.uint64(0x5555555555555555))
+    _swap(block, 32, np.uint64(0x00000000FFFFFFFF))
+    _swap(block, 16, np.uint64(0x0000FFFF0000FFFF))
+    _swap(block, 8, np.uint64(0x00FF00FF00FF00FF))
+    _swap(block, 4, np.uint64(0x0F0F0F0F0F0F0F0F))
+    _swap(block, 2, np.uint64(0x3333333333333333))
+    _swap(block, 1, np.uint64(0x5555555555555555))
 
 
 @jit
-def _swap(block, first, width, mask):
+def _swap(block, width, mask):
     """Exchange the off-diagonal squares of this width."""
     shift = np.uint64(width)
-    for square in range(first, first + 64, 2 * width):
-        for row in range(square, square + width):
+    for first in range(0, 64, 2 * width):
+        for row in range(first, first + width):
             swap = ((block[row] >> shift) ^ block[row + width]) & mask
             block[row] ^= swap << shift
             block[row + width] ^= swap
