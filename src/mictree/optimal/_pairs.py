@@ -101,13 +101,7 @@ def _add_rows(level, above, child, data, frames):
             for column in range(columns):
                 for row in range(used, 64):
                     block[64 * column + row] = 0
-            for column in range(columns):
-                _transpose(block[64 * column : 64 * column + 64])
-            for digit in range(len(data.amounts)):
-                # after the literals' bits come those that say which amounts a row has
-                chosen = ALL if len(data.amounts) == 1 else block[64 * (columns - 1) + digit]
-                if chosen:
-                    _add_amount(level, label, block, chosen, data.amounts[digit], frames.pairs)
+            _add_block(level, label, block, data.amounts, frames.pairs)
 
 
 @jit
@@ -127,6 +121,18 @@ def _add_share(level, slot, data, cells):
     for literal in range(len(data.columns)):
         if (data.words[slot, literal // 64] >> np.uint64(literal % 64)) & np.uint64(1):
             cells[level, SHARE, literal] += data.weights[slot, 1]
+
+
+@jit
+def _add_block(level, label, block, amounts, pairs):
+    """Add 64 rows: after the literals' bits come those that say which amounts a row has."""
+    last = len(block) - 64
+    for first in range(0, len(block), 64):
+        _transpose(block[first : first + 64])
+    for digit in range(len(amounts)):
+        chosen = ALL if len(amounts) == 1 else block[last + digit]
+        if chosen:
+            _add_amount(level, label, block, chosen, amounts[digit], pairs)
 
 
 @jit
