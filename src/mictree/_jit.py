@@ -148,3 +148,9 @@ else:
     atomic_load = intrinsic(_atomic_load)
     atomic_add = intrinsic(_atomic_add)
     atomic_swap = intrinsic(_atomic_swap)
+
+
+@jit
+def lowest_bit(word):
+    """The position of the lowest one of a uint64 that is not 0."""
+    return np.int64(popcount((word & (~word + np.uint64(1))) - np.uint64(1)))

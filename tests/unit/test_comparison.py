@@ -299,7 +299,10 @@ def test_learners_keep_to_the_depth():
     with pytest.raises(ValueError, match="must have max_depth to be told it; NoDepth has none"):
         mt.compare(NoDepth(), X, y, 2, max_depth=2)
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
-    deeper = lambda X, y, size: mt.TopDownClassifier(size).fit(X, y)  # noqa: E731
+
+    def deeper(X, y, size):
+        return mt.TopDownClassifier(size).fit(X, y)
+
     with pytest.raises(ValueError, match="than any tree of size 2 and depth 1"):
         mt.compare(deeper, X, y, 3, max_depth=1, cv=0)
 

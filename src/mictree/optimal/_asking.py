@@ -13,7 +13,7 @@ import numpy as np
 from mictree._checks import TooLarge
 from mictree._jit import CORES
 from mictree.optimal import _search as search
-from mictree.optimal._frames import ERRORS, Frames, frame_bytes, make_frames
+from mictree.optimal._frames import ERRORS, Frames, first_test, frame_bytes, make_frames
 from mictree.optimal._rows import Rows
 from mictree.optimal._table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
 
@@ -115,6 +115,29 @@ class Asking:
         frames.mask[0] = self.rows.mask(rows)
         search.solve(2, error, depth, False, self.rows.data, self.table, frames, control)
         return frames.value[0, ERRORS : ERRORS + 4].astype(np.int64)
+
+    def trace(
+        self, rows: np.ndarray, budget: int, error: int, depth: int, known: bool = False
+    ) -> Any:
+        """Nested tests that attain an error of some rows; None when it had to stop.
+
+        The error is the least, or ``known`` from the rows' pair counts, see ``errors``.
+        """
+        if self.rows.leaf_error(rows) <= error:
+            return self.rows.majority(rows)
+        if known or budget <= 2:
+            self.errors(rows, depth)
+        elif self.ask(rows, budget, error + 1, depth, True) is None:
+            return None
+        literal, low_budget, *errors = first_test(self.frames[0], budget, error)
+        held = self.rows.holds(rows, literal)
+        low = self.trace(rows[~held], low_budget, errors[0], depth - 1, known)
+        if low is None:
+            return None
+        high = self.trace(rows[held], budget - 1 - low_budget, errors[1], depth - 1, known)
+        if high is None:
+            return None
+        return self.rows.problem.variables[self.rows.kept[literal]], low, high
 
     def _gather(self, workers: int, mask: np.ndarray, question: tuple[Any, ...]) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""

@@ -5,7 +5,7 @@ They come from the pair counts, from the table, and from similar children that w
 
 import numpy as np
 
-from mictree._jit import jit, popcount
+from mictree._jit import jit, lowest_bit
 from mictree.optimal._frames import ALL, BUDGET, DEPTH, DONE, EXACT, MASS, ONE, SMALLER, TOTALS
 from mictree.optimal._table import EXACT_BUDGETS, find, finish_key, unchanged
 
@@ -23,9 +23,8 @@ def look_up(level, literal, data, table, frames):
     for word in range(frames.mask.shape[1]):
         left = frames.mask[level, word] & (data.columns[literal, word] ^ flip)
         while left:
-            lowest = left & (~left + np.uint64(1))
-            left ^= lowest
-            slot = 64 * word + np.int64(popcount(lowest - np.uint64(1)))
+            slot = 64 * word + lowest_bit(left)
+            left &= left - np.uint64(1)
             high ^= data.keys[slot, 0]
             low ^= data.keys[slot, 1]
     keys = frames.keys
@@ -50,6 +49,7 @@ def _known_bounds(level, literal, side, budget, depth, place, table, frames):
     cells, bounds = frames.cells, frames.bounds
     deepest = (1 << depth) - 1 if depth < 62 else budget
     perfect = cells[level, ONE + side, literal] == 0
+    proved = table.entries[place, EXACT_BUDGETS] if place >= 0 else np.uint64(0)
     exact = np.uint64(0)
     for size in range(budget):
         possible = min(size, deepest)
@@ -57,9 +57,7 @@ def _known_bounds(level, literal, side, budget, depth, place, table, frames):
         known = possible <= 1 or perfect
         if place >= 0:
             bound = max(bound, table.lower[place, possible])
-            known |= (table.entries[place, EXACT_BUDGETS] >> np.uint64(possible)) & np.uint64(
-                1
-            ) != 0
+            known |= (proved >> np.uint64(possible)) & np.uint64(1) != 0
         bounds[level, 0, side, size] = bound
         if known:
             exact |= np.uint64(1) << np.uint64(size)

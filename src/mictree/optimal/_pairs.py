@@ -8,7 +8,7 @@ literal; what the parent's counts leave is the larger one. ``data`` and ``frames
 
 import numpy as np
 
-from mictree._jit import jit, popcount
+from mictree._jit import jit, lowest_bit, popcount
 from mictree.optimal._frames import (
     ALL,
     DEPTH,
@@ -88,9 +88,8 @@ def _add_rows(level, above, child, data, frames):
                     word += 1
                 if left == 0:
                     break
-                lowest = left & (~left + np.uint64(1))
-                left ^= lowest
-                slot = 64 * (word - 1) + np.int64(popcount(lowest - np.uint64(1)))
+                slot = 64 * (word - 1) + lowest_bit(left)
+                left &= left - np.uint64(1)
                 for column in range(columns):
                     block[64 * column + used] = data.words[slot, column]
                 if data.weights[slot, 1] > 0:

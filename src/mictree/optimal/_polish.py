@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from mictree.optimal._asking import Asking
-from mictree.optimal._frames import first_test
 from mictree.tree import Tree
 
 
@@ -59,23 +58,9 @@ class Polished:
     def _nested(self, node: int, size: int) -> Any:
         error, (members, left) = self.best[node][size], self.nodes[node]
         if self.few[node][min(size, 3)] == error:
-            return self._small(members, min(size, 3), error, left)
+            return self.asking.trace(members, min(size, 3), error, left, known=True)
         low, high = self.skeleton.low[node], self.skeleton.high[node]
         sums = self.best[low][:size] + self.best[high][:size][::-1]
         split = int(sums.argmin())
         name = self.skeleton.variables[self.skeleton.tests[node]]
         return name, self._nested(low, split), self._nested(high, size - 1 - split)
-
-    def _small(self, members: np.ndarray, size: int, error: int, left: int) -> Any:
-        """A subtree that the pair counts know."""
-        rows = self.asking.rows
-        if rows.leaf_error(members) <= error:
-            return rows.majority(members)
-        self.asking.errors(members, left)
-        literal, low_size, low, high = first_test(self.asking.frames[0], size, error)
-        held = rows.holds(members, literal)
-        return (
-            self.skeleton.variables[rows.kept[literal]],
-            self._small(members[~held], low_size, low, left - 1),
-            self._small(members[held], size - 1 - low_size, high, left - 1),
-        )

@@ -9,7 +9,7 @@ The recursion is a stack of frames: compiled functions that call each other cann
 
 import numpy as np
 
-from mictree._jit import atomic_add, jit, popcount
+from mictree._jit import atomic_add, jit, lowest_bit
 from mictree.optimal._children import compare, keep, look_up
 from mictree.optimal._frames import (
     ALL,
@@ -100,9 +100,8 @@ def _start(data, frames):
         for word in range(data.first_word[label], data.first_word[label + 1]):
             left = frames.mask[0, word]
             while left:
-                lowest = left & (~left + np.uint64(1))
-                left ^= lowest
-                slot = 64 * word + np.int64(popcount(lowest - np.uint64(1)))
+                slot = 64 * word + lowest_bit(left)
+                left &= left - np.uint64(1)
                 high ^= data.keys[slot, 0]
                 low ^= data.keys[slot, 1]
                 total += data.weights[slot, 0]

@@ -76,14 +76,27 @@ class OptimalTrees(ABC):
     errors: np.ndarray
 
     def tree(self, size: int) -> Tree:
-        """A smallest tree among those with the least error at most ``size`` splits allow."""
+        """A tree with at most ``size`` splits that attains ``errors[size]``."""
         wanted = check_size(size, "size")
         if wanted > self.max_size:
             raise ValueError(f"size must be at most max_size={self.max_size}; got {wanted}")
+        return self._tree(wanted)
+
+    @abstractmethod
+    def _tree(self, size: int) -> Tree:
+        """The same, of a size that is there."""
+
+
+@dataclass(frozen=True)
+class ProgramTrees(OptimalTrees):
+    """Optimal trees that are read off a dynamic program, split by split."""
+
+    def _tree(self, size: int) -> Tree:
+        """A smallest tree among those with the least error at most ``size`` splits allow."""
         variables = self.problem.variables
         finished: list[Any] = []  # subtrees, low before high
         exact = self.errors.dtype == object  # then labels must be right to the last digit too
-        waiting: list[Any] = [(self.problem.root(exact), self._start(), wanted)]
+        waiting: list[Any] = [(self.problem.root(exact), self._start(), size)]
         while waiting:
             task = waiting.pop()
             if isinstance(task, str):  # both subtrees of this test are finished

@@ -17,7 +17,7 @@ from mictree._jit import jit
 from mictree.lattice import Lattice
 from mictree.optimal.base import (
     Choice,
-    OptimalTrees,
+    ProgramTrees,
     Progress,
     check_rows,
     repeat_last,
@@ -58,7 +58,7 @@ def solve(
 
 
 @dataclass(frozen=True)
-class FormulaOptimalTrees(OptimalTrees):
+class FormulaOptimalTrees(ProgramTrees):
     lattice: Lattice
     program: Program
 

@@ -1,7 +1,7 @@
 """Optimal trees on data: the whole frontier of sizes in one search, with certified intervals.
 
 Sizes are proved one after another over one table of sub-problems. When time runs out, every size
-still has a lower bound, from what the table knows, and an upper bound, from a tree.
+still has a lower bound, the largest error that was refuted, and an upper bound, from a tree.
 """
 
 import operator
@@ -9,19 +9,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mictree._checks import check_count, check_seconds, check_size
 from mictree.growers import TopDown
 from mictree.optimal._asking import Asking
-from mictree.optimal._frames import first_test
 from mictree.optimal._polish import Polished
 from mictree.optimal._rows import Rows
 from mictree.optimal._table import STORED, UNLIMITED
-from mictree.optimal.base import CertifiedErrors, Choice, OptimalTrees
-from mictree.problems.base import Leaf
+from mictree.optimal.base import CertifiedErrors, OptimalTrees
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
@@ -56,18 +54,8 @@ class SampleOptimalTrees(OptimalTrees):
     interrupted: bool
     trees: tuple[Tree, ...] = field(repr=False)
 
-    def tree(self, size: int) -> Tree:
-        """A tree with at most ``size`` splits that attains ``errors[size]``."""
-        wanted = check_size(size, "size")
-        if wanted > self.max_size:
-            raise ValueError(f"size must be at most max_size={self.max_size}; got {wanted}")
-        return self.trees[wanted]
-
-    def _start(self) -> Any:
-        raise NotImplementedError  # trees are kept
-
-    def _choose(self, leaf: Leaf, state: Any, size: int) -> Choice | None:
-        raise NotImplementedError
+    def _tree(self, size: int) -> Tree:
+        return self.trees[size]
 
 
 def solve(
@@ -168,9 +156,10 @@ class _Search:
         if value is None:
             return False
         if value < bound:
-            found = self._retrace(size, value)
-            if found is None:
+            nested = self.asking.trace(self.rows.everything, size, value, self.depth)
+            if nested is None:
                 return False
+            found = Tree.build(self.problem.variables, nested)
             self._adopt(size, found)
             if self.upper[size] != value:
                 wrong = self.rows.wrong(found)
@@ -189,34 +178,6 @@ class _Search:
         stored = int(self.asking.control[STORED])
         bounds = self.lower[size] / self.total, self.upper[size] / self.total
         self.progress(Found(size, self.max_size, stored, *bounds))
-
-    def _retrace(self, size: int, value: int) -> Tree | None:
-        """A tree that attains a least error, test by test from the table."""
-        names = self.problem.variables
-        finished: list[Any] = []
-        waiting: list[Any] = [(self.rows.everything, size, value, self.depth)]
-        while waiting:
-            task = waiting.pop()
-            if isinstance(task, str):
-                high, low = finished.pop(), finished.pop()
-                finished.append((task, low, high))
-                continue
-            rows, budget, least, depth = task
-            if self.rows.leaf_error(rows) <= least:
-                finished.append(self.rows.majority(rows))
-                continue
-            if budget <= 2:
-                self.asking.errors(rows, depth)
-            elif self.asking.ask(rows, budget, least + 1, depth, True) is None:
-                return None
-            literal, low_budget, low, high = first_test(self.asking.frames[0], budget, least)
-            held = self.rows.holds(rows, literal)
-            waiting += [
-                names[self.rows.kept[literal]],
-                (rows[held], budget - 1 - low_budget, high, depth - 1),
-                (rows[~held], low_budget, low, depth - 1),
-            ]
-        return Tree.build(names, finished[0])
 
     def _open_sizes(self) -> list[int]:
         return [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]

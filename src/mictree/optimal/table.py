@@ -16,7 +16,7 @@ from mictree._checks import TooLarge
 from mictree._jit import jit, parallel_jit, run
 from mictree.optimal.base import (
     Choice,
-    OptimalTrees,
+    ProgramTrees,
     Progress,
     check_rows,
     repeat_last,
@@ -72,7 +72,7 @@ def solve(
 
 
 @dataclass(frozen=True)
-class TableOptimalTrees(OptimalTrees):
+class TableOptimalTrees(ProgramTrees):
     start: np.ndarray  # where each subcube's row begins in rows
     rows: np.ndarray
 

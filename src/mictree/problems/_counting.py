@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mictree._jit import jit, popcount
+from mictree._jit import jit, lowest_bit, popcount
 
 SHRINK = 4  # a compact matrix must have this many times fewer words
 
@@ -81,9 +81,8 @@ def _weigh_words(row, mask, weights, start, stop):
     for word in range(start, stop):
         ones = row[word] & mask[word]
         while ones:
-            lowest = ones & (~ones + np.uint64(1))
-            total += weights[64 * word + np.int64(popcount(lowest - np.uint64(1)))]
-            ones ^= lowest
+            total += weights[64 * word + lowest_bit(ones)]
+            ones &= ones - np.uint64(1)
     return total
 
 
