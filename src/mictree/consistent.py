@@ -45,7 +45,7 @@ def minimal_consistent_tree(
     if labels.shape != (len(matrix),) or not np.all((labels == 0) | (labels == 1)):
         raise ValueError(f"y must hold one label, 0 or 1, for each of the {len(matrix)} rows")
     search = _Search(*_distinct(matrix, labels.astype(bool)), max_states)
-    return Tree.build(names, search.smallest(list(names)))
+    return Tree.build(names, search.smallest())
 
 
 def _distinct(matrix: np.ndarray, labels: np.ndarray) -> tuple[list[int], int, int]:
@@ -80,12 +80,12 @@ class _Search:
         self.least: dict[int, tuple[int, int]] = {}  # rows -> size, column of the root
         self.beyond: dict[int, int] = {}  # rows -> a size that is certainly too small
 
-    def smallest(self, names: list[str]) -> Any:
+    def smallest(self) -> Any:
         """The nested form of a smallest tree for all rows."""
         limit = 0
         while self._size(self.everything, limit) is None:
             limit += 1  # distinct rows can be told apart, so this ends
-        return self._nested(self.everything, names)
+        return self._nested(self.everything)
 
     def _size(self, rows: int, limit: int) -> int | None:
         """The least size of a tree for these rows, or None when it is above the limit."""
@@ -135,9 +135,9 @@ class _Search:
     def _is_pure(self, rows: int) -> bool:
         return rows & self.positive in (0, rows)
 
-    def _nested(self, rows: int, names: list[str]) -> Any:
+    def _nested(self, rows: int) -> Any:
         if self._is_pure(rows):
             return int(rows & self.positive != 0)
         column = self.least[rows][1]
         high = rows & self.columns[column]
-        return (names[column], self._nested(rows ^ high, names), self._nested(high, names))
+        return column, self._nested(rows ^ high), self._nested(high)

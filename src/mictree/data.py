@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+WHOLE = 2**53  # every integer up to this is a 64-bit float; from here on some are rounded
+FLOATS = ("bool", "boolean", "float16", "float32", "float64")  # types that are never rounded
+
 FloatArray = np.typing.NDArray[np.float64]
 
 
 class Data:
-    """A matrix, sparse matrix or frame, read one column at a time.
+    """A matrix, sparse matrix or frame, read one column at a time, numbers as 64-bit floats.
 
     ``remember`` keeps every column that was read, for those who come back to it.
     """
@@ -26,9 +30,10 @@ class Data:
         elif hasattr(X, "columns"):
             import narwhals
 
+            # refuses a frame in which a name occurs twice
             self.frame = narwhals.from_native(X, eager_only=True)
         else:
-            self.matrix = np.asarray(X)
+            self.matrix = read_array(X)
         shape = self.frame.shape if self.frame is not None else self.matrix.shape
         if len(shape) != 2:
             raise ValueError(f"X must have two dimensions; its shape is {shape}")
@@ -60,20 +65,39 @@ class Data:
             self._read = {**(self._read if self.remember else {}), number: self._column(number)}
         return self._read[number]
 
+    def merged(self, number: int) -> tuple[Any, Any] | None:
+        """Two different numbers of a column that round to one 64-bit float, if there are any."""
+        numbers = self.column(number)
+        series = None if self.frame is None else self.frame[:, number]
+        kind = str(self.matrix.dtype if series is None else series.dtype).lower()
+        if isinstance(numbers, list) or kind in FLOATS:
+            return None
+        if "int" in kind and not np.any(np.abs(numbers) >= WHOLE):
+            return None
+        cells = self._matrix_column(number).tolist() if series is None else series.to_list()
+        first: dict[float, Any] = {}
+        for cell, rounded in zip(cells, numbers.tolist(), strict=True):
+            if not math.isnan(rounded) and first.setdefault(rounded, cell) != cell:
+                return first[rounded], cell
+        return None
+
     def _column(self, number: int) -> FloatArray | list[Any]:
         if self.frame is not None:
             return self._frame_column(number)
-        if not isinstance(self.matrix, np.ndarray):
-            column = np.zeros(self.rows)
-            part = slice(self.matrix.indptr[number], self.matrix.indptr[number + 1])
-            np.add.at(column, self.matrix.indices[part], self.matrix.data[part])
-            return column
-        column = self.matrix[:, number]
-        if column.dtype.kind in "OUS":
-            return _read_objects(column.tolist(), f"x{number}")
-        if column.dtype.kind not in "biuf":
+        column = self._matrix_column(number)
+        if column.dtype.kind not in "biufOUS":
             raise ValueError(f"X must hold numbers, texts or booleans; its type is {column.dtype}")
+        if column.dtype.kind in "OUS" or column.dtype.itemsize > 8:  # numpy's longdouble
+            return _read_objects(column.tolist(), f"x{number}")
         return column.astype(float)
+
+    def _matrix_column(self, number: int) -> np.typing.NDArray[Any]:
+        if isinstance(self.matrix, np.ndarray):
+            return self.matrix[:, number]
+        column = np.zeros(self.rows, dtype=self.matrix.dtype)
+        part = slice(self.matrix.indptr[number], self.matrix.indptr[number + 1])
+        np.add.at(column, self.matrix.indices[part], self.matrix.data[part])
+        return column
 
     def _frame_column(self, number: int) -> FloatArray | list[Any]:
         name = self.frame.columns[number]
@@ -95,6 +119,22 @@ class Data:
         raise ValueError(f"a column must hold numbers, texts or booleans; {name} has {text}")
 
 
+def read_array(values: Any) -> np.typing.NDArray[Any]:
+    """An array of what was given, as numpy makes it unless that would change a list's cells.
+
+    numpy would make texts of numbers beside texts, and floats of large integers beside floats.
+    """
+    array = np.asarray(values)
+    kind = array.dtype.kind
+    if hasattr(values, "__array__") or kind not in "USf":
+        return array
+    if kind == "f" and not np.any(np.abs(array) >= WHOLE):
+        return array
+    cells = np.array(values, dtype=object)
+    unchanged = float if kind == "f" else str if kind == "U" else bytes
+    return array if all(isinstance(cell, unchanged) for cell in cells.flat) else cells
+
+
 def is_missing(value: Any) -> bool:
     """Whether a cell holds None, NaN or pandas' NA."""
     return (
@@ -109,7 +149,7 @@ def _read_objects(values: list[Any], name: str) -> FloatArray | list[Any]:
     cleaned = [None if is_missing(value) else value for value in values]
     kinds = {type(value) for value in cleaned if value is not None}
     for kind in kinds:
-        if not issubclass(kind, Real | np.generic | str):
+        if not issubclass(kind, Real | Decimal | np.bool_ | str):
             raise TypeError(
                 f"a cell's argument must be a string or a real number; {name} has a {kind.__name__}"
             )
@@ -118,4 +158,16 @@ def _read_objects(values: list[Any], name: str) -> FloatArray | list[Any]:
         return cleaned
     if texts:
         raise ValueError(f"a column must hold numbers or texts, not both; {name} holds both")
-    return np.array([math.nan if value is None else float(value) for value in cleaned])
+    return np.array([math.nan if value is None else _as_float(value, name) for value in cleaned])
+
+
+def _as_float(value: Any, name: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isinf(number) and -math.inf < value < math.inf:
+        digits = value.adjusted() if isinstance(value, Decimal) else math.log10(abs(int(value)))
+        about = f"{'-' if value < 0 else ''}10**{digits:.0f}"
+        raise ValueError(f"a number must lie within 64-bit floats; {name} has one of about {about}")
+    return number

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from mictree._checks import check_size
 from mictree.growers import RULES, TIES, Growth
@@ -121,8 +120,9 @@ class GreedyTreeClassifier(TreeClassifier):
             max_thresholds=self.max_thresholds,
             limits=limits,
         )
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
         # no tree has more splits than rows
-        limit = data.rows if self.max_size is None else min(data.rows, check_size(self.max_size))
+        limit = data.rows if self._max_size is None else min(data.rows, self._max_size)
         self._limit = limit
         self._splitting = self._problem.split(self._rule, criterion, ties, seed, limit)
         self._grower = RULES[self._rule](criterion, ties, seed)
@@ -145,12 +145,12 @@ class GreedyTreeClassifier(TreeClassifier):
 
     def at_size(self, size: int) -> Self:
         """A copy that predicts by the tree of a size, as if fitted with that ``max_size``."""
-        check_is_fitted(self)
-        made = min(self._made, check_size(size, "size"))
+        wanted = self._check_size(size)
+        made = min(self._made, wanted)
         smaller = copy.copy(self)
         smaller._forget_views()
-        smaller.max_size = size
-        smaller._limit = min(size, self._limit)
+        smaller.max_size = smaller._max_size = wanted
+        smaller._limit = min(wanted, self._limit)
         whole = self._splitting
         smaller._splitting = Splitting(
             whole.leaves[:made], whole.literals[:made], whole.gains[:made],
@@ -172,7 +172,7 @@ class GreedyTreeClassifier(TreeClassifier):
 
     @cached_property
     def _growth(self) -> Growth:
-        limit = len(self._splitting.leaves) if self.max_size is None else self._limit
+        limit = self._made if self._max_size is None else self._limit
         return self._grower.record(self._problem, limit, self._splitting.grown())
 
     def _forget_views(self) -> None:

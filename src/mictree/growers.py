@@ -21,7 +21,7 @@ from mictree._checks import check_count, check_size
 from mictree._draws import Draws
 from mictree.impurity import CRITERIA, check_criterion, of_classes
 from mictree.problems.base import Grown, Leaf, Problem, Splits
-from mictree.tree import LEAF, Tree
+from mictree.tree import Tree
 
 TIES = ("last", "first", "random", "heaviest", "lightest")
 # Two gains tie when they differ by at most this, relative to the larger one; and a gain of at
@@ -39,6 +39,7 @@ class GrowthStep:
     variable: str
     gain: float  # drop in impurity at the leaf
     reach: float
+    position: int  # of the variable in problem.variables
 
     @property
     def weighted_gain(self) -> float:
@@ -70,38 +71,17 @@ class Growth:
         steps = self.steps[: check_size(size, "size")]
         if size > self.max_size:
             raise ValueError(f"size must be at most max_size={self.max_size}; got {size}")
-        # split number k creates leaves 2k + 1 and 2k + 2
-        split_of = {step.leaf: number for number, step in enumerate(steps)}
-        position = {name: index for index, name in enumerate(self.problem.variables)}
-        tests: list[int] = []
-        low = [LEAF] * (2 * len(steps) + 1)
-        high = low.copy()
-        labels: list[int] = []
-        waiting = [(0, low, 0)]  # leaf by creation; where its number in preorder is due
-        while waiting:
-            leaf, children, parent = waiting.pop()
-            node = len(tests)
-            if node:
-                children[parent] = node
-            number = split_of.get(leaf)
-            if number is None:
-                tests.append(LEAF)
-                labels.append(self.labels[leaf])
-                continue
-            tests.append(position[steps[number].variable])
-            labels.append(LEAF)
-            waiting += [(2 * number + 2, high, node), (2 * number + 1, low, node)]
-        return Tree(self.problem.variables, tuple(tests), tuple(low), tuple(high), tuple(labels))
+        leaves, tests = [step.leaf for step in steps], [step.position for step in steps]
+        return Tree.from_splits(self.problem.variables, leaves, tests, self.labels)
 
     @cached_property
     def exact_errors(self) -> list[Fraction]:
         """The errors as Fractions, index = size."""
-        position = {name: index for index, name in enumerate(self.problem.variables)}
         leaves = [self.problem.root(exact=True)]
         errors = [Fraction(leaves[0].error)]
         for step in self.steps:
             parent = leaves[step.leaf]
-            children = self.problem.children(parent, position[step.variable])
+            children = self.problem.children(parent, step.position)
             leaves += children
             change = children[0].error + children[1].error - parent.error
             errors.append(errors[-1] + Fraction(change))
@@ -168,9 +148,8 @@ class Grower(ABC):
             variable = offer.choose(self.ties, draws)
             frontier.close(number)
             low, high = problem.children(leaf, variable)
-            steps.append(
-                GrowthStep(number, problem.variables[variable], offer.gain, float(leaf.reach))
-            )
+            name = problem.variables[variable]
+            steps.append(GrowthStep(number, name, offer.gain, float(leaf.reach), variable))
             frontier.add(problem, low, born=2 * len(steps) + 1)
             frontier.add(problem, high, born=2 * len(steps))
             errors.append(frontier.error)
@@ -181,7 +160,7 @@ class Grower(ABC):
         """What a problem's own loop grew, as a Growth."""
         names = problem.variables
         steps = tuple(
-            GrowthStep(leaf, names[variable], gain, reach)
+            GrowthStep(leaf, names[variable], gain, reach, variable)
             for leaf, variable, gain, reach in zip(
                 grown.leaves, grown.variables, grown.gains, grown.reaches, strict=True
             )

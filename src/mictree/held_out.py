@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mictree._checks import check_size
+from mictree.data import read_array
 from mictree.problems.labels import Coded
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -72,7 +73,7 @@ def take_rows(X: Any, rows: RowNumbers) -> Any:
     from sklearn.utils import _safe_indexing
 
     if not hasattr(X, "shape") and not hasattr(X, "columns"):
-        X = np.asarray(X)
+        X = read_array(X)
     if hasattr(X, "tocsr"):
         X = X.tocsr()
     return _safe_indexing(X, rows)

@@ -3,12 +3,16 @@
 A binary column (0 and 1) is a literal as it is. A numeric column offers thresholds halfway between
 neighbouring values, a categorical one its categories, and one with missing values that they are
 missing; a missing value fails every threshold.
+
+No two literals of a data set read the same, nor does one read like another's negation. Where they
+would, a column's texts are quoted (``c is '1'`` beside ``c is 1``, always for the text "missing"),
+and what is left gets the number of its column: ``a > 1.5 (column 0)``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,6 +26,7 @@ MAX_CATEGORIES = 1024  # more are an identifier, not a category
 
 FloatArray = np.typing.NDArray[np.float64]
 BoolArray = np.typing.NDArray[np.bool_]
+Texts = tuple[str, str]  # a literal as it is shown, and what holds where it does not
 
 
 @dataclass(frozen=True)
@@ -48,28 +53,30 @@ class Column:
         offered = len(self.thresholds) if self.categories is None else len(self.categories)
         return offered + self.missing
 
-    @cached_property
-    def texts(self) -> list[str]:
-        """The literals as they are shown."""
+    def texts(self) -> list[Texts]:
+        """Each literal as it is shown, and its negation; ``tell_apart`` mends clashes."""
         if self.categories is not None:
-            texts = [f"{self.name} is {category}" for category in self.categories]
-        elif self.style == "binary":
-            texts = [self.name]
-        elif self.style == "boolean":
-            texts = [f"{self.name} is True"]
+            texts = self._is(map(str, self.categories))
+            if "missing" in self.categories or not _differ(texts):
+                quoted = (repr(str(c)) if isinstance(c, str) else str(c) for c in self.categories)
+                texts = self._is(quoted)
+            return texts
+        if self.style == "boolean":
+            return self._is(["True"])
+        if self.style == "binary":
+            texts = [(self.name, f"not {self.name}")]
+        elif self.missing:  # a missing value is neither above nor below
+            above = [f"{self.name} > {number}" for number in _short(self.thresholds)]
+            texts = [(text, f"not {text}") for text in above]
         else:
-            texts = [f"{self.name} > {number}" for number in _short(self.thresholds)]
-        return [*texts, f"{self.name} is missing"] if self.missing else texts
+            numbers = _short(self.thresholds)
+            texts = [(f"{self.name} > {number}", f"{self.name} <= {number}") for number in numbers]
+        return texts + self._is([])
 
-    @cached_property
-    def negated_texts(self) -> list[str]:
-        """What holds where a literal does not."""
-        if self.categories is not None or self.style == "boolean":
-            return [text.replace(f"{self.name} is ", f"{self.name} is not ") for text in self.texts]
-        if self.style == "binary" or self.missing:  # a missing value is neither above nor below
-            texts = [f"not {text}" for text in self.texts]
-            return [*texts[:-1], f"{self.name} is not missing"] if self.missing else texts
-        return [text.replace(f"{self.name} > ", f"{self.name} <= ") for text in self.texts]
+    def _is(self, values: Iterable[str]) -> list[Texts]:
+        """What "is" a value, and "is missing" behind, if that is a literal."""
+        words = [*values, "missing"] if self.missing else values
+        return [(f"{self.name} is {word}", f"{self.name} is not {word}") for word in words]
 
     def bins(self, values: FloatArray | list[Any]) -> np.typing.NDArray[np.int32]:
         """The position of each value among thresholds or categories."""
@@ -115,6 +122,36 @@ def _short(thresholds: FloatArray) -> list[str]:
     return texts
 
 
+def _differ(texts: Sequence[Texts]) -> bool:
+    return len({text for pair in texts for text in pair}) == 2 * len(texts)
+
+
+def tell_apart(columns: Iterable[Sequence[Texts]]) -> list[Texts]:
+    """The texts of all columns in one list; those that are blank or read like another are marked.
+
+    The mark is the number of the column, and another number where that is not enough.
+    """
+    numbered = [(number, pair) for number, texts in enumerate(columns) for pair in texts]
+    uses = Counter(text for _, pair in numbered for text in pair)
+    return [
+        pair
+        if all(uses[text] == 1 and text.strip() for text in pair)
+        else _mark(pair, number, uses)
+        for number, pair in numbered
+    ]
+
+
+def _mark(pair: Texts, number: int, uses: Counter[str]) -> Texts:
+    """Texts with the number of their column, which are not in use; from now on they are."""
+    again, mark = 1, f" (column {number})"
+    while pair[0] + mark in uses or pair[1] + mark in uses:
+        again += 1
+        mark = f" (column {number}, {again})"
+    marked = pair[0] + mark, pair[1] + mark
+    uses.update(marked)
+    return marked
+
+
 def learn_column(
     data: Data, number: int, name: str, keep: BoolArray | None, weights: FloatArray | None,
     max_thresholds: int,
@@ -126,6 +163,12 @@ def learn_column(
             values if keep is None else [v for v, kept in zip(values, keep, strict=True) if kept]
         )
         return _learn_categories(name, present)
+    merged = data.merged(number)
+    if merged is not None:
+        one, other = merged
+        raise ValueError(
+            f"different numbers must differ as 64-bit floats; {name} has {one!s} and {other!s}"
+        )
     if keep is not None and not keep.all():
         values, weights = values[keep], weights[keep] if weights is not None else None
     has_missing = False
@@ -224,21 +267,15 @@ class Literals:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The literals as they are shown, all different."""
-        texts = [text for column in self.columns for text in column.texts]
-        uses = Counter(texts)
-        if len(uses) == len(texts):
-            return tuple(texts)
-        numbered = [
-            f"{text} (column {number})" if uses[text] > 1 else text
-            for number, column in enumerate(self.columns)
-            for text in column.texts
-        ]
-        return tuple(numbered)
+        return tuple(text for text, _ in self._texts)
+
+    @cached_property
+    def _texts(self) -> list[Texts]:
+        return tell_apart(column.texts() for column in self.columns)
 
     def negated(self, literal: int) -> str:
         """What holds where a literal does not: ``age <= 37.5``, ``color is not red``."""
-        column, position = self.locate(literal)
-        return self.columns[column].negated_texts[position]
+        return self._texts[literal][1]
 
     def locate(self, literal: int) -> tuple[int, int]:
         """The number of a literal's column, and its position among the column's literals."""
@@ -256,6 +293,7 @@ class Literals:
             column.categories is None
             and isinstance(matrix, np.ndarray)
             and matrix.dtype.kind in "biuf"
+            and matrix.dtype.itemsize <= 8  # longer floats are rounded first, as they were at fit
         ):
             values = matrix[:, number] if rows is None else matrix[rows, number]
             if position == len(column.thresholds):

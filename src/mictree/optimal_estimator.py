@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mictree._checks import check_count, check_seconds, check_size
 from mictree.exports import preorder
@@ -116,7 +115,8 @@ class OptimalTreeClassifier(TreeClassifier):
         problem = SampleProblem(
             data, coded, weights, max_thresholds=self.max_thresholds, limits=limits
         )
-        limit = min(check_size(self.max_size), max(0, data.rows - 1))  # no tree needs more
+        self._max_size = check_size(self.max_size)
+        limit = min(self._max_size, max(0, data.rows - 1))  # no tree needs more
         memory = check_count(self.memory_limit, "memory_limit")
         solved = solve(problem, limit, False, memory, None, self.max_depth, seconds)
         self._problem = problem
@@ -131,12 +131,12 @@ class OptimalTreeClassifier(TreeClassifier):
 
     def at_size(self, size: int) -> Self:
         """A copy that predicts by the best tree of a size, as if fitted with that ``max_size``."""
-        check_is_fitted(self)
+        wanted = self._check_size(size)
         smaller = copy.copy(self)
-        smaller.max_size = check_size(size, "size")
-        smaller._splittings = self._splittings[: size + 1]
+        smaller.max_size = smaller._max_size = wanted
+        smaller._splittings = self._splittings[: wanted + 1]
         smaller._splitting = smaller._splittings[-1]
-        smaller._bounds = self._bounds[:, : size + 1]
+        smaller._bounds = self._bounds[:, : wanted + 1]
         return smaller
 
     @property
@@ -202,5 +202,5 @@ def _prune(problem: SampleProblem, tree: Tree) -> Tree:
         if tree.tests[node] == LEAF or not (enough[low] and enough[high]):
             nested[node] = int(splitting.labels[creation[node]])
         else:
-            nested[node] = (tree.variables[tree.tests[node]], nested[low], nested[high])
+            nested[node] = (tree.tests[node], nested[low], nested[high])
     return Tree.build(tree.variables, nested[0])

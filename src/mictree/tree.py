@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from mictree.problems.base import Leaf, Probability, Problem
 
 LEAF = -1
-JSON_FORMAT = "mictree.tree/1"
+JSON_FORMAT = "mictree.tree/2"
+NAMED_FORMAT = "mictree.tree/1"  # as written before 0.2: tests by name
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Tree:
     """A binary decision tree; size counts its internal nodes.
 
     Nodes are numbered in preorder, low subtree first; node 0 is the root. Two trees are equal
-    when they have the same columns and make the same tests with the same labels.
+    when they have the same columns and make the same tests with the same labels. Tests are
+    positions; names only say how they are shown.
 
     Attributes
     ----------
@@ -57,36 +59,70 @@ class Tree:
 
     @classmethod
     def build(cls, variables: Sequence[str], nested: Any) -> Tree:
-        """From nested tuples: a label 0, 1, ..., or ``(name, low subtree, high subtree)``."""
+        """From nested tuples: a label 0, 1, ..., or ``(test, low subtree, high subtree)``.
+
+        A test is the name of a variable or its position.
+        """
         names = _check_names(variables)
-        position = {name: index for index, name in enumerate(names)}
+        position: dict[Any, int] = {name: index for index, name in enumerate(names)}
+        leaves: list[int] = []
         tests: list[int] = []
-        children: list[tuple[int, int]] = []
-        labels: list[int] = []
-        waiting: list[tuple[Any, int, int]] = [(nested, LEAF, 0)]  # subtree, parent, side
+        labels = [LEAF]
+        waiting: list[tuple[Any, int]] = [(nested, 0)]  # subtree, leaf by order of creation
         while waiting:
-            subtree, parent, side = waiting.pop()
-            node = len(tests)
-            if parent != LEAF:
-                pair = children[parent]
-                children[parent] = (node, pair[1]) if side == 0 else (pair[0], node)
-            children.append((LEAF, LEAF))
+            subtree, leaf = waiting.pop()
             if isinstance(subtree, tuple | list):
-                name, low, high = _unpack(subtree)
-                if not isinstance(name, str) or name not in position:
-                    raise ValueError(f"a test must name one of the variables; got {name!r}")
-                tests.append(position[name])
-                labels.append(LEAF)
-                waiting += [(high, node, 1), (low, node, 0)]
+                test, low, high = _unpack(subtree)
+                if _is_count(test) and test < len(names):
+                    tests.append(int(test))
+                elif isinstance(test, str) and test in position:
+                    tests.append(position[test])
+                else:
+                    raise ValueError(f"a test must be one of the variables; got {test!r}")
+                leaves.append(leaf)
+                waiting += [(high, len(labels) + 1), (low, len(labels))]
+                labels += [LEAF, LEAF]
             elif _is_count(subtree):
-                tests.append(LEAF)
-                labels.append(int(subtree))
+                labels[leaf] = int(subtree)
             else:
                 raise ValueError(f"a leaf's label must be 0, 1, ...; got {subtree!r}")
-        low_children, high_children = zip(*children, strict=True)
-        tree = cls(names, tuple(tests), low_children, high_children, tuple(labels))
+        tree = cls.from_splits(names, leaves, tests, labels)
         tree._check_paths()
         return tree
+
+    @classmethod
+    def from_splits(
+        cls,
+        variables: tuple[str, ...],
+        leaves: Sequence[int],
+        tests: Sequence[int],
+        labels: Sequence[int],
+    ) -> Tree:
+        """From splits in any order of growth; trusts what it is given.
+
+        Parameters
+        ----------
+        variables : the names, in order
+        leaves : for each split the number of the leaf; split k makes leaves 2k + 1 (low), 2k + 2
+        tests : for each split the position of the tested variable
+        labels : by number of the leaf
+        """
+        split_of = {leaf: number for number, leaf in enumerate(leaves)}
+        count = 2 * len(leaves) + 1
+        node_tests, node_labels = [LEAF] * count, [LEAF] * count
+        low, high = [LEAF] * count, [LEAF] * count
+        waiting = [(0, low, 0)]  # leaf; where its number in preorder is due
+        for node in range(count):
+            leaf, children, parent = waiting.pop()
+            if node:
+                children[parent] = node
+            split = split_of.get(leaf)
+            if split is None:
+                node_labels[node] = labels[leaf]
+            else:
+                node_tests[node] = tests[split]
+                waiting += [(2 * split + 2, high, node), (2 * split + 1, low, node)]
+        return cls(variables, tuple(node_tests), tuple(low), tuple(high), tuple(node_labels))
 
     @property
     def size(self) -> int:
@@ -134,20 +170,33 @@ class Tree:
         return node
 
     def walk(self, problem: Problem, exact: bool = False) -> list[Leaf]:
-        """What the problem says of every node, as if each were a leaf, by node number."""
-        position = {name: index for index, name in enumerate(problem.variables)}
-        for node in self.internal_nodes:
-            name = self.variables[self.tests[node]]
-            if name not in position:
-                raise ValueError(f"the problem must have every variable tested; it has no {name}")
+        """What the problem says of every node, as if each were a leaf, by node number.
+
+        The problem's variables are the tree's, or else found by their names.
+        """
+        column = self._columns_of(problem)
         found: list[Leaf | None] = [None] * len(self.tests)
         found[0] = problem.root(exact)
         for node in self.internal_nodes:
             here = found[node]
             assert here is not None  # parents come first
-            column = position[self.variables[self.tests[node]]]
-            found[self.low[node]], found[self.high[node]] = problem.children(here, column)
+            children = problem.children(here, column[self.tests[node]])
+            found[self.low[node]], found[self.high[node]] = children
         return [leaf for leaf in found if leaf is not None]
+
+    def _columns_of(self, problem: Problem) -> Mapping[int, int]:
+        """For each test its position among the problem's variables."""
+        tests = {test for test in self.tests if test != LEAF}
+        if self.variables == problem.variables:
+            return {test: test for test in tests}
+        for names in (self.variables, problem.variables):
+            _check_names(names)
+        position = {name: index for index, name in enumerate(problem.variables)}
+        for test in sorted(tests):
+            name = self.variables[test]
+            if name not in position:
+                raise ValueError(f"the problem must have every variable tested; it has no {name}")
+        return {test: position[self.variables[test]] for test in tests}
 
     def error(self, problem: Problem, exact: bool = False) -> Probability:
         """E(T): the probability that the tree predicts the wrong label."""
@@ -218,32 +267,30 @@ class Tree:
         return draw_tree(ax, self, terms, notes)
 
     def to_json(self) -> str:
-        """A text that ``from_json`` reads back."""
+        """A text that ``from_json`` reads back; a node's test is a position in the variables."""
         nodes = [
             {"label": self.labels[node]}
             if test == LEAF
-            else {
-                "test": self.variables[test],
-                "low": self.low[node],
-                "high": self.high[node],
-            }
+            else {"test": test, "low": self.low[node], "high": self.high[node]}
             for node, test in enumerate(self.tests)
         ]
         return json.dumps({"format": JSON_FORMAT, "variables": self.variables, "nodes": nodes})
 
     @classmethod
     def from_json(cls, text: str) -> Tree:
-        """Read what ``to_json`` wrote; anything else is a ValueError."""
+        """Read what ``to_json`` wrote, now or before 0.2; anything else is a ValueError."""
         try:
             content = json.loads(text)
         except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"a tree must be JSON; {error}") from None
-        if not isinstance(content, dict) or content.get("format") != JSON_FORMAT:
+        kinds = {JSON_FORMAT: int, NAMED_FORMAT: str}
+        kind = content.get("format") if isinstance(content, dict) else None
+        if not isinstance(kind, str) or kind not in kinds:
             raise ValueError(f"a tree's JSON must say format {JSON_FORMAT!r}")
         variables, nodes = content.get("variables"), content.get("nodes")
         if not isinstance(variables, list) or not isinstance(nodes, list) or not nodes:
             raise ValueError("a tree's JSON must list its variables and at least one node")
-        return cls.build(variables, _nest(nodes))
+        return cls.build(variables, _nest(nodes, kinds[kind]))
 
     def _check_paths(self) -> None:
         path: list[int] = []  # the variables tested above the node, in preorder
@@ -283,12 +330,15 @@ def _is_count(value: Any) -> bool:
 
 def _unpack(subtree: Sequence[Any]) -> Sequence[Any]:
     if len(subtree) != 3:
-        raise ValueError(f"an internal node is (name, low, high); got {len(subtree)} parts")
+        raise ValueError(f"an internal node is (test, low, high); got {len(subtree)} parts")
     return subtree
 
 
-def _nest(nodes: list[Any]) -> Any:
-    """The nested form of JSON nodes, built from the last, as children follow their parents."""
+def _nest(nodes: list[Any], kind: type) -> Any:
+    """The nested form of JSON nodes, built from the last, as children follow their parents.
+
+    Tests are of one kind, int for positions or str for names.
+    """
     nested: dict[int, Any] = {}
     for number in reversed(range(len(nodes))):
         node = nodes[number]
@@ -305,6 +355,10 @@ def _nest(nodes: list[Any]) -> Any:
             if not _is_count(child) or child not in nested:
                 raise ValueError(f"a node's children must follow it, each once; node {number}")
             subtrees.append(nested.pop(child))
+        if not isinstance(node["test"], kind):
+            raise ValueError(
+                f"a test must be of type {kind.__name__} in this format; got {node['test']!r}"
+            )
         nested[number] = (node["test"], *subtrees)
     if list(nested) != [0]:
         raise ValueError(f"every node but the first must be a child; node {max(nested)} is not")

@@ -18,7 +18,8 @@ from sklearn.utils.validation import (
 )
 
 from mictree import exports
-from mictree.data import Data
+from mictree._checks import check_size
+from mictree.data import Data, read_array
 from mictree.growers import TopDown
 from mictree.literals import Literals
 from mictree.problems.labels import Coded
@@ -39,6 +40,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     classes_: np.ndarray
     _problem: SampleProblem
     _splitting: Splitting
+    _max_size: int | None  # as fitted; None where the tree has all splits that can be made
 
     @abstractmethod
     def at_size(self, size: int) -> Self:
@@ -176,6 +178,15 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The splits that the tree really has."""
         return len(self._splitting.leaves)
 
+    def _check_size(self, size: object) -> int:
+        """A size of which the model has a tree; trees of those never reached are the last one."""
+        check_is_fitted(self)
+        wanted = check_size(size, "size")
+        most = self._made if self._max_size is None else self._max_size
+        if wanted > most:
+            raise ValueError(f"size must be at most the model's max_size, {most}; got {wanted}")
+        return wanted
+
     def _sized(self, size: int | None) -> Self:
         """The model itself, or its copy of a smaller size."""
         check_is_fitted(self)
@@ -201,7 +212,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
             return data
         options: dict[str, Any] = {"accept_sparse": "csc", "ensure_all_finite": "allow-nan"}
         if not hasattr(X, "dtype"):
-            X = X if hasattr(X, "__array__") else np.asarray(X)
+            X = X if hasattr(X, "__array__") else read_array(X)
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
             options = {"dtype": None, "ensure_all_finite": False}
         checked = validate_data(self, X=X, reset=reset, **options)  # type: ignore[arg-type]
@@ -239,6 +250,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
 def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
     """The classes, and each label's position among them."""
+    if isinstance(y, list | tuple):
+        y = read_array(y)
     plain = type(y) is np.ndarray and y.ndim == 1
     labels = y if plain else column_or_1d(y, warn=True)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():

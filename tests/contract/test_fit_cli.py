@@ -40,7 +40,7 @@ def test_json_from_parquet(csv, tmp_path, rule):
     assert answer["rule"] == rule
     assert answer["classes"] == ["no", "yes"]
     assert len(answer["train_errors"]) == len(answer["held_out_errors"]) == 5
-    assert answer["tree"]["format"] == "mictree.tree/1"
+    assert answer["tree"]["format"] == "mictree.tree/2"
     again = json.loads(
         run(file, "--target", "rich", "--json", "--max-size", 4, "--rule", rule).output
     )

@@ -52,6 +52,11 @@ def test_frontier_and_smaller_sizes():
         assert again.tree_ == smaller.tree_
     with pytest.raises(ValueError, match="size must be an integer"):
         model.at_size(-1)
+    for size in (7, 99):
+        with pytest.raises(ValueError, match=f"at most the model's max_size, 6; got {size}"):
+            model.at_size(size)
+        with pytest.raises(ValueError, match=f"max_size, 6; got {size}"):
+            model.predict(X, size=size)
 
 
 def test_depth_limit():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import mictree as mt
 from tests.strategies import NAMES, trees
 
-FORMAT = "mictree.tree/1"
+FORMAT = "mictree.tree/2"
+NAMED = "mictree.tree/1"  # tests by name
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-2, 8), st.floats(), st.sampled_from([*NAMES, "low", ""])
 )
@@ -29,6 +30,31 @@ def test_round_trip(tree):
     text = built.to_json()
     assert mt.Tree.from_json(text) == built
     assert mt.Tree.from_json(json.dumps(json.loads(text), indent=2)) == built
+
+
+@given(trees())
+def test_tests_by_name_can_still_be_read(tree):
+    built = mt.Tree.build(NAMES, tree)
+    content = json.loads(built.to_json()) | {"format": NAMED}
+    for node in content["nodes"]:
+        if "test" in node:
+            node["test"] = NAMES[node["test"]]
+    assert mt.Tree.from_json(json.dumps(content)) == built
+
+
+def test_a_test_is_a_position():
+    tree = mt.Tree.build(("a", "b"), ("b", 0, (0, 0, 1)))
+    assert json.loads(tree.to_json()) == {
+        "format": FORMAT,
+        "variables": ["a", "b"],
+        "nodes": [
+            {"test": 1, "low": 1, "high": 2},
+            {"label": 0},
+            {"test": 0, "low": 3, "high": 4},
+            {"label": 0},
+            {"label": 1},
+        ],
+    }
 
 
 def check_total(text: str | bytes) -> None:
@@ -51,13 +77,14 @@ def test_any_text(text):
 @given(ANYTHING)
 def test_any_json(content):
     check_total(json.dumps(content))
-    check_total(json.dumps({"format": FORMAT, "variables": ["a"], "nodes": content}))
+    for form in (FORMAT, NAMED):
+        check_total(json.dumps({"format": form, "variables": ["a"], "nodes": content}))
     check_total(json.dumps({"format": FORMAT, "variables": content, "nodes": [{"label": 0}]}))
 
 
-@given(st.lists(ANYTHING, max_size=4))
-def test_any_nodes(nodes):
-    check_total(json.dumps({"format": FORMAT, "variables": ["a", "b"], "nodes": nodes}))
+@given(st.lists(ANYTHING, max_size=4), st.sampled_from([FORMAT, NAMED]))
+def test_any_nodes(nodes, form):
+    check_total(json.dumps({"format": form, "variables": ["a", "b"], "nodes": nodes}))
 
 
 @given(trees(), st.data())
@@ -104,7 +131,6 @@ LEAVES = [{"label": 0}, {"label": 1}]
         [{"test": "a", "low": True, "high": 2}, *LEAVES],
         [{"test": "a", "low": 1.0, "high": 2}, *LEAVES],
         [{"test": "w", "low": 1, "high": 2}, *LEAVES],
-        [{"test": 0, "low": 1, "high": 2}, *LEAVES],
         [{"test": ["a"], "low": 1, "high": 2}, *LEAVES],
         [
             {"test": "a", "low": 1, "high": 2},
@@ -116,15 +142,35 @@ LEAVES = [{"label": 0}, {"label": 1}]
     ids=json.dumps,
 )
 def test_nodes_that_make_no_tree(nodes):
-    with pytest.raises(ValueError, match=r"must|at most|is \(name"):
-        mt.Tree.from_json(json.dumps({"format": FORMAT, "variables": ["a", "b"], "nodes": nodes}))
+    by_name = {"format": NAMED, "variables": ["a", "b"], "nodes": nodes}
+    by_position = by_name | {"format": FORMAT, "nodes": [numbered(node) for node in nodes]}
+    for content in (by_name, by_position):
+        with pytest.raises(ValueError, match=r"must|at most"):
+            mt.Tree.from_json(json.dumps(content))
+
+
+def numbered(node):
+    """The same node with the position of its test."""
+    if isinstance(node, dict) and node.get("test") in ("a", "b", "w"):
+        return node | {"test": {"a": 0, "b": 1, "w": 2}[node["test"]]}
+    return node
+
+
+@pytest.mark.parametrize(
+    ("form", "test"),
+    [(NAMED, 0), (FORMAT, "a"), (FORMAT, 2), (FORMAT, -1), (FORMAT, True), (FORMAT, 0.0)],
+)
+def test_a_test_of_the_other_format(form, test):
+    nodes = [{"test": test, "low": 1, "high": 2}, *LEAVES]
+    with pytest.raises(ValueError, match="a test must be"):
+        mt.Tree.from_json(json.dumps({"format": form, "variables": ["a", "b"], "nodes": nodes}))
 
 
 @pytest.mark.parametrize(
     "content",
     [
         {},
-        {"format": "mictree.tree/2", "variables": ["a"], "nodes": LEAVES[:1]},
+        {"format": "mictree.tree/3", "variables": ["a"], "nodes": LEAVES[:1]},
         {"format": FORMAT, "variables": ["a", "a"], "nodes": LEAVES[:1]},
         {"format": FORMAT, "variables": "a", "nodes": LEAVES[:1]},
         {"format": FORMAT, "variables": [1], "nodes": LEAVES[:1]},

@@ -67,6 +67,26 @@ def test_one_fit_gives_every_size(kind, cancer):
     assert model.get_n_leaves() == 10
 
 
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_sizes_that_were_not_fitted(kind, cancer):
+    X, y = cancer
+    model = kind(max_size=6).fit(X, y)
+    model.max_size = 99  # it still has the trees it was fitted with
+    for ask in (model.at_size, lambda size: model.predict(X, size=size), model.to_text):
+        with pytest.raises(ValueError, match="size must be at most the model's max_size, 6; got 7"):
+            ask(7)
+    with pytest.raises(ValueError, match="at most the model's max_size, 3; got 6"):
+        model.at_size(3).at_size(6)
+    full = kind(max_size=None).fit(X, y)
+    made = full.get_n_leaves() - 1
+    assert full.at_size(made).tree_ == full.tree_
+    with pytest.raises(ValueError, match=f"at most the model's max_size, {made}; got {made + 1}"):
+        full.at_size(made + 1)
+    # growth ended before: the last tree is that of every later size
+    early = kind(max_size=9).fit([[0], [1]], ["a", "b"])
+    assert early.predict([[0], [1]], size=9).tolist() == ["a", "b"]
+
+
 def test_the_tree_agrees_with_the_classifier(cancer):
     X, y = cancer
     model = mt.TopDownClassifier(8).fit(X, y)

@@ -49,29 +49,22 @@ def learn(
     """Grow a tree on rows; the problem, which the rule does not see, judges every size."""
     sample = SampleProblem(rows.X, rows.y, limits=Limits(min_samples_split=min_samples_split))
     growth = rule.grow(sample, max_size)
-    position = {name: index for index, name in enumerate(sample.variables)}
     leaves = [problem.root()]
     errors = [float(leaves[0].misclassified(growth.labels[0]))]
-    nested: dict[int, Any] = {}
+    columns = []
     for number, step in enumerate(growth.steps):
         # a column that is constant in the rows offers no literal, so positions may differ
-        column = sample.literals.locate(position[step.variable])[0]
+        column = sample.literals.locate(step.position)[0]
+        columns.append(column)
         low = 2 * number + 1  # in order of creation
-        nested[step.leaf] = (problem.variables[column], low)
         leaves += problem.children(leaves[step.leaf], column)
         wrong = [
             leaves[leaf].misclassified(growth.labels[leaf]) for leaf in (step.leaf, low, low + 1)
         ]
         errors.append(errors[-1] + float(wrong[1] + wrong[2] - wrong[0]))
     curve = np.array(errors + errors[-1:] * (max_size + 1 - len(errors)))
-    return Learned(Tree.build(problem.variables, _nest(nested, growth.labels, 0)), curve)
-
-
-def _nest(splits: dict[int, Any], labels: tuple[int, ...], leaf: int) -> Any:
-    if leaf not in splits:
-        return labels[leaf]
-    name, low = splits[leaf]
-    return (name, _nest(splits, labels, low), _nest(splits, labels, low + 1))
+    split = [step.leaf for step in growth.steps]
+    return Learned(Tree.from_splits(problem.variables, split, columns, growth.labels), curve)
 
 
 def from_sklearn(learner: "DecisionTreeClassifier", variables: tuple[str, ...]) -> Tree:
@@ -82,7 +75,7 @@ def from_sklearn(learner: "DecisionTreeClassifier", variables: tuple[str, ...]) 
     def nested(node: int) -> Any:
         if fitted.children_left[node] == LEAF:
             return int(labels[node])
-        name = variables[fitted.feature[node]]
-        return (name, nested(fitted.children_left[node]), nested(fitted.children_right[node]))
+        low, high = fitted.children_left[node], fitted.children_right[node]
+        return fitted.feature[node], nested(low), nested(high)
 
     return Tree.build(variables, nested(0))

@@ -137,7 +137,7 @@ class Asking:
         high = self.trace(rows[held], budget - 1 - low_budget, errors[1], depth - 1, known)
         if high is None:
             return None
-        return self.rows.problem.variables[self.rows.kept[literal]], low, high
+        return int(self.rows.kept[literal]), low, high
 
     def _gather(self, workers: int, mask: np.ndarray, question: tuple[Any, ...]) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""

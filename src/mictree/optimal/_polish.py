@@ -62,5 +62,5 @@ class Polished:
         low, high = self.skeleton.low[node], self.skeleton.high[node]
         sums = self.best[low][:size] + self.best[high][:size][::-1]
         split = int(sums.argmin())
-        name = self.skeleton.variables[self.skeleton.tests[node]]
-        return name, self._nested(low, split), self._nested(high, size - 1 - split)
+        test = self.skeleton.tests[node]
+        return test, self._nested(low, split), self._nested(high, size - 1 - split)

@@ -93,13 +93,12 @@ class ProgramTrees(OptimalTrees):
 
     def _tree(self, size: int) -> Tree:
         """A smallest tree among those with the least error at most ``size`` splits allow."""
-        variables = self.problem.variables
         finished: list[Any] = []  # subtrees, low before high
         exact = self.errors.dtype == object  # then labels must be right to the last digit too
         waiting: list[Any] = [(self.problem.root(exact), self._start(), size)]
         while waiting:
             task = waiting.pop()
-            if isinstance(task, str):  # both subtrees of this test are finished
+            if isinstance(task, int):  # both subtrees of this test are finished
                 high, low = finished.pop(), finished.pop()
                 finished.append((task, low, high))
                 continue
@@ -109,8 +108,8 @@ class ProgramTrees(OptimalTrees):
                 finished.append(leaf.label)
                 continue
             low, high = self.problem.children(leaf, choice.variable)
-            waiting += [variables[choice.variable], (high, *choice.high), (low, *choice.low)]
-        return Tree.build(variables, finished[0])
+            waiting += [int(choice.variable), (high, *choice.high), (low, *choice.low)]
+        return Tree.build(self.problem.variables, finished[0])
 
     @abstractmethod
     def _start(self) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree.data import is_missing
+from mictree.data import is_missing, read_array
 
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 
@@ -25,7 +26,7 @@ class Coded(NamedTuple):
     @classmethod
     def read(cls, y: Any) -> Coded:
         """Labels of any kind; those that are all 0 or 1 get both classes."""
-        labels = y if isinstance(y, np.ndarray) else np.asarray(y)
+        labels = read_array(y)
         if labels.ndim != 1:
             raise ValueError(f"y must have one dimension; its shape is {labels.shape}")
         values, codes = cls.positions(labels)
@@ -37,34 +38,48 @@ class Coded(NamedTuple):
     def positions(labels: Labels) -> tuple[Labels, np.typing.NDArray[np.int32]]:
         """The distinct labels, sorted, and the position of each label among them."""
         kind = labels.dtype.kind
-        if kind == "f" and np.isnan(labels).any():
+        if kind in "fcmM" and np.isnan(labels).any():
             raise ValueError("y must not contain NaN")
-        if kind == "b":
-            labels = labels.view(np.uint8)
         if kind in "biu" and len(labels):
-            least, most = int(labels.min()), int(labels.max())
-            if most - least < MOST_CODES:
-                shifted = labels - least if least else labels
-                present = np.bincount(shifted, minlength=1) > 0
-                values = (np.flatnonzero(present) + least).astype(labels.dtype)
-                if len(values) == most - least + 1:
+            least, most = labels.min(), labels.max()
+            if int(most) - int(least) < MOST_CODES:
+                start = least.astype(np.int64)  # what does not fit wraps around, and back below
+                shifted = labels.astype(np.int64) - start
+                present = np.bincount(shifted) > 0
+                values = (np.flatnonzero(present) + start).astype(labels.dtype)
+                if len(values) == len(present):
                     codes = shifted.astype(np.int32)
                 else:
                     codes = (np.cumsum(present, dtype=np.int32) - 1)[shifted]
-                return (values.astype(bool) if kind == "b" else values), codes
+                return values, codes
         if kind == "O":
-            for label in labels:
-                if is_missing(label) or label != label:
-                    raise ValueError("y must not contain missing values")
+            _check_objects(labels)
         values, codes = np.unique(labels, return_inverse=True)
         return values, codes.astype(np.int32)
+
+
+def _check_objects(labels: Labels) -> None:
+    """Refuse labels that are missing, or of sorts that have no common order."""
+    example: dict[type, Any] = {}  # a label of each sort
+    for label in labels:
+        if is_missing(label) or label != label:
+            raise ValueError("y must not contain missing values")
+        number = isinstance(label, Number | np.bool_)
+        sort = Number if number else str if isinstance(label, str) else type(label)
+        example.setdefault(sort, label)
+    if len(example) > 1:
+        one, other, *_ = example.values()
+        raise ValueError(f"y must hold labels of one sort; it holds {one!r} and {other!r}")
 
 
 def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
     """A positive weight for some rows, zero for others; None when all are 1."""
     if sample_weight is None:
         return None
-    weights = np.array(sample_weight, dtype=float)
+    try:
+        weights = np.array(sample_weight, dtype=float)
+    except OverflowError:
+        raise ValueError("sample_weight must lie within 64-bit floats; a number does not") from None
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight must be one number a row; its shape is {weights.shape}")
     if not np.all(np.isfinite(weights) & (weights >= 0)):
@@ -91,6 +106,6 @@ def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
     if unknown:
         raise ValueError(f"class_weight must name classes of y; there is no {unknown[0]!r}")
     for label, factor in weight.items():
-        if not 0 < factor < math.inf:
+        if not 0 < factor <= sys.float_info.max:
             raise ValueError(f"class_weight must be positive and finite; {label!r} has {factor!r}")
     return np.array([float(weight.get(label, 1.0)) for label in coded.classes])
