@@ -45,7 +45,7 @@ class Data:
         """The columns' names; ``x0``, ``x1``, ... where there are none."""
         if self.frame is not None:
             return tuple(str(name) for name in self.frame.columns)
-        return tuple(f"x{number}" for number in range(self.width))
+        return unnamed(self.width)
 
     @property
     def bytes(self) -> np.typing.NDArray[np.uint8] | None:
@@ -106,7 +106,10 @@ class Data:
         if kind.is_numeric() or str(kind) == "Boolean":
             import narwhals
 
-            values = series.cast(narwhals.Float64).to_numpy()
+            try:
+                values = series.cast(narwhals.Float64).to_numpy()
+            except ValueError:  # pyarrow rounds no integers
+                return _read_objects(series.to_list(), str(name))
             return np.array(values, dtype=float, copy=True)
         text = str(kind)
         if text.startswith(("String", "Categorical", "Enum", "Object")):
@@ -117,6 +120,11 @@ class Data:
         if series.null_count() == len(series):  # polars' type Null: nothing but missing values
             return np.full(len(series), math.nan)
         raise ValueError(f"a column must hold numbers, texts or booleans; {name} has {text}")
+
+
+def unnamed(count: int) -> tuple[str, ...]:
+    """The names of columns that have none."""
+    return tuple(f"x{number}" for number in range(count))
 
 
 def read_array(values: Any) -> np.typing.NDArray[Any]:

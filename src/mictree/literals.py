@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mictree._packing import MISSING, find_bins, find_midpoints, pack_bins
-from mictree.data import Data
+from mictree.data import Data, unnamed
 
 MAX_CATEGORIES = 1024  # more are an identifier, not a category
 
@@ -309,6 +309,13 @@ class Literals:
         data = Data(X)
         if data.width != len(self.columns):
             raise ValueError(f"X must have {len(self.columns)} columns; it has {data.width}")
+        known = tuple(column.name for column in self.columns)
+        if unnamed(data.width) not in (known, data.names) and known != data.names:
+            number = [a == b for a, b in zip(known, data.names, strict=True)].index(False)
+            raise ValueError(
+                "X must have the columns the literals were made from, in their order; "
+                f"column {number} is {data.names[number]!r}, not {known[number]!r}"
+            )
         matrix = np.empty((data.rows, len(self)), dtype=np.uint8)
         for literal in range(len(self)):
             matrix[:, literal] = self.holds(data, literal)

@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
+from importlib.util import find_spec
 
 import numpy as np
 import polars as pl
@@ -106,6 +107,8 @@ def columns(one, other):
         yield sparse.csc_array(matrix)
         yield pandas.DataFrame(matrix, columns=["x0"])
         yield pandas.DataFrame({"x0": pandas.array([one, other], dtype="Int64")})
+        if find_spec("pyarrow"):
+            yield pandas.DataFrame({"x0": pandas.array([one, other], dtype="int64[pyarrow]")})
         yield pl.DataFrame({"x0": [one, other]})
         yield pl.DataFrame({"x0": [one, other, None]})
     if isinstance(one, int) and 0 <= one < 2**64 - 1:

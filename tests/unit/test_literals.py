@@ -62,6 +62,20 @@ def test_names_never_clash():
     assert names(frame) == ("a > 1.5 (column 0)", "a > 2.5", "a > 1.5 (column 1)")
 
 
+def test_columns_in_another_order():
+    frame = pl.DataFrame({"a": [0, 1, 2], "b": [5, 6, 7]})
+    literals = SampleProblem(frame, [0, 1, 0]).literals
+    rule = r"columns the literals were made from, in their order; column 0 is 'b', not 'a'"
+    with pytest.raises(ValueError, match=rule):
+        literals.transform(frame.select("b", "a"))
+    # a matrix has no names to differ
+    np.testing.assert_array_equal(
+        literals.transform(frame.to_numpy()), literals.transform(frame.to_pandas())
+    )
+    unnamed = SampleProblem(frame.to_numpy(), [0, 1, 0]).literals
+    np.testing.assert_array_equal(unnamed.transform(frame), literals.transform(frame))
+
+
 def test_few_thresholds_lie_at_quantiles():
     values = np.random.default_rng(0).permutation(1000).astype(float)
     thresholds = choose_thresholds(values, None, 3)
