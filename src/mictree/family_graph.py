@@ -14,7 +14,7 @@ from mictree._jit import jit, parallel_jit
 from mictree.families import Family
 from mictree.lattice import Graph
 
-BYTES_EACH = 60  # of one member without its edges and errors
+BYTES_EACH = 68  # of one member without its edges and errors
 CHUNK = 4096  # members enumerated in one go
 
 
@@ -22,8 +22,11 @@ CHUNK = 4096  # members enumerated in one go
 class FamilyGraph:
     """A family's restrictions by member number; 0 is the constant."""
 
+    family: Family
     graph: Graph
     positive_rate: np.typing.NDArray[np.float64]
+    negative_rate: np.typing.NDArray[np.float64]  # not 1 - positive_rate, which may cancel
+    term_chance: np.typing.NDArray[np.float64]  # the probability of each term
     terms: np.typing.NDArray[np.int16]  # how many terms each member has
     edge_term: np.typing.NDArray[np.int32]  # the term whose literal an edge tests
 
@@ -40,7 +43,7 @@ def build(family: Family, memory_limit: int) -> FamilyGraph:
     degree = np.zeros(count + 1, dtype=np.int64)
     _count_edges(*shape, degree)
     first = np.cumsum(degree)
-    if count * BYTES_EACH + 14 * int(first[-1]) > memory_limit:
+    if count * BYTES_EACH + 15 * int(first[-1]) > memory_limit:
         raise TooLarge.states(count, memory_limit, "a smaller family")
     graph = Graph(
         literals=np.empty(count, dtype=np.int32),
@@ -49,17 +52,21 @@ def build(family: Family, memory_limit: int) -> FamilyGraph:
         high=np.empty(first[-1], dtype=np.int32),
         value=np.empty(first[-1], dtype=np.int16),
     )
+    chances, failures = _chances(family)
     built = FamilyGraph(
+        family,
         graph,
         positive_rate=np.empty(count),
+        negative_rate=np.empty(count),
+        term_chance=chances,
         terms=np.empty(count, dtype=np.int16),
         edge_term=np.empty(first[-1], dtype=np.int32),
     )
     lengths = np.array([len(term) for term in family.term_values], dtype=np.int32)
     _fill_graph(
-        *shape, distinct.move_value, distinct.move_to, lengths, _chances(family),
+        *shape, distinct.move_value, distinct.move_to, lengths, chances, failures,
         graph.first, graph.literals, graph.low, graph.high, graph.value,
-        built.positive_rate, built.terms, built.edge_term,
+        built.positive_rate, built.negative_rate, built.terms, built.edge_term,
     )  # fmt: skip
     return built
 
@@ -76,14 +83,17 @@ def member_terms(family: Family, terms: np.ndarray) -> np.typing.NDArray[np.int3
     return flat
 
 
-def _chances(family: Family) -> np.typing.NDArray[np.float64]:
-    """Each term's probability, multiplied in the order that FormulaProblem uses."""
+def _chances(family: Family) -> tuple[np.ndarray, np.ndarray]:
+    """The probabilities that each term is satisfied, and that it fails, as FormulaProblem's."""
     values = [float(bias) for bias in family.biases]
-    chances = np.ones(len(family.term_values))
+    failing = [float(1 - bias) for bias in family.biases]
+    chances, failures = np.ones(len(family.term_values)), np.zeros(len(family.term_values))
     for number, term in enumerate(family.term_values):
         for value in term:
             chances[number] *= values[value]
-    return chances
+        for failure in sorted(failing[value] for value in term):
+            failures[number] += failure * (1 - failures[number])
+    return chances, failures
 
 
 @parallel_jit
@@ -104,10 +114,10 @@ def _count_edges(before, costs, most_terms, first_move, out_degree):
 
 @parallel_jit
 def _fill_graph(
-    before, costs, most_terms, first_move, move_value, move_to, lengths, chances,
-    first, out_literals, out_low, out_high, out_value, out_rate, out_terms, out_term,
+    before, costs, most_terms, first_move, move_value, move_to, lengths, chances, failures,
+    first, out_literals, out_low, out_high, out_value, out_rate, out_negative, out_terms, out_term,
 ):  # fmt: skip
-    """Write every member's literals, positive rate and edges."""
+    """Write every member's literals, rates and edges."""
     count = len(out_literals)
     for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
         row = np.zeros(most_terms + 1, dtype=np.int64)
@@ -115,12 +125,15 @@ def _fill_graph(
         length = unrank(chunk * CHUNK, before, costs, row)
         for member in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             literals = 0
+            negative = 1.0
             for position in range(length):
                 literals += lengths[row[position]]
+                negative *= failures[row[position]]
                 ascending[position] = chances[row[position]]
             out_literals[member] = literals
             out_terms[member] = length
             out_rate[member] = _any(ascending[:length])
+            out_negative[member] = negative
             edge = first[member]
             rank, room = 0, before.shape[1] - 1  # of the terms before the position
             for position in range(length):

@@ -5,20 +5,24 @@ different kinds tie does the choice depend on which variables are free at the le
 then, the member is grown again with its terms tracked.
 """
 
+import math
 import secrets
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numba
 import numpy as np
 
 from mictree._draws import MULTIPLIERS, STEP
+from mictree._gains import CRITERION_CODES, MINORITY, gain_of_rates
 from mictree._jit import jit, parallel_jit
 from mictree.families import Family
 from mictree.family_graph import FamilyGraph, unrank
-from mictree.growers import TIE_TOLERANCE, TIES, Grower
-from mictree.impurity import CRITERIA, minority
+from mictree.growers import TIE_TOLERANCE, TIES, Grower, is_built_in
+from mictree.impurity import minority
 from mictree.mic import ROUNDING
 from mictree.optimal.graph import Program
+from mictree.problems.base import NEAR_EVEN
 
 AMBIGUOUS = -1
 RULE_CODES = {"topdown": 0, "bestfirst": 1, "id3": 2}
@@ -32,22 +36,42 @@ _SHIFTS = tuple(np.uint64(shift) for shift in (30, 27, 31, 1))
 class BestSplits:
     """The best split of every restriction by one criterion."""
 
-    impurity: np.typing.NDArray[np.float64]
     gain: np.typing.NDArray[np.float64]
     edge: np.typing.NDArray[np.int64]  # AMBIGUOUS where splits of several kinds tie
+    tied: np.typing.NDArray[np.bool_]  # for each edge: whether it is one of the best
 
 
 def best_splits(built: FamilyGraph, program: Program, criterion: str) -> BestSplits:
     """Compare all edges of each restriction."""
-    count = len(built.graph)
-    impurity = np.ascontiguousarray(CRITERIA[criterion](built.positive_rate))
-    best = BestSplits(impurity, np.zeros(count), np.full(count, AMBIGUOUS, dtype=np.int64))
     graph = built.graph
-    weights = (program.low_weight[:, 0].copy(), program.high_weight)
-    _best_splits(
-        graph.first, graph.low, graph.high, graph.value, weights, impurity, best.gain, best.edge
+    best = BestSplits(
+        np.zeros(len(graph)),
+        np.full(len(graph), AMBIGUOUS, dtype=np.int64),
+        np.zeros(len(graph.low), dtype=bool),
     )
+    weights = (program.low_weight[:, 0].copy(), program.high_weight)
+    leads = _leads(built) if criterion == "minority" else np.empty(0)
+    rates = (built.negative_rate, built.positive_rate, built.term_chance, leads)
+    edges = (graph.low, graph.high, graph.value, built.edge_term)
+    _best_splits(
+        CRITERION_CODES[criterion], graph.first, edges, weights, rates,
+        best.gain, best.edge, best.tied,
+    )  # fmt: skip
     return best
+
+
+def _leads(built: FamilyGraph) -> np.typing.NDArray[np.float64]:
+    """P[y = 1] - P[y = 0] of every restriction, exactly where rounding matters."""
+    family = built.family
+    leads = built.positive_rate - built.negative_rate
+    failures = [
+        1 - math.prod((family.biases[value] for value in term), start=Fraction(1))
+        for term in family.term_values
+    ]
+    for member in np.flatnonzero(np.abs(leads) < NEAR_EVEN).tolist():
+        negative = math.prod(failures[term] for term in family.row(member))
+        leads[member] = float(1 - 2 * negative)
+    return leads
 
 
 def with_seed(rule: Grower) -> Grower:
@@ -77,49 +101,62 @@ class FamilyGrowth:
         """Grow a rule on some members; per member MIC, largest excess error and its size."""
         out = np.empty((len(members), 3))
         seed = np.uint64(with_seed(rule).seed or 0)
+        assert is_built_in(rule)  # sweep refuses others
         codes = (RULE_CODES[rule.name], TIES.index(rule.ties), seed)
         _compare(
             members.start, self.max_size, codes, self._ranks, self._moves, self._graph,
-            self._weights, self._minority, best.impurity, best.gain, best.edge,
+            self._weights, self._minority, best.gain, best.edge, best.tied,
             self.program.start, self.program.errors, out,
         )  # fmt: skip
         return out
 
 
 @parallel_jit
-def _best_splits(first, low, high, value, weights, impurity, out_gain, out_edge):
-    """Write each restriction's largest gain, and its edge unless several tie or none gains."""
-    failed, satisfied = weights
+def _best_splits(criterion, first, edges, weights, rates, out_gain, out_edge, out_tied):
+    """Write each restriction's largest gain, its edge unless several tie or none gains, and all."""
     for state in numba.prange(len(out_gain)):
+        begin, end = first[state], first[state + 1]
+        gains = np.empty(end - begin)
         largest, tied = 0.0, 0
-        for edge in range(first[state], first[state + 1]):
-            gain = _gain(edge, state, low, high, value, failed, satisfied, impurity)
-            if gain > largest:
-                largest = gain
+        for edge in range(begin, end):
+            gain = _gain(criterion, edge, state, edges, weights, rates)
+            gains[edge - begin] = gain
+            largest = max(largest, gain)
         out_gain[state] = largest
-        for edge in range(first[state], first[state + 1]):
-            gain = _gain(edge, state, low, high, value, failed, satisfied, impurity)
-            if gain >= largest - TIE_TOLERANCE * largest:
+        for edge in range(begin, end):
+            if gains[edge - begin] >= largest - TIE_TOLERANCE * largest:
                 tied += 1
+                out_tied[edge] = True
                 out_edge[state] = edge
         if tied != 1 or largest == 0.0:
             out_edge[state] = AMBIGUOUS
 
 
 @jit
-def _gain(edge, state, low, high, value, failed, satisfied, impurity):
-    """The drop in impurity that a test brings; 0 where it is no more than rounding."""
-    kind = value[edge]
-    before = impurity[state]
-    after = failed[kind] * impurity[low[edge]] + satisfied[kind] * impurity[high[edge]]
-    drop = before - after
-    return drop if drop > TIE_TOLERANCE * before else 0.0
+def _gain(criterion, edge, state, edges, weights, rates):
+    """The drop in impurity that a test brings, without cancellation."""
+    lows, highs, values, terms = edges
+    failed, satisfied = weights
+    negative, positive, chance, leads = rates
+    low, high, kind = lows[edge], highs[edge], values[edge]
+    if criterion == MINORITY:
+        sign = -1.0 if leads[state] >= 0 else 1.0
+        low_lead = max(0.0, sign * (leads[low] if low else -1.0))
+        high_lead = max(0.0, sign * (leads[high] if high else 1.0))
+        return failed[kind] * low_lead + satisfied[kind] * high_lead
+    # number 0 is the constant: below a failed literal false, below a satisfied one true
+    low_rates = (negative[low], positive[low]) if low else (1.0, 0.0)
+    high_rates = (negative[high], positive[high]) if high else (0.0, 1.0)
+    gained = chance[terms[edge]] / satisfied[kind] * low_rates[0]
+    return gain_of_rates(
+        criterion, failed[kind], satisfied[kind], low_rates, high_rates, (-gained, gained)
+    )
 
 
 @parallel_jit
 def _compare(
-    first_member, max_size, codes, ranks, moves, graph, weights, minority, impurity, best_gain,
-    best_edge, start, optimal, out,
+    first_member, max_size, codes, ranks, moves, graph, weights, minority, best_gain, best_edge,
+    best_tied, start, optimal, out,
 ):  # fmt: skip
     """Grow each member, untracked where that suffices, and compare with its optimal errors."""
     before, costs, most_terms = ranks
@@ -128,8 +165,8 @@ def _compare(
         errors = np.empty(max_size + 1)
         terms = np.empty((max_size + 3, 0), dtype=np.int64)
         while not _grow(
-            member, codes, terms, moves, graph, weights, minority, impurity, best_gain, best_edge,
-            errors,
+            member, codes, terms, moves, graph, weights, minority, best_gain, best_edge,
+            best_tied, errors,
         ):  # fmt: skip
             row = np.zeros(most_terms + 1, dtype=np.int64)
             length = unrank(member, before, costs, row)
@@ -148,7 +185,7 @@ def _compare(
 
 @jit
 def _grow(
-    member, codes, terms, moves, graph, weights, minority, impurity, best_gain, best_edge,
+    member, codes, terms, moves, graph, weights, minority, best_gain, best_edge, best_tied,
     out_errors,
 ):  # fmt: skip
     """Grow one member and write its errors by size.
@@ -178,7 +215,7 @@ def _grow(
         edge, place = best_edge[state], 0
         if tracked:
             edge, place, kind = _choose_test(
-                ties, state, terms[leaf], moves, graph, weights, impurity, best_gain[state], draws
+                ties, state, terms[leaf], moves, graph, best_tied, best_gain[state], draws
             )
         elif edge == AMBIGUOUS:
             return False
@@ -298,11 +335,10 @@ def _choose_by_reach(ties, leaves, priorities, reaches, least):
 
 
 @jit
-def _choose_test(ties, state, terms, moves, graph, weights, impurity, largest, draws):
+def _choose_test(ties, state, terms, moves, graph, best_tied, largest, draws):
     """The tied variable to test: its edge (AMBIGUOUS: it has no effect), term and value."""
     first_move, move_value, _, move_count = moves
-    first, low, high, value, edge_term = graph
-    failed, satisfied = weights
+    first, _, _, value, edge_term = graph
     skip = np.int64(-1)
     if ties == RANDOM:
         skip = np.int64(_draw(draws) >> np.uint64(0))
@@ -314,13 +350,13 @@ def _choose_test(ties, state, terms, moves, graph, weights, impurity, largest, d
             term = abs(terms[place])
             for move in range(first_move[term], first_move[term + 1]):
                 edge = np.int64(AMBIGUOUS)
-                gain = 0.0
+                is_best = largest == 0  # a variable without effect gains nothing
                 if terms[place] > 0:
                     for candidate in range(first[state], first[state + 1]):
                         if edge_term[candidate] == term and value[candidate] == move_value[move]:
                             edge = candidate
-                    gain = _gain(edge, state, low, high, value, failed, satisfied, impurity)
-                if gain < largest - TIE_TOLERANCE * largest:
+                    is_best = best_tied[edge]
+                if not is_best:
                     continue
                 chosen_now = (edge, place, np.int64(move_value[move]))
                 if ties == FIRST:

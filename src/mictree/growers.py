@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 
 from mictree._checks import check_count, check_size
 from mictree._draws import Draws
-from mictree.impurity import CRITERIA, check_criterion, of_classes
+from mictree.impurity import GAINS, check_criterion
 from mictree.problems.base import Grown, Leaf, Problem, Splits
 from mictree.tree import Tree
 
 TIES = ("last", "first", "random", "heaviest", "lightest")
-# Two gains tie when they differ by at most this, relative to the larger one; and a gain of at
-# most this times the leaf's impurity is rounding, so it counts as 0. See docs/decisions/0003.
+# Two gains tie when they differ by at most this, relative to the larger one: docs/decisions/0003.
 TIE_TOLERANCE = 1e-10
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -91,6 +91,9 @@ class Growth:
 class Grower(ABC):
     """A greedy learner that knows the distribution.
 
+    A rule of one's own derives from it and has a method ``priority``. It grows on every problem;
+    only ``sweep`` refuses it.
+
     Parameters
     ----------
     criterion : "entropy", "gini", "root" (Kearns and Mansour) or "minority"
@@ -101,7 +104,12 @@ class Grower(ABC):
     seed : for ``ties="random"``
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # by default the class's name in small letters
+
+    def __init_subclass__(cls, **settings: object) -> None:
+        super().__init_subclass__(**settings)
+        if "name" not in vars(cls):  # a rule of another kind must not bear its parent's name
+            cls.name = cls.__name__.lower()
 
     def __init__(
         self, criterion: str = "entropy", ties: str = "last", seed: int | None = None
@@ -113,18 +121,21 @@ class Grower(ABC):
         self.seed = None if seed is None else check_count(seed, "seed")
 
     def __repr__(self) -> str:
-        seed = "" if self.seed is None else f", seed={self.seed}"
-        return f"{type(self).__name__}(criterion={self.criterion!r}, ties={self.ties!r}{seed})"
+        shown = {"criterion": self.criterion, "ties": self.ties, **vars(self)}
+        if shown["seed"] is None:
+            del shown["seed"]
+        told = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        return f"{type(self).__name__}({told})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Grower) and repr(self) == repr(other)
+        return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash((type(self), self.criterion, self.ties, self.seed))
 
     @abstractmethod
     def priority(self, reach: float, gain: float, born: int) -> float:
-        """How soon a leaf is split.
+        """How soon a leaf is split: any number, the largest first.
 
         ``born`` numbers leaves in depth-first order of birth: the children of the latest split
         have the largest numbers, and of the two the low child.
@@ -133,9 +144,10 @@ class Grower(ABC):
     def grow(self, problem: Problem, max_size: int) -> Growth:
         """Split leaves one at a time until the tree has ``max_size`` splits or only pure leaves."""
         limit = check_size(max_size)
-        grown = problem.grow(self.name, self.criterion, self.ties, self.seed, limit)
-        if grown is not None:
-            return self.record(problem, limit, grown)
+        if is_built_in(self):
+            grown = problem.grow(self.name, self.criterion, self.ties, self.seed, limit)
+            if grown is not None:
+                return self.record(problem, limit, grown)
         draws = Draws(secrets.randbits(63) if self.seed is None else self.seed)
         frontier = _Frontier(self, draws)
         frontier.add(problem, problem.root(), born=0)
@@ -203,6 +215,16 @@ class ID3(Grower):
 
 
 RULES: dict[str, type[Grower]] = {rule.name: rule for rule in (TopDown, BestFirst, ID3)}
+_PRIORITIES = {rule: rule.priority for rule in RULES.values()}
+
+
+def is_built_in(rule: Grower) -> bool:
+    """Whether compiled loops, which have the priorities written out, may grow by a rule.
+
+    Not by a rule derived from one of the three, nor by one whose priority was replaced.
+    """
+    own = _PRIORITIES.get(type(rule))
+    return own is not None and own is type(rule).priority and "priority" not in vars(rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,19 +240,13 @@ class _Offer:
         return int(self.variables[0 if ties == "first" else -1])
 
 
-def gains(leaf: Leaf, splits: Splits, criterion: str) -> FloatArray:
+def gains(problem: Problem, leaf: Leaf, splits: Splits, criterion: str) -> FloatArray:
     """The drop in impurity at the leaf for each split, not weighted by reach."""
-    if leaf.class_rates is None:
-        impurity = CRITERIA[criterion]
-        before = impurity(float(leaf.positive_rate))
-        after = impurity(np.stack([splits.low_rate, splits.high_rate]))
-    else:
-        before = of_classes(criterion, [float(rate) for rate in leaf.class_rates])
-        rates = [splits.low_class_rates, splits.high_class_rates]
-        after = np.stack([of_classes(criterion, each) for each in rates if each is not None])
-    branch = splits.branch_probability
-    drop = before - (1 - branch) * after[0] - branch * after[1]
-    return np.where(drop > TIE_TOLERANCE * before, drop, 0.0)
+    low, high = splits.low_probability, splits.branch_probability
+    if criterion == "minority":
+        low_lead, high_lead = problem.leads(leaf, splits)
+        return low * low_lead + high * high_lead
+    return GAINS[criterion](low, high, splits.low_rates, splits.high_rates, splits.difference)
 
 
 class _Frontier:
@@ -242,7 +258,8 @@ class _Frontier:
         self.leaves: list[Leaf] = []
         self.offers: list[_Offer | None] = []
         self.open = 0
-        self._priority = np.empty(64)  # -1: closed, pure or without splits
+        self._open = np.zeros(64, dtype=bool)  # neither split, nor pure, nor without splits
+        self._priority = np.empty(64)
         self._reach = np.empty(64)
         self._error = ExactSum()
 
@@ -254,38 +271,39 @@ class _Frontier:
         """Append a leaf and look at its splits, once and for all."""
         number = len(self.leaves)
         if number == len(self._priority):
+            self._open = np.concatenate([self._open, np.zeros(number, dtype=bool)])
             self._priority = np.concatenate([self._priority, np.empty(number)])
             self._reach = np.concatenate([self._reach, np.empty(number)])
         offer = None if leaf.pure else _best(problem, leaf, self.rule.criterion)
         self.leaves.append(leaf)
         self.offers.append(offer)
         self._reach[number] = leaf.reach
-        self._priority[number] = -1.0
         if offer is not None:
-            self._priority[number] = self.rule.priority(float(leaf.reach), offer.gain, born)
+            priority = self.rule.priority(float(leaf.reach), offer.gain, born)
+            if not isinstance(priority, Real) or math.isnan(priority):
+                raise ValueError(f"a priority must be a number; {self.rule!r} gave {priority!r}")
+            self._priority[number] = priority
+            self._open[number] = True
             self.open += 1
         self._error.add(float(leaf.error))
 
     def close(self, number: int) -> None:
         """Mark a leaf as split."""
-        self._priority[number] = -1.0
+        self._open[number] = False
         self.open -= 1
         self._error.add(-float(self.leaves[number].error))
 
     def choose(self) -> int:
         """The open leaf to split next."""
-        priority = self._priority[: len(self.leaves)]
-        tied = _ties(priority)
+        tied = np.flatnonzero(self._open[: len(self.leaves)])
+        tied = tied[_ties(self._priority[tied])]
         if self.rule.ties == "random":
             return int(tied[self.draws.below(len(tied))])
         if self.rule.ties == "first":
             return int(tied[0])
         if self.rule.ties in ("heaviest", "lightest"):
             reach = self._reach[tied]
-            if self.rule.ties == "heaviest":
-                tied = tied[_ties(reach)]
-            else:
-                tied = tied[reach <= reach.min() * (1 + TIE_TOLERANCE)]
+            tied = tied[_ties(reach if self.rule.ties == "heaviest" else -reach)]
         return int(tied[-1])
 
 
@@ -293,16 +311,18 @@ def _best(problem: Problem, leaf: Leaf, criterion: str) -> _Offer | None:
     splits = problem.splits(leaf)
     if not len(splits.variables):
         return None
-    offered = gains(leaf, splits, criterion)
+    offered = gains(problem, leaf, splits, criterion)
     if offered.max() < problem.min_gain:
         return None
     return _Offer(float(offered.max()), splits.variables[_ties(offered)])
 
 
 def _ties(values: FloatArray) -> np.typing.NDArray[np.intp]:
-    """The positions of the largest of several numbers that are not all negative."""
+    """The positions of the largest of several numbers."""
     largest = values.max()
-    return np.flatnonzero(values >= largest - TIE_TOLERANCE * largest)
+    if math.isinf(largest):
+        return np.flatnonzero(values == largest)
+    return np.flatnonzero(values >= largest - TIE_TOLERANCE * abs(largest))
 
 
 class ExactSum:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mictree._checks import check_size
-from mictree.growers import RULES, Grower
+from mictree.growers import RULES, Grower, TopDown
 from mictree.problems.sample import Limits, SampleProblem
 
 Bits = np.typing.NDArray[np.uint8]
@@ -166,11 +166,11 @@ def _peer(learner: Any) -> Peer:
 
 def _short(grower: Grower) -> str:
     """A rule with what differs from the default."""
-    plain = type(grower)()
+    plain = vars(TopDown())
     told = [
-        f"{name}={getattr(grower, name)}"
-        for name in ("criterion", "ties", "seed")
-        if getattr(grower, name) != getattr(plain, name)
+        f"{name}={value}"
+        for name, value in vars(grower).items()
+        if name not in plain or value != plain[name]
     ]
     return f"{type(grower).__name__}({', '.join(told)})" if told else type(grower).__name__
 

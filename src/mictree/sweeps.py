@@ -15,7 +15,7 @@ from mictree._partial import Partial
 from mictree.families import Family
 from mictree.family_graph import build, member_terms
 from mictree.family_growth import BestSplits, FamilyGrowth, best_splits, with_seed
-from mictree.growers import BestFirst, Grower, Growth, TopDown
+from mictree.growers import RULES, BestFirst, Grower, Growth, TopDown, is_built_in
 from mictree.mic import MicResult, against
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
 from mictree.optimal.base import check_rows
@@ -261,6 +261,11 @@ def _check_rules(rules: Sequence[Grower]) -> None:
     for rule in rules:
         if not isinstance(rule, Grower):
             raise TypeError(f"a rule must be a grower; got {type(rule).__name__}")
+        if not is_built_in(rule):
+            raise ValueError(
+                f"a sweep grows by compiled loops for {', '.join(RULES)} alone; {rule!r} has a "
+                "priority of its own: grow it on each problem of the family instead"
+            )
 
 
 def _check_out(out: str | Path) -> Path:

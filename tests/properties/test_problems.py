@@ -91,11 +91,13 @@ def test_splits_and_their_gains(given_case, criterion):
     path = tuple(restriction.items())
     names = [case.problem.variables[position] for position in splits.variables]
     assert names == candidates(case.table, path)
-    computed = gains(leaf, splits, criterion)
+    computed = gains(case.problem, leaf, splits, criterion)
     expected = [reference.gain(case.table, path, name, criterion) for name in names]
     np.testing.assert_allclose(computed, np.array(expected, dtype=float), rtol=0, atol=1e-10)
     assert computed.min() >= 0
-    for name, low_rate, high_rate in zip(names, splits.low_rate, splits.high_rate, strict=True):
+    for name, low_rate, high_rate in zip(
+        names, splits.low_rates[:, 1], splits.high_rates[:, 1], strict=True
+    ):
         for value, rate in enumerate((low_rate, high_rate)):
             expected_rate = reference.positive_rate(case.table, {**restriction, name: value})
             assert rate == pytest.approx(float(expected_rate), rel=ROUNDING)

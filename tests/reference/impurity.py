@@ -1,4 +1,4 @@
-"""Impurity functions of a positive rate, as Decimals with 60 digits, since entropy is irrational.
+"""Impurity functions of a positive rate, as Decimals with 120 digits: entropy is irrational.
 
 Transcribes H and C of the section "Preliminaries" (where the printed H has a misprint: its second
 logarithm must be that of 1 - x), and adds two impurities that other learners use.
@@ -8,18 +8,18 @@ from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-SIXTY_DIGITS = Context(prec=60)
+MANY_DIGITS = Context(prec=120)  # gains of 1e-60 keep 60 of them
 
 
 def as_decimal(value: Fraction) -> Decimal:
-    """The nearest Decimal with 60 digits."""
-    with localcontext(SIXTY_DIGITS):
+    """The nearest Decimal with 120 digits."""
+    with localcontext(MANY_DIGITS):
         return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 def entropy(rate: Fraction) -> Decimal:
     """H(q) = -q log2(q) - (1 - q) log2(1 - q), with 0 log 0 = 0."""
-    with localcontext(SIXTY_DIGITS):
+    with localcontext(MANY_DIGITS):
         nats = Decimal(0)
         for probability in (rate, 1 - rate):
             if probability > 0:
@@ -34,7 +34,7 @@ def gini(rate: Fraction) -> Decimal:
 
 def root(rate: Fraction) -> Decimal:
     """2 sqrt(q (1 - q)), the impurity of Kearns and Mansour."""
-    with localcontext(SIXTY_DIGITS):
+    with localcontext(MANY_DIGITS):
         return 2 * as_decimal(rate * (1 - rate)).sqrt()
 
 

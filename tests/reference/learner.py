@@ -4,25 +4,50 @@ Rows, tests and names are those of `literals.py`. Trees are labels or (literal, 
 """
 
 import math
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from functools import cache
 
-TOLERANCE = 1e-10
+from .impurity import as_decimal
+
+TOLERANCE = Decimal("1e-10")
+EIGHTY_DIGITS = Context(prec=80)
+ZERO = Decimal("1e-70")  # far above the rounding error of 80 digits
 
 
+@cache
 def impurity(masses, criterion):
-    shares = [mass / sum(masses) for mass in masses]
-    return {
-        "entropy": lambda: -sum(s * math.log2(s) for s in shares if s > 0),
-        "gini": lambda: sum(s * (1 - s) for s in shares),
-        "root": lambda: sum(math.sqrt(max(0, s * (1 - s))) for s in shares),
-        "minority": lambda: 1 - max(shares),
-    }[criterion]()
+    """Of exact masses by class, as a Decimal."""
+    shares = [Fraction(mass) / sum(masses) for mass in masses if mass]
+    with localcontext(EIGHTY_DIGITS):
+        if criterion == "entropy":
+            return -sum(as_decimal(s) * as_decimal(s).ln() for s in shares) / Decimal(2).ln()
+        if criterion == "gini":
+            return as_decimal(sum(s * (1 - s) for s in shares))
+        if criterion == "root":
+            return sum((as_decimal(s * (1 - s)).sqrt() for s in shares), Decimal(0))
+        return as_decimal(1 - max(shares))
+
+
+@cache
+def gain(low, high, criterion):
+    """The drop in impurity when a leaf is split into two with these masses."""
+    whole = tuple(one + other for one, other in zip(low, high, strict=True))
+    with localcontext(EIGHTY_DIGITS):
+        drop = impurity(whole, criterion)
+        for part in (low, high):
+            drop -= as_decimal(Fraction(sum(part)) / sum(whole)) * impurity(part, criterion)
+        return Decimal(0) if abs(drop) < ZERO else drop
 
 
 def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2, least=1,
          depth=math.inf, min_gain=0):  # fmt: skip
-    """One tree per size from 0 to max_size; labels are 0, 1, ..., the first class wins ties."""
+    """One tree per size from 0 to max_size; labels are 0, 1, ..., the first class wins ties.
+
+    Weights are integers or Fractions.
+    """
     classes = range(max(labels) + 1)
-    mass = lambda leaf: [sum(weights[r] for r in leaf if labels[r] == c) for c in classes]  # noqa: E731
+    mass = lambda leaf: tuple(sum(weights[r] for r in leaf if labels[r] == c) for c in classes)  # noqa: E731
     tie = lambda value, best: value >= best - TOLERANCE * best  # noqa: E731
     leaves, trees, made = [(tuple(range(len(rows))), 0, 0)], [], []  # rows, depth, born
     while True:
@@ -31,22 +56,18 @@ def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2,
         for number, (inside, deep, born) in enumerate(leaves):
             if any(step[0] == number for step in made) or deep >= depth or len(inside) < split:
                 continue
-            here, gains = mass(inside), []
+            gains = []
             for literal, (_, test) in enumerate(tests):
                 high = [r for r in inside if test(rows[r])]
                 low = [r for r in inside if not test(rows[r])]
                 if min(len(low), len(high)) < max(1, least) or len({labels[r] for r in inside}) < 2:
                     continue
-                parts = [
-                    sum(mass(p)) / sum(here) * impurity(mass(p), criterion) for p in (low, high)
-                ]
-                gain = impurity(here, criterion) - sum(parts)
-                gains.append((gain if gain > TOLERANCE * impurity(here, criterion) else 0, literal))
+                gains.append((gain(mass(low), mass(high), criterion), literal))
             if gains and max(gains)[0] >= min_gain:
                 best = max(gains)[0]
-                tied = [literal for gain, literal in gains if tie(gain, best)]
-                share = sum(here) / sum(weights)
-                urgency = {"topdown": share * best, "bestfirst": best, "id3": born}[rule]
+                tied = [literal for drop, literal in gains if tie(drop, best)]
+                share = as_decimal(Fraction(sum(mass(inside))) / sum(weights))
+                urgency = {"topdown": share * best, "bestfirst": best, "id3": Decimal(born)}[rule]
                 offers.append((urgency, share, number, tied[0 if ties == "first" else -1]))
         if not offers or len(trees) > max_size:
             return trees + trees[-1:] * (max_size + 1 - len(trees))

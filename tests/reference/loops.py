@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from itertools import islice
 
-from .impurity import SIXTY_DIGITS, as_decimal
-from .splits import Path, candidates, gain, is_tied, leaves_after, split_leaf
+from .impurity import MANY_DIGITS, as_decimal
+from .splits import Path, candidates, gain, is_tied, leaves_after, split_leaf, without_noise
 from .table import Table, Tree, majority_label, reach, tree_impurity, tree_size
 
 
@@ -25,8 +25,8 @@ def paper_topdown(table: Table, size: int) -> Tree:
         for leaf in leaves:
             for name in candidates(table, leaf):
                 after = split_leaf(table, tree, leaf, name)
-                with localcontext(SIXTY_DIGITS):
-                    delta = tree_impurity(table, tree) - tree_impurity(table, after)
+                with localcontext(MANY_DIGITS):
+                    delta = without_noise(tree_impurity(table, tree) - tree_impurity(table, after))
                 if delta > best_delta or is_tied(delta, best_delta):  # the paper's >=
                     best_delta, best = delta, (leaf, name)
         if best is None:
@@ -88,7 +88,7 @@ def priority(table: Table, rule: str, leaf: Path, name: str, criterion: str) -> 
     if rule == "bestfirst":
         return gain(table, leaf, name, criterion)
     if rule == "topdown":
-        with localcontext(SIXTY_DIGITS):
+        with localcontext(MANY_DIGITS):
             return as_decimal(reach(table, dict(leaf))) * gain(table, leaf, name, criterion)
     raise ValueError(f"rule must be topdown, bestfirst or id3; it is {rule}")
 
@@ -115,8 +115,8 @@ def choose(
         return tied[0]
     if ties == "last":
         return tied[-1]
-    if ties == "heaviest":
-        return [pair for pair, mass in zip(tied, reaches, strict=True) if mass == max(reaches)][-1]
-    if ties == "lightest":
-        return [pair for pair, mass in zip(tied, reaches, strict=True) if mass == min(reaches)][-1]
+    if ties in ("heaviest", "lightest"):
+        wanted = as_decimal(max(reaches) if ties == "heaviest" else min(reaches))
+        alike = [is_tied(as_decimal(mass), wanted) for mass in reaches]
+        return [pair for pair, same in zip(tied, alike, strict=True) if same][-1]
     raise ValueError(f"ties must be last, first, heaviest or lightest; it is {ties}")

@@ -6,10 +6,11 @@ split here, and a variable that is constant at a leaf is no candidate there.
 
 from decimal import Decimal, localcontext
 
-from .impurity import IMPURITIES, SIXTY_DIGITS, as_decimal
+from .impurity import IMPURITIES, MANY_DIGITS, as_decimal
 from .table import Table, Tree, branch_probability, majority_label, positive_rate
 
-TIE = Decimal("1e-40")  # far above the rounding error of 60 digits
+TIE = Decimal("1e-10")  # relative to the larger of two numbers
+ZERO = Decimal("1e-100")  # far above the rounding error of 120 digits
 
 Path = tuple[tuple[str, int], ...]  # the tests that lead from the root to a leaf
 
@@ -26,18 +27,24 @@ def gain(table: Table, leaf: Path, name: str, criterion: str = "entropy") -> Dec
     """H(q(l)) - (1 - tau) H(q(l_0)) - tau H(q(l_1)), not weighted by reach."""
     impurity = IMPURITIES[criterion]
     high = branch_probability(table, dict(leaf), name)  # tau
-    with localcontext(SIXTY_DIGITS):
-        return (
+    with localcontext(MANY_DIGITS):
+        drop = (
             impurity(positive_rate(table, dict(leaf)))
             - as_decimal(1 - high) * impurity(positive_rate(table, {**dict(leaf), name: 0}))
             - as_decimal(high) * impurity(positive_rate(table, {**dict(leaf), name: 1}))
         )
+        return without_noise(drop)
 
 
 def is_tied(one: Decimal, other: Decimal) -> bool:
-    """Whether two gains count as equal."""
-    with localcontext(SIXTY_DIGITS):
-        return abs(one - other) < TIE
+    """Whether two numbers count as equal."""
+    with localcontext(MANY_DIGITS):
+        return abs(one - other) <= TIE * max(abs(one), abs(other))
+
+
+def without_noise(drop: Decimal) -> Decimal:
+    """A difference of impurities, 0 where it is the rounding error of Decimals."""
+    return Decimal(0) if abs(drop) < ZERO else drop
 
 
 def split_leaf(table: Table, tree: Tree, leaf: Path, name: str) -> Tree:

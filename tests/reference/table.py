@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from .impurity import IMPURITIES, SIXTY_DIGITS, as_decimal
+from .impurity import IMPURITIES, MANY_DIGITS, as_decimal
 
 Formula = tuple[tuple[tuple[str, bool], ...], ...]  # terms of (name, positive)
 Restriction = dict[str, int]  # name -> 0 or 1
@@ -120,7 +120,7 @@ def tree_leaves(tree: Tree, restriction: Restriction | None = None) -> list[Rest
 def tree_impurity(table: Table, tree: Tree, criterion: str = "entropy") -> Decimal:
     """The reach-weighted sum H(T) of the impurities of the leaves."""
     impurity = IMPURITIES[criterion]
-    with localcontext(SIXTY_DIGITS):
+    with localcontext(MANY_DIGITS):
         total = Decimal(0)
         for leaf in tree_leaves(tree):
             if reach(table, leaf) > 0:

@@ -1,4 +1,4 @@
-"""Impurity functions against the reference's sixty digits."""
+"""Impurity functions against the reference's 120 digits."""
 
 from fractions import Fraction
 

@@ -43,11 +43,9 @@ def count_class_rows(mask, first_word, out):
 
 
 @jit
-def weigh_class_rows(mask, first_word, weights, class_weight, out):
+def weigh_class_rows(mask, first_word, weights, out):
     for code in range(len(out)):
-        out[code] = class_weight[code] * _weigh_words(
-            mask, mask, weights, first_word[code], first_word[code + 1]
-        )
+        out[code] = _weigh_words(mask, mask, weights, first_word[code], first_word[code + 1])
 
 
 @jit
@@ -66,17 +64,18 @@ def count(bits, first_word, mask, literals, out):
 
 
 @jit
-def weigh(bits, first_word, mask, weights, literals, class_weight, out):
+def weigh(bits, first_word, mask, weights, literals, out):
     """The same, weighted."""
     for literal in literals:
         for code in range(len(first_word) - 1):
-            out[literal, code] = class_weight[code] * _weigh_words(
+            out[literal, code] = _weigh_words(
                 bits[literal], mask, weights, first_word[code], first_word[code + 1]
             )
 
 
 @jit
 def _weigh_words(row, mask, weights, start, stop):
+    """A sum of weights, exact as they are whole and have a sum below 2**53."""
     total = 0.0
     for word in range(start, stop):
         ones = row[word] & mask[word]
@@ -87,12 +86,12 @@ def _weigh_words(row, mask, weights, start, stop):
 
 
 @jit
-def count_child(bits, first_word, mask, weights, parent_counts, parent_masses, class_weight,
-                 literal, is_high, parent_rows, rows, class_masses):  # fmt: skip
-    """Counts and masses of one child; literals constant at the parent need no look at the rows."""
+def count_child(bits, first_word, mask, weights, parent_counts, parent_sums, literal, is_high,
+                parent_rows, rows, class_sums):  # fmt: skip
+    """Counts and weights of one child; literals constant at the parent need no look at the rows."""
     literals, classes = parent_counts.shape
     counts = np.zeros((literals, classes), dtype=np.int64)
-    masses = np.zeros((len(parent_masses), classes))
+    sums = np.zeros((len(parent_sums), classes))
     total = total_of(parent_rows)
     chosen = bits[literal]
     child = np.empty_like(mask)
@@ -107,26 +106,25 @@ def count_child(bits, first_word, mask, weights, parent_counts, parent_masses, c
         if high == total:
             for code in range(classes):
                 counts[each, code] = rows[code]
-                if len(masses):
-                    masses[each, code] = class_masses[code]
+                if len(sums):
+                    sums[each, code] = class_sums[code]
         elif high > 0:
             open_literals[found] = each
             found += 1
     count(bits, first_word, child, open_literals[:found], counts)
-    if len(masses):
-        weigh(bits, first_word, child, weights, open_literals[:found], class_weight, masses)
-    return counts, masses
+    if len(sums):
+        weigh(bits, first_word, child, weights, open_literals[:found], sums)
+    return counts, sums
 
 
 @jit
-def subtract(counts, masses, small_counts, small_masses):
+def subtract(counts, sums, small_counts, small_sums):
     """Turn the parent's counts into the larger child's, in place."""
     for literal in range(counts.shape[0]):
         for code in range(counts.shape[1]):
             counts[literal, code] -= small_counts[literal, code]
-            if len(masses):
-                rest = masses[literal, code] - small_masses[literal, code]
-                masses[literal, code] = rest if counts[literal, code] else 0.0
+            if len(sums):
+                sums[literal, code] -= small_sums[literal, code]
 
 
 @jit

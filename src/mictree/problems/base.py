@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 Probability = float | Fraction
+FloatArray = np.typing.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Leaf:
         return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
 
 
+# Both labels' rates differ by less: their difference is computed exactly, as it decides gains.
+NEAR_EVEN = 1e-3
 EVEN = 1e-9  # rates this close to 1/2 are settled exactly, as they decide a label
 
 
@@ -60,15 +63,18 @@ def settle(rate: float, exact: Fraction) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """The splits that a leaf offers: parallel arrays, variables in declared order."""
+    """The splits that a leaf offers: parallel arrays, variables in declared order.
+
+    Every number has a small relative error; none is what cancellation left of larger ones. Rates
+    have the shape (splits, classes): of label 0 and of label 1, or of all classes of data.
+    """
 
     variables: np.typing.NDArray[np.intp]  # positions in problem.variables
-    branch_probability: np.typing.NDArray[np.float64]  # tau_i
-    low_rate: np.typing.NDArray[np.float64]  # q(l_0)
-    high_rate: np.typing.NDArray[np.float64]  # q(l_1)
-    # of data: the rates of all classes, shape (splits, classes)
-    low_class_rates: np.typing.NDArray[np.float64] | None = None
-    high_class_rates: np.typing.NDArray[np.float64] | None = None
+    low_probability: FloatArray  # 1 - tau_i
+    branch_probability: FloatArray  # tau_i
+    low_rates: FloatArray  # the positive one is q(l_0)
+    high_rates: FloatArray  # the positive one is q(l_1)
+    difference: FloatArray  # high_rates - low_rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,17 @@ class Problem(Protocol):
     @abstractmethod
     def splits(self, leaf: Leaf) -> Splits:
         """Every split into two leaves that both can be reached."""
+
+    def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
+        """By how much another class is likelier than the leaf's label, in both children.
+
+        0 where none is. The problems of this package have a small relative error here too.
+        """
+        low, high = (
+            rates.max(axis=1, initial=0.0) - rates[:, leaf.label]
+            for rates in (splits.low_rates, splits.high_rates)
+        )
+        return low, high
 
     def grow(
         self, rule: str, criterion: str, ties: str, seed: int | None, max_size: int

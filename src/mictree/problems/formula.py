@@ -10,11 +10,23 @@ import numpy as np
 
 from mictree._checks import as_fraction
 from mictree.formulas import ReadOnceDNF, as_formula, check_names
-from mictree.problems.base import EVEN, Leaf, Probability, Problem, Splits, settle
+from mictree.problems.base import (
+    EVEN,
+    NEAR_EVEN,
+    FloatArray,
+    Leaf,
+    Probability,
+    Problem,
+    Splits,
+    settle,
+)
 
 # What is left of a term: the places of its literals' satisfaction probabilities among the distinct
 # ones, ascending. () is a satisfied term.
 TermValues = tuple[int, ...]
+Chances = tuple[float, float]  # that a term is satisfied, and that it fails
+# rates of label 0 and 1 when a literal fails, when it is satisfied, and their difference
+_After = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 Biases = float | Fraction | Sequence[float | Fraction] | Mapping[str, float | Fraction]
 
 
@@ -33,6 +45,7 @@ class _Numbers:
 
     outcomes: tuple[tuple[Probability, Probability], ...]  # of each variable: P[0], P[1]
     satisfaction: tuple[Probability, ...]  # the distinct values, ascending
+    failure: tuple[Probability, ...]  # 1 - satisfaction, rounded once
 
 
 class FormulaProblem(Problem):
@@ -88,16 +101,21 @@ class FormulaProblem(Problem):
         self._slot_of = {kind: slot for slot, kind in enumerate(relevant, start=1)}
         self._slot = np.array([self._slot_of.get(kind, 0) for kind in kinds])
         exact = _Numbers(
-            tuple((1 - bias, bias) for bias in self.biases.values()), self.satisfaction
+            tuple((1 - bias, bias) for bias in self.biases.values()),
+            self.satisfaction,
+            tuple(1 - value for value in self.satisfaction),
         )
         rounded = _Numbers(
             tuple((float(low), float(high)) for low, high in exact.outcomes),
             tuple(map(float, exact.satisfaction)),
+            tuple(map(float, exact.failure)),
         )
         self._numbers = {True: exact, False: rounded}
-        self._branch = np.array([high for _, high in rounded.outcomes])
+        self._branches = np.array(rounded.outcomes).T
         self._variables = tuple(self.biases)
         self._known: dict[bool, dict[TermValues, Probability]] = {True: {}, False: {}}
+        self._known_failure: dict[TermValues, float] = {}
+        self._known_lead: dict[tuple[TermValues, ...], float] = {}
 
     def __repr__(self) -> str:
         distinct = sorted(set(self.biases.values()))
@@ -121,13 +139,9 @@ class FormulaProblem(Problem):
             raise ValueError(f"a path tests a variable at most once; {name} is tested twice")
         free = state.free.copy()
         free[variable] = False
-        failed = satisfied = state.terms
-        number = self.term_of[variable]
-        term = state.terms[number] if number >= 0 else None
-        if term is not None:
-            shorter = without(term, self.value_of[variable])
-            failed = (*state.terms[:number], None, *state.terms[number + 1 :])
-            satisfied = (*state.terms[:number], shorter, *state.terms[number + 1 :])
+        failed, satisfied = (
+            self._terms_after(state, variable, outcome) for outcome in (False, True)
+        )
         low, high = (failed, satisfied) if self._positive[variable] else (satisfied, failed)
         outcomes = self._numbers[state.exact].outcomes[variable]
         return (
@@ -137,28 +151,48 @@ class FormulaProblem(Problem):
 
     def splits(self, leaf: Leaf) -> Splits:
         state: _State = leaf.state
-        present = [term for term in state.terms if term is not None]
-        alive = sorted(self.term_probability(term, state.exact) for term in present)
-        # per slot: the rate when the literal fails, and when it is satisfied; irrelevant variables
-        # and those of a falsified term leave it as it is
-        rates = np.full((len(self._slot_of) + 1, 2), float(leaf.positive_rate))
-        known: dict[TermValues, dict[int, tuple[float, float]]] = {}
+        alive = sorted(
+            (float(self.term_probability(term)), self.term_failure(term))
+            for term in state.terms
+            if term is not None
+        )
+        # per slot: both rates when the literal fails, when it is satisfied, and their difference;
+        # irrelevant variables and those of a falsified term leave the rates as they are
+        slots = np.empty((len(self._slot_of) + 1, 3, 2))
+        slots[:] = (_rates(alive), _rates(alive), (0.0, 0.0))
+        known: dict[TermValues, dict[int, _After]] = {}
         for number, term in enumerate(state.terms):
             if term is None:
                 continue
             if term not in known:
-                known[term] = self._rates_after(alive, term, state.exact)
-            for value, pair in known[term].items():
-                rates[self._slot_of[number, value]] = pair
+                known[term] = self._rates_after(alive, term)
+            for value, after in known[term].items():
+                slots[self._slot_of[number, value]] = after
         variables = np.flatnonzero(state.free)
-        chosen = rates[self._slot[variables]]
-        positive = self._positive[variables]
+        failed, satisfied, difference = slots[self._slot[variables]].transpose(1, 0, 2)
+        positive = self._positive[variables, None]
         return Splits(
             variables,
-            self._branch[variables],
-            low_rate=np.where(positive, chosen[:, 0], chosen[:, 1]),
-            high_rate=np.where(positive, chosen[:, 1], chosen[:, 0]),
+            *self._branches[:, variables],
+            low_rates=np.where(positive, failed, satisfied),
+            high_rates=np.where(positive, satisfied, failed),
+            difference=np.where(positive, difference, -difference),
         )
+
+    def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
+        state: _State = leaf.state
+        sign = 1 if leaf.label == 0 else -1
+        leads = np.zeros((2, len(splits.variables)))
+        for place in np.flatnonzero(splits.difference[:, 1]):
+            variable = int(splits.variables[place])
+            for side, rates in enumerate((splits.low_rates, splits.high_rates)):
+                negative, positive = rates[place]
+                lead = positive - negative
+                if abs(lead) < NEAR_EVEN:
+                    satisfied = bool(side) == self._positive[variable]
+                    lead = self._exact_lead(self._terms_after(state, variable, satisfied))
+                leads[side, place] = max(sign * lead, 0.0)
+        return leads[0], leads[1]
 
     def term_probability(self, term: TermValues, exact: bool = False) -> Probability:
         """The probability that every literal of a term is satisfied."""
@@ -167,6 +201,14 @@ class FormulaProblem(Problem):
             satisfaction = self._numbers[exact].satisfaction
             known[term] = math.prod(satisfaction[value] for value in term)
         return known[term]
+
+    def term_failure(self, term: TermValues) -> float:
+        """The probability that some literal of a term fails."""
+        if term not in self._known_failure:
+            failure = self._numbers[False].failure
+            chances = sorted(float(failure[value]) for value in term)
+            self._known_failure[term] = float(_any(chances))
+        return self._known_failure[term]
 
     def find_literal(self, leaf: Leaf, term: TermValues, value: int) -> tuple[int, bool]:
         """The first free variable of the given value in such a term, and whether it is positive."""
@@ -181,18 +223,37 @@ class FormulaProblem(Problem):
                 return variable, bool(self._positive[variable])
         raise ValueError(f"there is no literal of value {value} in a term {term} at the leaf")
 
-    def _rates_after(
-        self, alive: list[Probability], term: TermValues, exact: bool
-    ) -> dict[int, tuple[float, float]]:
-        """The positive rates after testing a literal of one term, for each distinct value."""
+    def _rates_after(self, alive: list[Chances], term: TermValues) -> dict[int, _After]:
+        """The rates after testing a literal of one term, for each distinct value."""
         others = alive.copy()
-        others.remove(self.term_probability(term, exact))
-        failed = float(_any(others))
+        others.remove((float(self.term_probability(term)), self.term_failure(term)))
+        failed = negative, positive = _rates(others)
         after = {}
         for value in set(term):
-            shorter = self.term_probability(without(term, value), exact)
-            after[value] = (failed, float(_any(_insert(others, shorter))))
+            shorter = without(term, value)
+            gained = float(self.term_probability(shorter)) * negative
+            satisfied = (self.term_failure(shorter) * negative, min(positive + gained, 1.0))
+            after[value] = (failed, satisfied, (-gained, gained))
         return after
+
+    def _terms_after(
+        self, state: _State, variable: int, satisfied: bool
+    ) -> tuple[TermValues | None, ...]:
+        """What is left of the terms once a variable's literal is satisfied, or has failed."""
+        number = self.term_of[variable]
+        term = state.terms[number] if number >= 0 else None
+        if term is None:
+            return state.terms
+        shorter = without(term, self.value_of[variable]) if satisfied else None
+        return (*state.terms[:number], shorter, *state.terms[number + 1 :])
+
+    def _exact_lead(self, terms: tuple[TermValues | None, ...]) -> float:
+        """P[y = 1] - P[y = 0] of a restriction, rounded once."""
+        present = tuple(sorted(term for term in terms if term is not None))
+        if present not in self._known_lead:
+            rate = Fraction(_any(self.term_probability(term, True) for term in present))
+            self._known_lead[present] = float(2 * rate - 1)
+        return self._known_lead[present]
 
     def _leaf(self, state: _State) -> Leaf:
         present = [term for term in state.terms if term is not None]
@@ -251,6 +312,15 @@ def without(term: TermValues, value: int) -> TermValues:
 def _insert(ascending: Iterable[Probability], number: Probability) -> tuple[Probability, ...]:
     """A sorted tuple with one more number."""
     return tuple(sorted((*ascending, number)))
+
+
+def _rates(alive: Iterable[Chances]) -> tuple[float, float]:
+    """The negative and the positive rate of a formula, from the chances of its terms."""
+    negative, positive = 1.0, 0.0
+    for satisfied, failed in alive:
+        positive += satisfied * (1 - positive)
+        negative *= failed
+    return negative, positive
 
 
 def _any(chances: Iterable[Probability]) -> Probability:

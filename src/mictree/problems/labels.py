@@ -91,6 +91,27 @@ def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
     return weights
 
 
+def whole_weights(weights: FloatArray) -> tuple[FloatArray, float]:
+    """Weights as whole numbers whose sums are exact floats, and the weight that became 1.
+
+    Decimals such as 0.25 are multiplied by a power of ten. Weights with too many digits for that
+    are rounded to 52 binary digits of their sum, none to 0.
+    """
+    total, some = float(weights.sum()), weights[:64]
+    for digits in range(16):
+        unit = 10.0**digits
+        if total * unit >= 2**52:
+            break
+        # the quotient is rounded once, so it is the weight exactly if that is such a decimal
+        if np.all(np.round(some * unit) / unit == some):
+            whole = np.round(weights * unit)
+            if np.all(whole / unit == weights):
+                return whole, 1 / unit
+    digits = 52 - math.frexp(total)[1]
+    whole = np.maximum(np.round(np.ldexp(weights, digits)), weights > 0)
+    return whole, math.ldexp(1.0, -digits)
+
+
 def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
     """A factor for each class from None, "balanced" or a mapping, as scikit-learn has it."""
     if weight is None:

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._checks import as_fraction, check_count
+from mictree._gains import CRITERION_CODES, leads_of_sums, rate_differences
 from mictree._packing import count_rows, pack_rows, sort_rows, valid_slots
 from mictree.data import Data
 from mictree.literals import Literals, encode
 from mictree.problems import _sample_kernels as kernels
+from mictree.problems._offers import COUNT_LOGS
 from mictree.problems.base import Grown, Leaf, Problem, Splits
-from mictree.problems.labels import Coded, read_weights
+from mictree.problems.labels import Coded, read_weights, whole_weights
 
 TIE_TOLERANCE = 1e-10  # as in growers; see docs/decisions/0003
 
@@ -178,7 +180,8 @@ class SampleProblem(Problem):
         np.cumsum((self.class_rows + 63) // 64, out=self.first_word[1:])
         self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
         valid_slots(self.class_rows, self.first_word, self.valid)
-        self.weights = np.empty(0)
+        self.weights = self._whole_weights = np.empty(0)
+        self._unit = 1.0
         if weights is None and data.bytes is not None:
             bits = np.zeros((data.width, self.first_word[-1]), dtype=np.uint64)
             if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
@@ -191,6 +194,7 @@ class SampleProblem(Problem):
         self.literals, self.bits = encode(data, order, keep, weights, max_thresholds)
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)
+            self._whole_weights, self._unit = whole_weights(self.weights)
 
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
@@ -219,7 +223,7 @@ class SampleProblem(Problem):
         limits = self.limits
         settings = kernels.Settings(
             kernels.RULE_CODES[rule],
-            kernels.CRITERION_CODES[criterion],
+            CRITERION_CODES[criterion],
             kernels.TIE_CODES[ties],
             seed % 2**62,
             limit,
@@ -233,13 +237,14 @@ class SampleProblem(Problem):
         leaves, literals = np.empty((2, limit), dtype=np.int64)
         gains = np.empty(limit)
         rows = np.empty((2 * limit + 1, len(self.classes)), dtype=np.int64)
-        masses = np.empty(rows.shape)
+        sums = np.empty(rows.shape)
         size = kernels.grow(
-            self.bits, self.first_word, self.valid, self.weights, self.class_weight,
-            kernels.COUNT_LOGS, settings, leaves, literals, gains, rows, masses,
+            self.bits, self.first_word, self.valid, self._whole_weights, self.class_weight,
+            COUNT_LOGS, settings, leaves, literals, gains, rows, sums,
         )  # fmt: skip
         count = 2 * size + 1
-        return Splitting(leaves[:size], literals[:size], gains[:size], rows[:count], masses[:count])
+        masses = sums[:count] * self.class_weight * self._unit
+        return Splitting(leaves[:size], literals[:size], gains[:size], rows[:count], masses)
 
     def root(self, exact: bool = False) -> Leaf:
         return self._leaf(_State(self.valid, (), exact))
@@ -268,22 +273,36 @@ class SampleProblem(Problem):
             counts = self._counts(self.bits & mask)
             smaller = np.minimum(counts.sum(axis=1), rows.sum() - counts.sum(axis=1))
             variables = np.flatnonzero(smaller >= max(1, limits.min_samples_leaf))
-        high = self._masses(self.bits[variables] & mask)
-        low = self._masses(~self.bits[variables] & mask)
-        heavy = np.minimum(high.sum(axis=1), low.sum(axis=1)) >= self._min_leaf_mass
-        variables, high, low = variables[heavy], high[heavy], low[heavy]
-        high_rates = high / high.sum(axis=1, keepdims=True)
-        low_rates = low / low.sum(axis=1, keepdims=True)
-        branch = high.sum(axis=1) / self._masses(mask[None, :]).sum()
-        positive = min(1, len(self.classes) - 1)
+        low_sums, high_sums = self._halves(mask, variables)
+        low, high = low_sums * self.class_weight, high_sums * self.class_weight
+        low_mass, high_mass = low.sum(axis=1), high.sum(axis=1)
+        heavy = np.minimum(high_mass, low_mass) >= self._min_leaf_mass
+        difference = np.empty(low.shape)
+        alike = bool((self.class_weight == self.class_weight[0]).all())
+        for number in np.flatnonzero(heavy):
+            rate_differences(
+                low_sums[number], high_sums[number], self.class_weight, alike, difference[number]
+            )
         return Splits(
-            variables,
-            branch,
-            low_rates[:, positive],
-            high_rates[:, positive],
-            low_rates,
-            high_rates,
+            variables[heavy],
+            (low_mass / (low_mass + high_mass))[heavy],
+            (high_mass / (low_mass + high_mass))[heavy],
+            (low / low_mass[:, None])[heavy],
+            (high / high_mass[:, None])[heavy],
+            difference[heavy],
         )
+
+    def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
+        leads = np.empty((len(splits.variables), 2))
+        for number, halves in enumerate(
+            zip(*self._halves(leaf.state.mask, splits.variables), strict=True)
+        ):
+            leads[number] = leads_of_sums(*halves, self.class_weight)
+        return leads[:, 0], leads[:, 1]
+
+    def _halves(self, mask: np.ndarray, variables: np.ndarray) -> tuple[FloatArray, FloatArray]:
+        """The exact weight of each class on both sides of each split of a leaf."""
+        return self._sums(~self.bits[variables] & mask), self._sums(self.bits[variables] & mask)
 
     def _leaf(self, state: _State) -> Leaf:
         masses: list[Any]
@@ -309,8 +328,9 @@ class SampleProblem(Problem):
 
     @property
     def _min_leaf_mass(self) -> float:
+        """In the unit of whole weights."""
         share = self.limits.min_weight_fraction_leaf
-        return share * self._total if share else 0.0
+        return share * float((self._sums(self.valid[None]) * self.class_weight).sum())
 
     def _counts(self, words: np.ndarray) -> IntArray:
         """The ones of each row of words, by class."""
@@ -318,14 +338,18 @@ class SampleProblem(Problem):
 
     def _masses(self, words: np.ndarray) -> FloatArray:
         """The weight of the ones of each row of words, by class."""
+        return self._sums(words) * self.class_weight * self._unit
+
+    def _sums(self, words: np.ndarray) -> FloatArray:
+        """The same in whole weights and without the factors of classes: exact."""
         if not len(self.weights):
-            return self._counts(words).astype(float) * self.class_weight
-        masses = np.empty((len(words), self.first_word[-1]))
-        weights = self.weights.reshape(-1, 64)
+            return self._counts(words).astype(float)
+        sums = np.empty((len(words), self.first_word[-1]))
+        weights = self._whole_weights.reshape(-1, 64)
         for number, row in enumerate(words):
             ones = np.unpackbits(row.view(np.uint8), bitorder="little").reshape(-1, 64)
-            masses[number] = (ones * weights).sum(axis=1)
-        return self._by_class(masses) * self.class_weight
+            sums[number] = (ones * weights).sum(axis=1)
+        return self._by_class(sums)
 
     def _by_class(self, by_word: np.ndarray) -> np.ndarray:
         sums = np.zeros((len(by_word), by_word.shape[1] + 1), dtype=by_word.dtype)
@@ -358,6 +382,7 @@ class SampleProblem(Problem):
             bits=np.empty((len(self.bits), 0), dtype=np.uint64),
             valid=np.empty(0, dtype=np.uint64),
             weights=np.empty(0),
+            _whole_weights=np.empty(0),
             first_word=np.zeros_like(self.first_word),
             class_rows=np.zeros_like(self.class_rows),
         )

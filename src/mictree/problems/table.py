@@ -10,7 +10,7 @@ import numpy as np
 
 from mictree._checks import as_fraction
 from mictree.formulas import check_names
-from mictree.problems.base import EVEN, Leaf, Problem, Splits, settle
+from mictree.problems.base import EVEN, FloatArray, Leaf, Problem, Splits, settle
 
 MAX_VARIABLES = 16  # 3**16 subcubes, 43 million, is what memory holds
 SUM_TOLERANCE = 1e-9
@@ -60,6 +60,7 @@ class TableProblem(Problem):
             if probabilities is None
             else _read_probabilities(probabilities, rows)
         )
+        self._boxes: dict[int, _Box] = {}
 
     def __repr__(self) -> str:
         return f"TableProblem({len(self.truth_table)} rows, variables={list(self._variables)})"
@@ -78,20 +79,19 @@ class TableProblem(Problem):
         return sum_subcubes(rows), sum_subcubes(rows * self.truth_table)
 
     @cached_property
-    def _mixed(self) -> np.ndarray:
-        """Which subcubes hold both labels; rounding would lose rows of tiny probability."""
-        possible = np.array([number > 0 for number in self.probabilities])
-        ones = sum_subcubes((possible & (self.truth_table == 1)).astype(np.int32))
-        zeros = sum_subcubes((possible & (self.truth_table == 0)).astype(np.int32))
-        return (ones > 0) & (zeros > 0)
+    def _scaled_rows(self) -> tuple[np.ndarray, int]:
+        """Every row's probability as an integer, and the one denominator of all of them."""
+        denominator = math.lcm(*(number.denominator for number in self.probabilities))
+        kind = np.int64 if denominator < 2**62 else object
+        rows = np.array([int(number * denominator) for number in self.probabilities], dtype=kind)
+        return rows, denominator
 
     @cached_property
     def scaled_masses(self) -> tuple[np.ndarray, np.ndarray, int]:
         """The same as integers, and the one denominator of all of them."""
-        denominator = math.lcm(*(number.denominator for number in self.probabilities))
-        kind = np.int64 if denominator < 2**62 else object
-        rows = np.array([int(number * denominator) for number in self.probabilities], dtype=kind)
-        return sum_subcubes(rows), sum_subcubes(rows * self.truth_table.astype(kind)), denominator
+        rows, denominator = self._scaled_rows
+        labels = self.truth_table.astype(rows.dtype)
+        return sum_subcubes(rows), sum_subcubes(rows * labels), denominator
 
     def root(self, exact: bool = False) -> Leaf:
         free = range(len(self._variables))
@@ -110,34 +110,100 @@ class TableProblem(Problem):
         )
 
     def splits(self, leaf: Leaf) -> Splits:
-        state: _State = leaf.state
-        mass, positive = self.masses
-        variables = np.array(state.free, dtype=np.intp)
-        low, high = state.subcube - 2 * 3**variables, state.subcube - 3**variables
-        both = (mass[low] > 0) & (mass[high] > 0)
-        variables, low, high = variables[both], low[both], high[both]
+        parts = [part for part in self._parts(leaf.state) if part.low.mass and part.high.mass]
         return Splits(
-            variables,
-            branch_probability=mass[high] / mass[state.subcube],
-            low_rate=positive[low] / mass[low],
-            high_rate=positive[high] / mass[high],
+            np.array([part.variable for part in parts], dtype=np.intp),
+            # quotients of integers are rounded once, also the difference of the children's rates
+            np.array([part.low.mass / part.mass for part in parts]),
+            np.array([part.high.mass / part.mass for part in parts]),
+            low_rates=np.array([part.low.rates for part in parts]).reshape(-1, 2),
+            high_rates=np.array([part.high.rates for part in parts]).reshape(-1, 2),
+            difference=np.multiply.outer([part.difference for part in parts], (-1.0, 1.0)),
         )
 
-    def _leaf(self, state: _State) -> Leaf:
-        if state.exact:
-            masses, positives, denominator = self.scaled_masses
-            mass = Fraction(int(masses[state.subcube]), denominator)
-            positive = Fraction(int(positives[state.subcube]), denominator)
-        else:
-            mass, positive = (float(values[state.subcube]) for values in self.masses)
-        # a leaf that nothing reaches has no rate; 0 makes it pure and free of error
-        rate = positive / mass if mass else mass
-        if not state.exact and mass and abs(rate - 0.5) < EVEN:
-            masses, positives, _ = self.scaled_masses
-            rate = settle(
-                float(rate), Fraction(int(positives[state.subcube]), int(masses[state.subcube]))
+    def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
+        sign = 1 if leaf.label == 0 else -1
+        parts = {part.variable: part for part in self._parts(leaf.state)}
+        chosen = [parts[variable] for variable in splits.variables.tolist()]
+        low = [max(sign * part.low.lead, 0.0) for part in chosen]
+        high = [max(sign * part.high.lead, 0.0) for part in chosen]
+        return np.array(low), np.array(high)
+
+    def _parts(self, state: _State) -> "list[_Part]":
+        """Both halves of a subcube along each of its free variables."""
+        return [
+            _Part(
+                variable,
+                self._box(state.subcube - 2 * 3**variable),
+                self._box(state.subcube - 3**variable),
             )
-        return Leaf(mass, rate, not self._mixed[state.subcube], state)
+            for variable in state.free
+        ]
+
+    def _box(self, subcube: int) -> "_Box":
+        """The exact masses of a subcube."""
+        rows, _ = self._scaled_rows
+        if rows.dtype != object:
+            masses, positives, _ = self.scaled_masses
+            return _Box(int(masses[subcube]), int(positives[subcube]))
+        if subcube not in self._boxes:
+            # integers of any length for all subcubes at once would fill the memory
+            digits = [subcube // 3**place % 3 for place in range(len(self._variables))]
+            inside = tuple(slice(None) if digit == 2 else digit for digit in reversed(digits))
+            shape = (2,) * len(digits)
+            mass = np.asarray(rows.reshape(shape)[inside])
+            positive = self.truth_table.reshape(shape)[inside] == 1
+            self._boxes[subcube] = _Box(int(mass.sum()), int(mass[positive].sum()))
+        return self._boxes[subcube]
+
+    def _leaf(self, state: _State) -> Leaf:
+        box = self._box(state.subcube)
+        _, denominator = self._scaled_rows
+        pure = box.positive in (0, box.mass)
+        if state.exact:
+            reach = Fraction(box.mass, denominator)
+            # a leaf that nothing reaches has no rate; 0 makes it pure and free of error
+            rate = Fraction(box.positive, box.mass) if box.mass else Fraction(0)
+            return Leaf(reach, rate, pure, state)
+        rate = box.positive / box.mass if box.mass else 0.0
+        if box.mass and abs(rate - 0.5) < EVEN:
+            rate = settle(rate, Fraction(box.positive, box.mass))
+        return Leaf(box.mass / denominator, rate, pure, state)
+
+
+class _Box(NamedTuple):
+    """What is in a subcube: integers over the problem's one denominator."""
+
+    mass: int
+    positive: int
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Of label 0 and label 1."""
+        return (self.mass - self.positive) / self.mass, self.positive / self.mass
+
+    @property
+    def lead(self) -> float:
+        """P[y = 1] - P[y = 0], rounded once."""
+        return (2 * self.positive - self.mass) / self.mass
+
+
+class _Part(NamedTuple):
+    """A subcube cut in two."""
+
+    variable: int
+    low: _Box
+    high: _Box
+
+    @property
+    def mass(self) -> int:
+        return self.low.mass + self.high.mass
+
+    @property
+    def difference(self) -> float:
+        """By how much the positive rates differ, rounded once."""
+        cross = self.high.positive * self.low.mass - self.low.positive * self.high.mass
+        return cross / (self.low.mass * self.high.mass)
 
 
 def sum_subcubes(rows: np.ndarray) -> np.ndarray:
