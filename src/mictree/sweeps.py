@@ -1,17 +1,21 @@
 """MIC over a whole family of formulas: one row per formula and rule."""
 
+import hashlib
+import io
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from mictree import __version__
 from mictree._checks import check_size
-from mictree._partial import Partial
+from mictree._partial import KeptRows, Partial, resumable
+from mictree._versions import code_version, library_versions
 from mictree.families import Family
 from mictree.family_graph import build, member_terms
 from mictree.family_growth import BestSplits, FamilyGrowth, best_splits, with_seed
@@ -25,7 +29,10 @@ from mictree.problems.formula import FormulaProblem
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BLOCK = 1 << 16  # members grown between two chances to report progress or be interrupted
+# members grown between two checkpoints, reports of progress or chances to be interrupted; fewer
+# when they grow to more than 100 splits
+BLOCK = 1 << 16
+SECONDS = 2.0  # between two checkpoints of optimal errors
 DEFAULT_RULES = (TopDown(), BestFirst())
 
 
@@ -58,7 +65,7 @@ def sweep(
     max_size : t*, at least 1
     rules : growers; by default TopDown and BestFirst
     out : a Parquet file to write. An interrupted sweep leaves ``<out>.partial`` beside it, and the
-        same call continues from there.
+        same call continues from there. Only one process may write it at a time.
     memory_limit : in bytes; a family that needs more is refused with a ValueError
     progress : called with a ``Stage``
 
@@ -78,22 +85,24 @@ def sweep(
     if limit < 1:
         raise ValueError(f"max_size must be at least 1, as MIC is a mean over sizes; got {limit}")
     _check_rules(rules)
-    key = {
+    provenance = {
         "version": __version__,
         "family": family.name,
         "max_size": limit,
         "rules": [repr(rule) for rule in rules],
     }
-    partial = Partial(None if out is None else _check_out(out), key)
-    if "seeds" not in partial.state:
-        partial.save(seeds=[with_seed(rule).seed for rule in rules], began=_now())
-    seeds = partial.state["seeds"]
-    seeded = [type(r)(r.criterion, r.ties, s) for r, s in zip(rules, seeds, strict=True)]
-    solved = _Solved(family, limit, memory_limit, partial, progress or (lambda _: None))
-    frame = solved.frame([solved.compare(number, rule) for number, rule in enumerate(seeded)])
-    provenance = {**key, "seeds": seeds, "time": partial.state["began"]}
-    metadata = {f"mictree.{name}": str(value) for name, value in provenance.items()}
-    partial.finish(lambda path: frame.write_parquet(path, metadata=metadata))
+    path = None if out is None else _check_out(out)
+    state = {"seeds": [with_seed(rule).seed for rule in rules], "time": _now()}
+    with resumable(path, [provenance, _details(family, rules)], state) as partial:
+        seeds = partial.state["seeds"]
+        seeded = [type(r)(r.criterion, r.ties, s) for r, s in zip(rules, seeds, strict=True)]
+        solved = _Solved(family, limit, memory_limit, partial, progress or (lambda _: None))
+        frame = solved.frame([solved.compare(number, rule) for number, rule in enumerate(seeded)])
+        if path is not None:
+            metadata = {f"mictree.{k}": str(v) for k, v in (provenance | partial.state).items()}
+            content = io.BytesIO()
+            frame.write_parquet(content, metadata=metadata)
+            partial.finish(path, content.getvalue())
     return frame
 
 
@@ -152,6 +161,7 @@ def worst(
     >>> [len(term) for term in case.problem.formula.terms]
     [3, 3, 3]
     """
+    rule = with_seed(rule)  # the sweep, the growth and the result are about the same trees
     frame = sweep(family, max_size, [rule], memory_limit=memory_limit)
     members = frame["mic"].arg_sort(descending=True)[: check_size(count, "count")] + 1
     cases = []
@@ -177,22 +187,25 @@ class _Solved:
         partial: Partial,
         progress: Progress,
     ) -> None:
-        self.family, self.partial, self.progress = family, partial, progress
+        self.family, self.max_size = family, max_size
+        self.partial, self.progress = partial, progress
         self.built = build(family, memory_limit)
         graph = self.built.graph
         self.perfect = perfect_sizes(graph)
         check_rows(np.zeros(len(graph), dtype=np.int32), self.perfect, max_size, memory_limit)
         start = row_starts(np.minimum(self.perfect, max_size) + 1)
-        errors = partial.errors(int(start[-1]))
-        done = partial.state.get("done", 0)
-        if done == 0:
-            rate = self.built.positive_rate
-            errors[start[:-1]] = np.minimum(rate, 1 - rate)
+        errors = np.full(start[-1], np.inf)
+        rate = self.built.positive_rate
+        errors[start[:-1]] = np.minimum(rate, 1 - rate)
         literals = int(graph.literals.max())
         self.program = Program.of_floats(family.biases, literals, start, errors)
-        for batch in batches(graph, start, done):
+        rows = KeptRows(partial, graph.order, start, errors)
+        kept = time.monotonic()
+        for batch in batches(graph, start, rows.done):
             fill_batch(graph, self.program, batch)
-            partial.save(done=batch.stop)
+            if batch.stop == len(graph) or time.monotonic() - kept >= SECONDS:
+                rows.keep(batch.stop)
+                kept = time.monotonic()
             layer = int(graph.literals[graph.order[batch.stop - 1]])
             progress(Stage("optimal errors", batch.stop, len(graph), layer, batch.share))
         self.growth = FamilyGrowth(family, self.built, self.program, max_size)
@@ -205,15 +218,16 @@ class _Solved:
         best = self._best[rule.criterion]
         total = len(self.family)
         found = []
-        for begin in range(1, total + 1, BLOCK):
-            members = range(begin, min(begin + BLOCK, total + 1))
-            name = f"rule{number}-{members.start}-{members.stop}"
+        block = max(1, BLOCK * 100 // max(100, self.max_size))
+        for begin in range(1, total + 1, block):
+            members = range(begin, min(begin + block, total + 1))
+            name = f"rule-{number}-{members.start}-{members.stop}"
             found.append(
                 self.partial.block(name, lambda some=members: self.growth.compare(rule, best, some))
             )
             done = members.stop - 1
             self.progress(Stage(f"{rule.name}, ties {rule.ties}", done, total, 0, done / total))
-        table = np.concatenate(found)
+        table = np.concatenate(found).reshape(total, 3)
         return pl.DataFrame(
             {
                 "rule": pl.repeat(rule.name, total, eager=True),
@@ -272,9 +286,20 @@ def _check_out(out: str | Path) -> Path:
     path = Path(out).absolute()
     if path.suffix.lower() != ".parquet":
         raise ValueError(f"out must end in .parquet; got {str(out)!r}")
-    if not path.parent.is_dir():
+    if path.is_dir() or not path.parent.is_dir():
         raise ValueError(f"out must name a file in an existing folder; got {str(out)!r}")
     return path
+
+
+def _details(family: Family, rules: Sequence[Grower]) -> dict[str, Any]:
+    """What a sweep's numbers depend on and its provenance does not tell."""
+    return {
+        "code": code_version(),
+        "libraries": library_versions(),
+        # a family's name shows 12 digits of its biases
+        "family": hashlib.sha256(repr(astuple(family)).encode()).hexdigest(),
+        "rules": [f"{type(rule).__module__}.{type(rule).__qualname__}" for rule in rules],
+    }
 
 
 def _now() -> str:

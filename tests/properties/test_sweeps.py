@@ -277,6 +277,16 @@ def test_worst_cases():
     pyplot.close(figure)
 
 
+@pytest.mark.parametrize("ties", TIES)
+def test_worst_cases_are_about_one_growth(ties):
+    family = grid(4, 4)
+    cases = mt.sweep.worst(family, mt.BestFirst(ties=ties), max_size=25, count=5)
+    swept = mt.sweep(family, 25, [cases[0].growth.rule])["mic"].sort(descending=True)
+    for case, mic in zip(cases, swept, strict=False):
+        np.testing.assert_array_equal(case.result.greedy_errors, case.growth.errors)
+        assert case.result.mic == pytest.approx(mic, abs=1e-14)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

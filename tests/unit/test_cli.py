@@ -152,7 +152,7 @@ def test_ctrl_c_is_one_line(tmp_path):
         [sys.executable, "-m", "mictree", *words], stderr=subprocess.PIPE, text=True
     ) as process:
         partial = tmp_path / "mic.parquet.partial"
-        while not (partial / "errors.f64").exists():
+        while not (partial / "state").exists():
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         _, shown = process.communicate()

@@ -1,7 +1,10 @@
 """Experiments: parameters to frozen results, seeded, cached, continued."""
 
+import errno
 import itertools
 import math
+import os
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -52,24 +55,88 @@ class TestCache:
 
     def test_depends_on_parameters_and_version(self, tmp_path, monkeypatch):
         cache = Cache(tmp_path)
-        before = cache.path("name", [1], ".json")
-        assert cache.path("name", [2], ".json") != before
+        before = cache.path("name", [1])
+        assert cache.path("name", [2]) != before
         monkeypatch.setattr("mictree.experiments.cache.code_version", lambda: "another")
-        assert cache.path("name", [1], ".json") != before
+        assert cache.path("name", [1]) != before
 
     @pytest.mark.parametrize("damage", [b"", b"{", b'{"value": 1}'])
     def test_damaged_results_are_computed_again(self, tmp_path, damage):
         cache = Cache(tmp_path)
         cache.values("name", [1], lambda: 7)
-        cache.path("name", [1], ".json").write_bytes(damage)
+        cache.path("name", [1]).write_bytes(damage)
         assert cache.values("name", [1], lambda: 8).value == 8
 
     def test_damaged_frames_are_computed_again(self, tmp_path):
         cache = Cache(tmp_path)
         frame = pl.DataFrame({"a": [1]})
         cache.frame("name", [1], lambda: frame)
-        cache.path("name", [1], ".parquet").write_bytes(b"PAR1")
+        cache.path("name", [1]).write_bytes(b"PAR1")
         assert cache.frame("name", [1], lambda: frame).value.equals(frame)
+
+    def test_a_flipped_bit_anywhere_is_noticed(self, tmp_path):
+        frame = pl.DataFrame({"a": [1.5, 2.5]})
+        for kind, value in (("values", [1, "b"]), ("frame", frame)):
+            getattr(Cache(tmp_path), kind)(kind, [1], lambda value=value: value)
+            path = Cache(tmp_path).path(kind, [1])
+            whole = path.read_bytes()
+            for place in range(len(whole)):
+                damaged = bytearray(whole)
+                damaged[place] ^= 1
+                path.write_bytes(damaged)
+                cache = Cache(tmp_path)
+                getattr(cache, kind)(kind, [1], lambda value=value: value)
+                assert (cache.computed, cache.reused) == (1, 0)
+
+    def test_a_result_under_another_s_name_is_computed_again(self, tmp_path):
+        cache = Cache(tmp_path)
+        cache.values("name", [1], lambda: 7)
+        cache.path("name", [1]).rename(cache.path("name", [2]))
+        assert cache.values("name", [2], lambda: 8).value == 8
+
+    def test_a_full_disk_leaves_nothing_behind(self, tmp_path, monkeypatch):
+        def full(*arguments):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        cache = Cache(tmp_path)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            with pytest.raises(OSError, match=r"no space left .* needs 0\.1 kB"):
+                cache.values("name", [1], lambda: 7)
+        assert not list(tmp_path.iterdir())
+        assert cache.values("name", [1], lambda: 8).value == 8
+
+
+class TestCacheKeys:
+    """A result drawn with a seed made from its number is not found under another number."""
+
+    def test_finite_samples(self, tmp_path):
+        plan = replace(SMALL, biases=((0.3, 0.7), (0.4, 0.6)), rows=(30,))
+        swapped = replace(plan, biases=plan.biases[::-1])
+        finite_samples.finite_samples(plan, Cache(tmp_path))
+        found = finite_samples.finite_samples(swapped, Cache(tmp_path))
+        computed = finite_samples.finite_samples(swapped)
+        for one, other in zip(found.settings, computed.settings, strict=True):
+            assert one.frame.drop("seconds").equals(other.frame.drop("seconds"))
+
+    def test_sample_sizes(self, tmp_path):
+        cases = (sample_size.Case("one", (2, 3), 4), sample_size.Case("two", (2, 2), 4))
+        plan = sample_size.Plan(cases, rows=(40,), repetitions=2)
+        swapped = replace(plan, cases=cases[::-1])
+        sample_size.sample_sizes(plan, Cache(tmp_path))
+        found = sample_size.sample_sizes(swapped, Cache(tmp_path))
+        computed = sample_size.sample_sizes(swapped)
+        for one, other in zip(found.cases, computed.cases, strict=True):
+            assert one.frame.equals(other.frame)
+
+    def test_biases_that_look_alike(self, tmp_path):
+        one = histograms.Setting("some", 2, 2, (0.3,))
+        other = histograms.Setting("some", 2, 2, (0.3 + 1e-14,))
+        assert one.family.name == other.family.name
+        histograms.spread(one, 3, cache=Cache(tmp_path))
+        cache = Cache(tmp_path)
+        histograms.spread(other, 3, cache=cache)
+        assert cache.reused == 0
 
 
 def test_example_trees_have_the_paper_s_errors():

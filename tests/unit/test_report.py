@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from mictree._files import UNFINISHED, locked
 from mictree.cli import app
 from mictree.experiments.cache import Cache
 from mictree.experiments.checks import Check
@@ -23,6 +24,7 @@ from mictree.report.claims import Claim
 from mictree.report.figures import Picture
 from mictree.report.page import Page, Table, render
 from mictree.report.results import Clock, compute
+from mictree.report.run import reproduce
 from mictree.report.stepper import stepper_data
 from mictree.report.tables import facts
 from tests.quick_report import quick_run
@@ -133,6 +135,33 @@ def test_refuses_a_file_as_folder(tmp_path):
     result = CliRunner().invoke(app, ["reproduce", "--out", str(path)])
     assert isinstance(result.exception, ValueError)
     assert "--out must name a folder" in str(result.exception)
+
+
+def test_the_second_run_in_a_folder_is_refused(tmp_path):
+    command = [sys.executable, "-m", "mictree", "reproduce", "--quick", "--out", str(tmp_path)]
+    with locked(tmp_path / ".lock", tmp_path):
+        done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    message = f"only one process may write {tmp_path} at a time; another is writing it now"
+    assert done.stderr.splitlines()[-1] == f"mictree: {message}"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_leaves_no_lock_and_no_unfinished_files(tmp_path):
+    assert sorted(path.name for path in quick_run().iterdir()) == [
+        "cache", "figures", "report.html", "results",
+    ]  # fmt: skip
+    for name in ("", "cache", "figures", "results"):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        (folder / f".x.0123abcd{UNFINISHED}").touch()
+
+    def stop(what, share):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(tmp_path, True, stop)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")

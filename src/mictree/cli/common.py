@@ -1,5 +1,6 @@
 """What every command shares: tables, JSON, progress, drawings."""
 
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from mictree._partial import write_whole
+from mictree._files import write_whole
 from mictree.growers import RULES, Grower
 
 if TYPE_CHECKING:
@@ -74,5 +75,7 @@ def save(path: Path, axes: "Axes") -> None:
     """Write a figure to a temporary file, then rename it: nothing is left half written."""
     figure = axes.get_figure(root=True)
     assert figure is not None
-    write_whole(path, lambda unfinished: figure.savefig(unfinished, bbox_inches="tight"))
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:].lower(), bbox_inches="tight")
+    write_whole(path, drawn.getvalue())
     print(f"mictree: drew {path}", file=sys.stderr)

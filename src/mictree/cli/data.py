@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from mictree._partial import write_whole
+from mictree._files import write_whole
 from mictree.cli.common import AsJson, check_drawing, check_output, print_json, print_parts, save
 from mictree.cli.fit import read_table
 
@@ -112,7 +112,7 @@ def data(
             "time limit": f"{time_limit:g} s",
         }
         page = render(result, file.name, target, shown, settings)
-        write_whole(report, lambda path: path.write_text(page, encoding="utf-8"))
+        write_whole(report, page.encode())
         typer.echo(f"mictree: wrote {report}", err=True)
 
 

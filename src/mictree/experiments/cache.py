@@ -1,40 +1,18 @@
 """Results on disk, by a hash of what they depend on, so that an interrupted run goes on."""
 
 import hashlib
+import io
 import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-import mictree
-from mictree._partial import write_whole
-
-LIBRARIES = ("numba", "numpy", "scikit-learn")
-# what these hold changes how a result is shown, never the result
-SHOWN_BY = ("cli", "plotting", "report")
-
-
-@cache
-def code_version() -> str:
-    """The release and a digest of the modules that compute, so that edits count too."""
-    package = Path(mictree.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        if path.relative_to(package).parts[0] not in SHOWN_BY:
-            digest.update(path.read_bytes())
-    return f"{mictree.__version__}+{digest.hexdigest()[:12]}"
-
-
-@cache
-def library_versions() -> dict[str, str]:
-    """Releases of the libraries that results depend on."""
-    return {name: version(name) for name in LIBRARIES}
+from mictree._files import read_sealed, write_sealed
+from mictree._versions import code_version, library_versions
 
 
 @dataclass(frozen=True)
@@ -47,7 +25,7 @@ class Found:
 
 @dataclass
 class Cache:
-    """A folder of results; without one, everything is computed.
+    """A folder of results, each with a checksum; without a folder, everything is computed.
 
     Attributes
     ----------
@@ -60,51 +38,53 @@ class Cache:
 
     def frame(self, name: str, parameters: Any, compute: Callable[[], pl.DataFrame]) -> Found:
         """A polars frame, kept as Parquet."""
-        return self._find(name, parameters, compute, ".parquet", _read_frame, _write_frame)
+        return self._find(name, parameters, compute, _frame_to_bytes, _frame_from_bytes)
 
     def values(self, name: str, parameters: Any, compute: Callable[[], Any]) -> Found:
         """Whatever JSON can hold."""
-        return self._find(name, parameters, compute, ".json", _read_values, _write_values)
+        return self._find(name, parameters, compute, _values_to_bytes, _values_from_bytes)
 
-    def path(self, name: str, parameters: Any, suffix: str) -> Path:
+    def path(self, name: str, parameters: Any) -> Path:
         """Where a result of these parameters and this version is kept."""
         assert self.folder is not None
-        key = [code_version(), library_versions(), name, parameters]
-        text = json.dumps(key, sort_keys=True)
-        return self.folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}{suffix}"
+        digest = hashlib.sha256(_key(name, parameters).encode()).hexdigest()
+        return self.folder / f"{name}-{digest[:16]}.result"
 
-    def _find(self, name, parameters, compute, suffix, read, write) -> Found:
-        path = None if self.folder is None else self.path(name, parameters, suffix)
-        if path is not None and path.exists():
-            try:
-                value, seconds = read(path)
+    def _find(self, name, parameters, compute, to_bytes, from_bytes) -> Found:
+        if self.folder is not None:
+            content = read_sealed(self.path(name, parameters), _key(name, parameters))
+            if content is not None:
                 self.reused += 1
-                return Found(value, seconds)
-            except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
-                pass  # damaged: compute it again
+                return from_bytes(bytes(content))
         begin = time.perf_counter()
         value = compute()
-        seconds = time.perf_counter() - begin
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, lambda unfinished: write(unfinished, value, seconds))
+        found = Found(value, time.perf_counter() - begin)
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path = self.path(name, parameters)
+            write_sealed(path, _key(name, parameters), to_bytes(found))
         self.computed += 1
-        return Found(value, seconds)
+        return found
 
 
-def _read_frame(path: Path) -> tuple[pl.DataFrame, float]:
-    return pl.read_parquet(path), float(pl.read_parquet_metadata(path)["mictree.seconds"])
+def _key(name: str, parameters: Any) -> str:
+    return json.dumps([code_version(), library_versions(), name, parameters], sort_keys=True)
 
 
-def _write_frame(path: Path, frame: pl.DataFrame, seconds: float) -> None:
-    frame.write_parquet(path, metadata={"mictree.seconds": repr(seconds)})
+def _frame_to_bytes(found: Found) -> bytes:
+    content = io.BytesIO()
+    found.value.write_parquet(content, metadata={"mictree.seconds": repr(found.seconds)})
+    return content.getvalue()
 
 
-def _read_values(path: Path) -> tuple[Any, float]:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    return content["value"], float(content["seconds"])
+def _frame_from_bytes(content: bytes) -> Found:
+    seconds = pl.read_parquet_metadata(io.BytesIO(content))["mictree.seconds"]
+    return Found(pl.read_parquet(io.BytesIO(content)), float(seconds))
 
 
-def _write_values(path: Path, value: Any, seconds: float) -> None:
-    text = json.dumps({"value": value, "seconds": seconds})
-    path.write_text(text, encoding="utf-8")
+def _values_to_bytes(found: Found) -> bytes:
+    return json.dumps([found.value, found.seconds]).encode()
+
+
+def _values_from_bytes(content: bytes) -> Found:
+    return Found(*json.loads(content))

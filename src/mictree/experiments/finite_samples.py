@@ -116,7 +116,7 @@ def finite_samples(
     for number, biases in enumerate(plan.biases):
         name = setting_name(biases)
         problem = plan.problem(biases)
-        parameters: dict[str, Any] = asdict(plan) | {"biases": biases}
+        parameters: dict[str, Any] = asdict(plan) | {"biases": biases, "number": number}
         del parameters["rows"]  # each number of rows is kept by itself
         parts = []
         for rows in plan.rows:

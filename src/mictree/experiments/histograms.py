@@ -1,7 +1,7 @@
 """Section 8.2: how MIC(100) is spread over whole families of formulas, and what ties do to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -116,7 +116,7 @@ def spread(
 
     found = (cache or Cache()).frame(
         f"mic-{setting.name.replace(' ', '-')}",
-        [setting.family.name, max_size, [repr(rule) for rule in rules]],
+        [asdict(setting), max_size, [repr(rule) for rule in rules]],
         lambda: sweep(setting.family, max_size, rules, progress=report),
     )
     return Spread(setting, max_size, seed, found.value, found.seconds)

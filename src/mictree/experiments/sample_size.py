@@ -115,7 +115,7 @@ def sample_sizes(
     store = cache or Cache()
     cases, pieces = [], len(plan.cases) * len(plan.rows)
     for number, case in enumerate(plan.cases):
-        parameters: dict[str, Any] = asdict(plan) | {"cases": asdict(case)}
+        parameters: dict[str, Any] = asdict(plan) | {"cases": asdict(case), "number": number}
         del parameters["rows"]  # each number of rows is kept by itself
         parts = []
         for rows in plan.rows:

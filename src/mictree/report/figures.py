@@ -9,7 +9,7 @@ from typing import Any, Literal
 import matplotlib
 from matplotlib.figure import Figure
 
-from mictree._partial import write_whole
+from mictree._files import write_whole
 from mictree.experiments.finite_samples import FiniteSamples
 from mictree.experiments.histograms import Spread
 from mictree.experiments.sample_size import FOLLOWS, SampleSizes
@@ -77,11 +77,10 @@ def make(drawing: Drawing, folder: Path | None) -> Picture:
         svg = stream.getvalue()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / f"{drawing.name}.svg", lambda path: path.write_bytes(svg))
-            write_whole(
-                folder / f"{drawing.name}.png",
-                lambda path: figure.savefig(path, format="png", dpi=PIXELS_PER_INCH),
-            )
+            write_whole(folder / f"{drawing.name}.svg", svg)
+            pixels = io.BytesIO()
+            figure.savefig(pixels, format="png", dpi=PIXELS_PER_INCH)
+            write_whole(folder / f"{drawing.name}.png", pixels.getvalue())
     return Picture(drawing.name, drawing.section, drawing.caption, drawing.alt, svg)
 
 

@@ -1,5 +1,6 @@
 """The whole paper in one call: experiments, figures, result files, one page."""
 
+import io
 import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from mictree._partial import write_whole
+from mictree._files import locked, remove_unfinished, write_whole
 from mictree.experiments.cache import Cache
 from mictree.report.claims import claims
 from mictree.report.figures import Picture, pictures
@@ -17,6 +18,7 @@ from mictree.report.results import Clock, Progress, Results, Stage, compute
 from mictree.report.stepper import stepper_data
 from mictree.report.tables import count_verdicts, facts, tables
 
+FOLDERS = ("cache", "figures", "results")
 TITLE = "How far are greedy trees from the best ones?"
 SUMMARY = (
     "Every figure and claim of the paper on mean iteration statistical consistency (MIC), computed "
@@ -39,22 +41,29 @@ def reproduce(out: Path, quick: bool = False, progress: Progress | None = None) 
 
     Parameters
     ----------
-    out : gets ``report.html``, ``figures/``, ``results/`` and ``cache/``
+    out : gets ``report.html``, ``figures/``, ``results/`` and ``cache/``; only one process may
+        write to it at a time
     quick : smaller ranges everywhere, for a first look
     progress : told what is being done and the share of the run that is done
     """
-    began = datetime.now(UTC).isoformat(timespec="seconds")
     out.mkdir(parents=True, exist_ok=True)
+    with locked(out / ".lock", out):
+        for folder in (out, *(out / name for name in FOLDERS)):
+            remove_unfinished(folder)
+        return _reproduce(out, quick, progress or (lambda what, share: None))
+
+
+def _reproduce(out: Path, quick: bool, progress: Progress) -> Run:
+    began = datetime.now(UTC).isoformat(timespec="seconds")
     cache = Cache(out / "cache")
-    clock = Clock(cache, progress or (lambda what, share: None))
+    clock = Clock(cache, progress)
     results = compute(quick, cache, clock)
     with clock.stage("figures") as report:
         drawn = pictures(results, out / "figures", report)
     with clock.stage("page"):
         write_results(out / "results", results)
         made = make_page(results, drawn, clock.stages, began)
-        html = render(made)
-        write_whole(out / "report.html", lambda path: path.write_text(html, encoding="utf-8"))
+        write_whole(out / "report.html", render(made).encode())
     _write_json(out / "results" / "run.json", {**made.facts, "stages": _plain(clock.stages)})
     surprises = tuple(check.number for check in results.checks if not check.as_expected)
     return Run(out / "report.html", tuple(clock.stages), surprises)
@@ -90,7 +99,9 @@ def write_results(folder: Path, results: Results) -> None:
         [(sampled.case.name, sampled.frame) for sampled in results.sizes.cases], "formula"
     )
     for name, frame in frames.items():
-        write_whole(folder / f"{name}.parquet", frame.write_parquet)
+        content = io.BytesIO()
+        frame.write_parquet(content)
+        write_whole(folder / f"{name}.parquet", content.getvalue())
     _write_json(folder / "statements.json", _plain(results.checks))
     _write_json(folder / "claims.json", _plain(claims(results)))
     limits = {setting.name: asdict(setting.limit) for setting in results.finite.settings}
@@ -110,5 +121,4 @@ def _plain(values: Any) -> list[dict[str, Any]]:
 
 
 def _write_json(path: Path, content: Any) -> None:
-    text = json.dumps(content, indent=1, ensure_ascii=False)
-    write_whole(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False).encode())

@@ -1,0 +1,143 @@
+"""Kills sweeps in forked processes; a program, as neither numba's nor polars' threads may run yet.
+
+Prints, for each kind of kill, how many sweeps were killed and how many different sets of files
+they left.
+"""
+
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ["NUMBA_THREADING_LAYER"] = "workqueue"  # survives fork
+
+import polars as pl
+
+import mictree as mt
+from mictree import _files, _partial, sweeps
+from mictree.family_graph import member_terms
+
+sweeps.SECONDS = 0.0
+sweeps.BLOCK = 30
+_partial.BLOCK_NUMBERS = 150
+FAMILY = mt.families.grid(3, 2, (0.4, 0.5))
+MAX_SIZE = 12
+RULES = [mt.TopDown(), mt.BestFirst(ties="random", seed=3)]
+
+
+def load_kernels() -> None:
+    """Load all kernels of a sweep once, without polars, so that forked processes have them."""
+    solved = sweeps._Solved(FAMILY, MAX_SIZE, 2**30, _partial.Partial(None, None, {}), id)
+    best = sweeps.best_splits(solved.built, solved.program, "entropy")
+    for rule in RULES:
+        solved.growth.compare(rule, best, range(1, 3))
+    member_terms(FAMILY, solved.built.terms)
+
+
+def run(path: Path | None) -> pl.DataFrame:
+    return mt.sweep(FAMILY, MAX_SIZE, RULES, out=path)
+
+
+def forked(work: Callable[[], object]) -> int:
+    """The id of a forked process that does some work."""
+    child = os.fork()
+    if not child:
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:
+            sys.stderr.write(f"{error!r}\n")
+        finally:
+            os._exit(1)
+    return child
+
+
+def do(work: Callable[[], object]) -> None:
+    assert os.waitpid(forked(work), 0)[1] == 0
+
+
+def kill_at(number: int) -> None:
+    """Let this process kill itself at the given of all its steps that change files."""
+    steps = iter(range(1, 10**9))
+
+    def deadly(owner: object, name: str) -> None:
+        function = getattr(owner, name)
+
+        def step(*arguments, **named):
+            if next(steps) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*arguments, **named)
+
+        setattr(owner, name, step)
+
+    for name in ("posix_fallocate", "fsync", "mkdir", "unlink", "rmdir", "replace"):
+        deadly(os, name)
+    deadly(shutil, "rmtree")
+    deadly(_files, "_lock")
+
+
+def left_by(path: Path) -> tuple[tuple[str, int], ...]:
+    """The names, without what is random in them, and lengths of the files that a sweep left."""
+    files = [each for each in path.parent.rglob("*") if each.is_file()]
+    return tuple(sorted((each.name[:9], each.stat().st_size) for each in files))
+
+
+def check_goes_on(path: Path, expected: Path) -> None:
+    """A sweep after a killed one gives the frame, and nothing but its file is left."""
+    frame = pl.read_parquet(expected)
+    if path.exists():
+        assert pl.read_parquet(path).equals(frame)
+    assert run(path).equals(frame)
+    assert pl.read_parquet(path).equals(frame)
+    assert os.listdir(path.parent) == [path.name], left_by(path)
+
+
+def at_every_step(folder: Path, expected: Path) -> None:
+    """Kill a sweep at each of its steps, then let it go on."""
+    states = set()
+    for number in range(1, 10**6):
+        path = folder / str(number) / "mic.parquet"
+        path.parent.mkdir()
+        child = forked(lambda number=number, path=path: (kill_at(number), run(path)))
+        status = os.waitpid(child, 0)[1]
+        if os.WIFEXITED(status):
+            assert os.WEXITSTATUS(status) == 0
+            break
+        states.add(left_by(path))
+        do(lambda path=path: check_goes_on(path, expected))
+    sys.stdout.write(f"steps {number - 1} {len(states)}\n")
+
+
+def at_random_moments(folder: Path, expected: Path, kills: int = 50) -> None:
+    """Kill sweeps after random times, often several in a row on the same file."""
+    path = folder / "mic.parquet"
+    begin = time.perf_counter()
+    do(lambda: run(path))
+    usual = time.perf_counter() - begin
+    path.unlink()
+    chance, killed, states = random.Random(7), 0, set()
+    while killed < kills:
+        child = forked(lambda: run(path))
+        time.sleep(chance.uniform(0, usual))
+        os.kill(child, signal.SIGKILL)
+        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        states.add(left_by(path))
+        if chance.random() < 0.3:
+            do(lambda: check_goes_on(path, expected))
+            path.unlink()
+    do(lambda: check_goes_on(path, expected))
+    sys.stdout.write(f"moments {killed} {len(states)}\n")
+
+
+if __name__ == "__main__":
+    load_kernels()
+    reference = Path(sys.argv[1]) / "reference.parquet"
+    do(lambda: run(None).write_parquet(reference))
+    for kind in (at_every_step, at_random_moments):
+        place = Path(sys.argv[1]) / kind.__name__
+        place.mkdir()
+        kind(place, reference)
