@@ -1,5 +1,6 @@
 """The report's page in a real browser."""
 
+import re
 import shutil
 import subprocess
 
@@ -7,6 +8,7 @@ import pytest
 
 from mictree.report.page import render
 from tests.quick_report import quick_run
+from tests.unit.test_claims import page_of
 from tests.unit.test_report import evil_page
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -158,6 +160,26 @@ def test_dark_mode_is_dark_and_legible(open_page, report):
         for name in ("color", "backgroundColor")
     )
     assert (ink, paper) == ("rgb(236, 236, 236)", "rgb(21, 23, 26)")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_fails_looks_like_fails(open_page, tmp_path, scheme):
+    verdicts = ("holds", "holds in part", "fails", "unclear as printed")
+    colors, marks = [], []
+    for verdict in verdicts:
+        path = tmp_path / "page.html"
+        path.write_text(page_of(verdict), encoding="utf-8")
+        shown = open_page(path, scheme=scheme).locator("#claims .verdict")
+        assert shown.inner_text() == verdict
+        color = shown.evaluate("element => getComputedStyle(element).color")
+        colors.append(tuple(map(int, re.findall(r"\d+", color))))
+        marks.append(shown.evaluate("element => getComputedStyle(element, '::before').content"))
+    (_, green, _), part, (red, *others), unclear = colors
+    assert green == max(colors[0])
+    assert red > 1.5 * max(others)
+    assert len({colors[0], part, colors[2]}) == 3
+    assert part == unclear
+    assert len(set(marks)) == 4
 
 
 def test_names_like_markup_inject_nothing(open_page, tmp_path):

@@ -1,5 +1,6 @@
 """Every statement of the paper has its verdict, and the checks are able to fail."""
 
+import json
 import random
 import re
 from fractions import Fraction
@@ -10,7 +11,7 @@ from flint import arb, fmpq
 
 import mictree as mt
 from mictree.experiments import balls, gains, inequalities, readings, two_terms
-from mictree.experiments.checks import Counterexample, Covered, Statement, require
+from mictree.experiments.checks import Check, Counterexample, Covered, Reading, Statement, require
 from mictree.experiments.enumeration import Enumeration, any_tree, as_table, right_path
 from mictree.experiments.theorems import STATEMENTS, verify
 from tests import reference
@@ -27,11 +28,23 @@ NUMBERED = """
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.number)
 def test_every_statement_has_the_verdict_it_should_have(statement):
     check = statement.check(quick=True)
-    assert check.verdict == check.expected, check.detail
+    assert check.as_expected, check.surprises
+    assert check.verdict == check.expected == statement.expected
     assert check.statement
     assert check.range_covered
     if check.verdict != "holds":
         assert check.detail
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [each for each in STATEMENTS if each.expected != "holds"],
+    ids=lambda statement: statement.number,
+)
+def test_counterexamples_are_the_known_ones_in_the_whole_range(statement):
+    check = statement.check()
+    assert check.as_expected, check.surprises
+    assert Check.from_dict(json.loads(json.dumps(check.to_dict()))) == check
 
 
 def test_every_numbered_statement_is_checked_once():
@@ -51,6 +64,9 @@ def test_the_documentation_lists_every_statement_under_its_verdict():
     holds, false, unclear = re.split(r"## (?:False|Unclear) as printed", text)
     part = {"holds": holds, "fails": false, "unclear as printed": unclear}
     for statement in STATEMENTS:
+        for reading in statement.readings:
+            assert reading.name in part[statement.expected]
+            assert reading.counterexample in part[statement.expected]
         assert statement.number in part[statement.expected]
         assert statement.text.replace("|", r"\|") in text or statement.text in text
 
@@ -64,34 +80,69 @@ def wrong_lemma(quick):
     return Covered("k1 <= 8")
 
 
+def plain(function, counterexample=""):
+    return Statement("Lemma 0", "C(v) = 0", (Reading("", function, counterexample),))
+
+
+def holding(quick):
+    return Covered("all")
+
+
 def test_a_wrong_lemma_fails_with_its_counterexample():
-    [check] = verify(statements=[Statement("Lemma 0", "C(v) = 0", wrong_lemma, "holds")])
-    assert (check.verdict, check.detail) == ("fails", "k1=1, k2=2")
-    assert not check.as_expected
+    [check] = verify(statements=[plain(wrong_lemma)])
+    assert (check.verdict, check.detail) == ("fails", "Counterexample: k1=1, k2=2.")
+    assert check.surprises == ("expected no counterexample",)
 
 
-def test_an_unclear_statement_whose_gap_is_not_there_fails():
-    check = Statement("Lemma 0", "C(v) = 0", wrong_lemma, "unclear as printed").check()
-    assert check.verdict == "fails"
-    assert not check.as_expected
+@pytest.mark.parametrize(
+    ("known", "as_expected"), [("k1=1, k2=2", True), ("k1=2, k2=2", False), ("k1=1, k2=3", False)]
+)
+def test_only_the_known_counterexample_is_expected(known, as_expected):
+    check = plain(wrong_lemma, known).check()
+    assert check.verdict == check.expected == "fails"
+    assert check.as_expected == as_expected
+    assert check.surprises == (() if as_expected else (f"expected {known}",))
 
 
 def test_a_false_statement_that_holds_is_not_as_expected():
-    check = Statement("Lemma 0", "", lambda quick: Covered("all"), "fails").check()
-    assert check.verdict == "holds"
-    assert not check.as_expected
+    check = plain(holding, "k1=1, k2=2").check()
+    assert (check.verdict, check.expected) == ("holds", "fails")
+    assert check.surprises == ("expected k1=1, k2=2",)
+
+
+@pytest.mark.parametrize(
+    ("functions", "verdict"),
+    [
+        ((wrong_lemma, holding), "unclear as printed"),
+        ((holding, wrong_lemma), "unclear as printed"),
+        ((holding, holding), "holds"),
+        ((wrong_lemma, wrong_lemma), "fails"),
+    ],
+)
+def test_unclear_is_a_statement_of_which_some_readings_hold(functions, verdict):
+    known = ("k1=1, k2=2", "")
+    readings = tuple(map(Reading, ("strict", "loose"), functions, known))
+    check = Statement("Lemma 0", "C(v) = 0", readings).check()
+    assert check.expected == "unclear as printed"
+    assert check.verdict == verdict
+    assert check.as_expected == (functions == (wrong_lemma, holding))
+
+
+def test_a_statement_without_a_reading_has_no_verdict():
+    with pytest.raises(ValueError, match="at least one reading"):
+        _ = Statement("Lemma 0", "", ()).check().verdict
 
 
 def test_progress_is_told_before_each_check_and_at_the_end():
     told = []
-    statements = [Statement(n, "", lambda quick: Covered("all"), "holds") for n in ("A", "B")]
+    statements = [Statement(n, "", (Reading("", holding),)) for n in ("A", "B")]
     verify(progress=lambda *call: told.append(call), statements=statements)
     assert told == [(0, 2, "A"), (1, 2, "B"), (2, 2, "")]
 
 
 def test_a_bug_in_a_check_is_not_a_verdict():
     with pytest.raises(ZeroDivisionError):
-        Statement("Lemma 0", "", lambda quick: Covered(str(1 // 0)), "holds").check()
+        plain(lambda quick: Covered(str(1 // 0))).check()
 
 
 @pytest.mark.parametrize(
@@ -169,10 +220,6 @@ def h(rate):
     return balls.entropy_at(rate)
 
 
-def as_ball(number):
-    return arb(fmpq(number.numerator, number.denominator))
-
-
 def same(one, other):
     return one.overlaps(other) and float(one.rad()) < 1e-10 and float(other.rad()) < 1e-10
 
@@ -182,38 +229,30 @@ def test_scaled_forms_equal_the_printed_expressions(seed):
     generator = random.Random(seed)
     a, b = sorted(Fraction(generator.randint(1, 198), 1000) for _ in range(2))
     one = 2 * h(3 * a) - 3 * h(a) + h(2 * a) - h(5 * a)
-    assert same(inequalities.one_rate(as_ball(a)) * as_ball(a), one)
+    assert same(inequalities.one_rate(balls.as_ball(a)) * balls.as_ball(a), one)
     bent = inequalities.bent_rate_at(a)
-    assert same(inequalities.bent_rate(as_ball(a)) * as_ball(a), bent)
+    assert same(inequalities.bent_rate(balls.as_ball(a)) * balls.as_ball(a), bent)
     two = 2 * h(a + b) - 3 * h(a) + h(2 * a) - h(a + 2 * b)
-    scaled = inequalities.two_rates(as_ball(a / b), as_ball(a + 2 * b)) * as_ball(b)
+    scaled = inequalities.two_rates(balls.as_ball(a / b), balls.as_ball(a + 2 * b)) * balls.as_ball(
+        b
+    )
     assert same(scaled, two)
     total = a + 4 * b
     four = h(a + 2 * b) - h(a + b) - h(total) / 4 + h(a) / 4
-    scaled = inequalities.four_rates(as_ball(b / total), as_ball(total)) * as_ball(total)
+    scaled = inequalities.four_rates(
+        balls.as_ball(b / total), balls.as_ball(total)
+    ) * balls.as_ball(total)
     assert same(scaled, four)
     border = h(2 * b) - h(b) - h(4 * b) / 4
-    scaled = inequalities.one_term_rates(as_ball(4 * b)) * as_ball(16 * b * b)
+    scaled = inequalities.one_term_rates(balls.as_ball(4 * b)) * balls.as_ball(16 * b * b)
     assert same(scaled, border)
-    gap = h(a) / as_ball(a) - h(b) / as_ball(b)
-    assert same(inequalities.entropy_ratio_gap(as_ball(a / b), as_ball(b)), gap)
-    slope = h(a) / as_ball(a) - balls.log2(as_ball((1 - a) / a))  # H(u)/u - H'(u)
-    assert same(inequalities.entropy_slope(as_ball(a)), slope)
+    gap = h(a) / balls.as_ball(a) - h(b) / balls.as_ball(b)
+    assert same(inequalities.entropy_ratio_gap(balls.as_ball(a / b), balls.as_ball(b)), gap)
+    slope = h(a) / balls.as_ball(a) - balls.log2(balls.as_ball((1 - a) / a))  # H(u)/u - H'(u)
+    assert same(inequalities.entropy_slope(balls.as_ball(a)), slope)
     x, y = b, a
     lead = h(x) + gains.either(x, 2 * y) - h(y) - gains.either(2 * x, y)
-    assert same(gains.lead(as_ball(y / x), as_ball(x)) * as_ball(x), lead)
-
-
-def test_points_of_c6_lie_in_the_certified_ranges():
-    for m in range(2, 30):
-        for k in range(1, m):
-            x, y = HALF**k, HALF**m
-            b = x - x * y
-            if k < m - 1:
-                assert b >= 2 * y
-                assert y + 2 * b <= 1
-            if k >= 3:
-                assert y + 4 * b < 1
+    assert same(gains.lead(balls.as_ball(y / x), balls.as_ball(x)) * balls.as_ball(x), lead)
 
 
 # --- enumeration against the slow twin ---

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from mictree._files import UNFINISHED, locked
 from mictree.cli import app
 from mictree.experiments.cache import Cache
-from mictree.experiments.checks import Check
+from mictree.experiments.checks import Check, Finding
 from mictree.experiments.examples import step_through
 from mictree.report.claims import Claim
 from mictree.report.figures import Picture
@@ -56,10 +56,10 @@ def evil_page():
     return Page(
         title=EVIL,
         summary=EVIL,
-        claims=(Claim(EVIL, EVIL, (EVIL,), EVIL),),
+        claims=(Claim(EVIL, EVIL, (EVIL,), EVIL, EVIL),),
         pictures=(Picture("evil", "examples", EVIL, f'"{EVIL}', b"<svg/>"),),
         tables=(Table(EVIL, (EVIL,), ((EVIL,),), "finite"),),
-        statements=(Check(EVIL, EVIL, EVIL, "holds", EVIL, 0.0),),
+        statements=(Check(EVIL, EVIL, (Finding(EVIL, EVIL, EVIL, EVIL, EVIL[::-1]),), EVIL, 0.0),),
         stepper=data,
         facts={EVIL: EVIL},
     )
@@ -103,7 +103,7 @@ def test_claims_have_verdicts():
     assert len(claims) >= 10
     for claim in claims:
         assert claim["verdict"] in ("holds", "holds in part", "fails")
-        assert all(claim[name] for name in ("source", "text", "measured"))
+        assert all(claim[name] for name in ("source", "text", "measured", "rule"))
 
 
 def test_a_second_run_finds_everything_in_the_cache():

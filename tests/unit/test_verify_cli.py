@@ -12,19 +12,32 @@ from typer.testing import CliRunner
 
 from mictree.cli import app
 from mictree.experiments import theorems
-from mictree.experiments.checks import Counterexample, Covered, Statement
+from mictree.experiments.checks import VERDICT_RULE, Counterexample, Covered, Reading, Statement
+
+CASE = "1 + 1 = 2 at one"
 
 
 def fail(quick):
-    raise Counterexample("1 + 1 = 2 at one")
+    raise Counterexample(CASE)
 
 
-GOOD = Statement("Lemma 1.1", "One is one.", lambda quick: Covered("one", "counted"), "holds")
-FALSE = Statement("Lemma 1.2", "One and one is three.", fail, "fails")
+def hold(quick):
+    return Covered("one", "counted")
+
+
+def one_reading(number, text, function, counterexample=""):
+    return Statement(number, text, (Reading("", function, counterexample),))
+
+
+GOOD = one_reading("Lemma 1.1", "One is one.", hold)
+FALSE = one_reading("Lemma 1.2", "One and one is three.", fail, CASE)
 VAGUE = Statement(
-    "Lemma 1.3", "One [b] is few.", lambda quick: Covered("one", "few?"), "unclear as printed"
+    "Lemma 1.3",
+    "One [b] is few.",
+    (Reading("none is few", fail, CASE), Reading("one is few", hold)),
+    "Few?",
 )
-WRONG = Statement("Lemma 1.4", "One is two.", fail, "holds")
+WRONG = one_reading("Lemma 1.4", "One is two.", fail)
 
 
 def run(monkeypatch, statements, *options):
@@ -37,9 +50,14 @@ def test_known_misprints_are_shown_and_do_not_fail(monkeypatch):
     result = run(monkeypatch, [GOOD, FALSE, VAGUE])
     assert result.exit_code == 0
     assert "One [b] is few." in result.stdout
-    assert "Lemma 1.2: fails. 1 + 1 = 2 at one" in result.stdout
-    assert "Lemma 1.3: unclear as printed. few?" in result.stdout
-    assert "counted" not in result.stdout
+    lines = result.stdout.splitlines()
+    assert f"Lemma 1.2: fails. Counterexample: {CASE}." in lines
+    assert (
+        f"Lemma 1.3: unclear as printed. None is few: fails. Counterexample: {CASE}. "
+        "One is few: holds. One. Counted. Few?" in lines
+    )
+    assert "Lemma 1.1: holds" not in result.stdout
+    assert VERDICT_RULE in lines
     assert "3 statements in" in result.stdout
     assert "1 hold, 1 fail as printed, 1 are unclear as printed" in result.stdout
 
@@ -52,7 +70,34 @@ def test_a_statement_that_should_hold_and_fails_makes_status_one(monkeypatch):
     result = run(monkeypatch, [GOOD, WRONG])
     assert result.exit_code == 1
     assert "FAILS (!)" in result.stdout
-    assert "1 not as expected: Lemma 1.4" in result.stderr
+    told = "mictree: 1 not as expected:\n  Lemma 1.4: expected no counterexample\n"
+    assert result.stderr.endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (one_reading("Lemma 2", "", hold, CASE), f"expected {CASE}"),
+        (one_reading("Lemma 2", "", fail, "1 + 1 = 2 at two"), "expected 1 + 1 = 2 at two"),
+        (
+            Statement("Lemma 2", "", (Reading("a", hold, CASE), Reading("b", hold))),
+            f"a: expected {CASE}",
+        ),
+        (
+            Statement("Lemma 2", "", (Reading("a", fail, CASE), Reading("b", fail))),
+            "b: expected no counterexample",
+        ),
+        (
+            Statement("Lemma 2", "", (Reading("a", fail, "elsewhere"), Reading("b", hold))),
+            "a: expected elsewhere",
+        ),
+    ],
+    ids=["false-holds", "false-elsewhere", "unclear-holds", "unclear-fails", "unclear-elsewhere"],
+)
+def test_known_misprints_that_come_out_otherwise_make_status_one(monkeypatch, statement, expected):
+    result = run(monkeypatch, [GOOD, statement])
+    assert result.exit_code == 1
+    assert f"  Lemma 2: {expected}\n" in result.stderr
 
 
 def test_json_has_every_field(monkeypatch):
@@ -70,13 +115,24 @@ def test_json_has_every_field(monkeypatch):
         "verdict": "holds",
         "detail": "counted",
         "expected": "holds",
+        "note": "",
+        "findings": [
+            {
+                "reading": "",
+                "range_covered": "one",
+                "detail": "counted",
+                "counterexample": "",
+                "expected_counterexample": "",
+            }
+        ],
     }
-    assert (wrong["verdict"], wrong["detail"]) == ("fails", "1 + 1 = 2 at one")
+    assert wrong["verdict"] == "fails"
+    assert wrong["findings"][0]["counterexample"] == CASE
 
 
 def test_quick_is_passed_on(monkeypatch):
     told = []
-    statement = Statement("Lemma 1", "", lambda quick: told.append(quick) or Covered("x"), "holds")
+    statement = one_reading("Lemma 1", "", lambda quick: told.append(quick) or Covered("x"))
     assert run(monkeypatch, [statement], "--quick").exit_code == 0
     assert told == [True]
 

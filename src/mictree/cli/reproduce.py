@@ -22,8 +22,8 @@ def reproduce(
 ) -> None:
     """Compute every figure and claim of the paper and write report.html.
 
-    An interrupted run continues where it stopped. Exit status 1 when a statement of the paper that
-    should hold fails.
+    An interrupted run continues where it stopped. Exit status 1 when a statement of the paper does
+    not come out as expected; see mictree verify.
 
     \b
     Examples:

@@ -1,6 +1,5 @@
 """The command verify: the paper's statements, checked."""
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,8 +24,9 @@ Details = Annotated[
 def verify(quick: Quick = False, details: Details = False, as_json: AsJson = False) -> None:
     """Check the paper's theorems and inequalities, exactly or with certified bounds.
 
-    Exit status 1 when a statement that should hold fails. Statements known to be false or unclear
-    as printed are listed as such.
+    Exit status 1 when a statement does not come out as expected: when one that should hold fails,
+    or when one that is known to be false or unclear as printed does not fail at its known
+    counterexample.
 
     \b
     Examples:
@@ -34,6 +34,7 @@ def verify(quick: Quick = False, details: Details = False, as_json: AsJson = Fal
       mictree verify --quick --details
       mictree verify --json > checks.json
     """
+    from mictree.experiments.checks import VERDICT_RULE
     from mictree.experiments.theorems import verify as run_checks  # starts python-flint
 
     with _progress() as progress:
@@ -42,14 +43,15 @@ def verify(quick: Quick = False, details: Details = False, as_json: AsJson = Fal
     if as_json:
         print_json(
             {"quick": quick, "as_expected": not surprising},
-            checks=[dataclasses.asdict(check) for check in checks],
+            checks=[check.to_dict() for check in checks],
         )
     else:
         told = checks if details else [check for check in checks if check.verdict != "holds"]
-        print_parts(_table(checks), *_details(told), _summary(checks))
+        print_parts(_table(checks), *_details(told), VERDICT_RULE, _summary(checks))
     if surprising:
-        typer.echo(f"mictree: {len(surprising)} not as expected: "
-                   + ", ".join(check.number for check in surprising), err=True)  # fmt: skip
+        typer.echo(f"mictree: {len(surprising)} not as expected:", err=True)
+        for check in surprising:
+            typer.echo(f"  {check.number}: {'; '.join(check.surprises)}", err=True)
         raise typer.Exit(1)
 
 

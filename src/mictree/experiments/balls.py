@@ -149,11 +149,21 @@ def _hull(values: list[arb]) -> arb:
     return union
 
 
+def as_ball(number: Fraction) -> arb:
+    """A ball around a rational number, as small as the precision allows."""
+    return arb(fmpq(number.numerator, number.denominator))
+
+
 def entropy_at(rate: Fraction) -> arb:
     """H at a rational point: the rate and its complement are exact, and so is 0 log 0."""
     parts = [part for part in (rate, 1 - rate) if part != 0]
-    balls = [arb(fmpq(part.numerator, part.denominator)) for part in parts]
+    balls = [as_ball(part) for part in parts]
     return -sum((part * log2(part) for part in balls), arb(0))
+
+
+def equal(one: arb, other: arb) -> bool:
+    """Whether two balls, computed at `POINT_PRECISION`, differ by less than 2^-200 for certain."""
+    return bool(abs(one - other) < arb(2) ** -200)
 
 
 def require_positive(values: Callable[[], dict[str, arb]]) -> list[float]:

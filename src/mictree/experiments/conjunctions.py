@@ -2,12 +2,12 @@
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, combinations_with_replacement
 
-from mictree.experiments.checks import Covered, require, states
+from mictree.experiments.checks import Covered, Reading, Statement, require, states
 from mictree.experiments.enumeration import Enumeration, any_tree, as_table, right_path
 from mictree.experiments.inequalities import minority
 from mictree.growers import RULES, Growth, TopDown
@@ -133,38 +133,73 @@ def least_biases_first(quick: bool) -> Covered:
     return Covered(describe(quick).partition(";")[0] + "; all subsets", "exact")
 
 
-@states(
+def earlier_first(ties: str, quick: bool) -> Covered:
+    """Whether TopDown tests literals of equal bias in their order, at no cost in error."""
+    largest = 4 if quick else 8
+    for count in range(2, largest + 1):
+        biases = (Fraction(1, 2),) * count
+        problem = conjunction(biases)
+        growth = TopDown(ties=ties).grow(problem, count)
+        case = " & ".join(problem.variables[:count])
+        require(growth.exact_errors == expected_errors(biases), f"{case}: errors differ")
+        tested = [step.variable for step in growth.steps]
+        require(tested == [*problem.variables[:count]], f"{case}: tests {', '.join(tested)}")
+    return Covered(f"conjunctions of 2 to {largest} literals, every bias 1/2", "exact errors")
+
+
+tie_order = Statement(
     "Lemma 5.4 (footnote)",
     "Of two literals with equal bias TopDown tests the earlier one first, without loss of "
     "generality.",
-    expected="unclear as printed",
+    (
+        Reading(
+            "the printed loop, which replaces the best pair on >=",
+            partial(earlier_first, "last"),
+            counterexample="x1 & x2: tests x2, x1",
+        ),
+        Reading("a loop that replaces it on > (ties='first')", partial(earlier_first, "first")),
+    ),
+    "Errors are the same either way.",
 )
-def tie_order(quick: bool) -> Covered:
-    problem = FormulaProblem("x1 & x2")
-    first = {
-        ties: TopDown(ties=ties).grow(problem, 2).steps[0].variable for ties in ("last", "first")
-    }
-    require(first == {"last": "x2", "first": "x1"}, f"the first test is {first}")
-    return Covered(
-        "x1 & x2, both biases 1/2",
-        "The printed loop replaces the best pair on >=, so it keeps the last of equals: x2 before "
-        "x1. The footnote needs > (ties='first'). Errors are the same either way.",
-    )
 
 
-@states(
+def as_biases(biases: Biases, size: int) -> dict[Fraction, Fraction]:
+    """J_t as printed, a set of biases; the keys are its elements, the values their biases."""
+    return {bias: bias for bias in sorted(biases)[:size]}
+
+
+def as_indexes(biases: Biases, size: int) -> dict[int, Fraction]:
+    """J_t as the set of indexes {i_1, ..., i_t}; the values are their biases."""
+    order = sorted(range(len(biases)), key=biases.__getitem__)
+    return {index: biases[index] for index in order[:size]}
+
+
+def chooses_least(chosen: Callable[[Biases, int], dict], quick: bool) -> Covered:
+    """Whether J_t has t elements, and no t literals have a smaller product of biases."""
+    for biases in cases(quick):
+        for size in range(len(biases) + 1):
+            least = chosen(biases, size)
+            case = f"biases {_show(biases)}"
+            require(len(least) == size, f"{case}: J_{size} has {len(least)} of {size} elements")
+            product = math.prod(least.values(), start=Fraction(1))
+            others = min(math.prod(some, start=Fraction(1)) for some in combinations(biases, size))
+            require(product == others, f"{case}: product {product}, another has {others}")
+    return Covered(describe(quick).partition(";")[0], "exact")
+
+
+index_set = Statement(
     "Section 5.1",
     "J_t, the t indexes of least bias, is written as a set of biases p_i.",
-    expected="unclear as printed",
+    (
+        Reading(
+            "a set of biases, as printed",
+            partial(chooses_least, as_biases),
+            counterexample="biases 4/5, 4/5: J_2 has 1 of 2 elements",
+        ),
+        Reading("a set of indexes", partial(chooses_least, as_indexes)),
+    ),
+    "It must be the set of indexes {i_1, ..., i_t}; all later uses agree with that.",
 )
-def index_set(quick: bool) -> Covered:
-    biases = (Fraction(1, 2), Fraction(1, 2))
-    require(len(set(sorted(biases)[:2])) < 2, "a set of equal biases has two elements")
-    return Covered(
-        "x1 & x2, both biases 1/2",
-        "As a set of numbers J_2 = {1/2} has one element, and it is no subset of J. It must be the "
-        "set of indexes {i_1, ..., i_t}; all later uses agree with that.",
-    )
 
 
 def _subsets(biases: Biases, size: int) -> Iterator[tuple[int, ...]]:

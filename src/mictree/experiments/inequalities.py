@@ -7,13 +7,16 @@ positive factor; its docstring names the factor.
 from fractions import Fraction
 from itertools import combinations
 
-from flint import arb
+from flint import arb, ctx
 
 from mictree.experiments.balls import (
+    POINT_PRECISION,
+    as_ball,
     bend,
     certify_positive,
     entropy,
     entropy_at,
+    equal,
     log2,
     require_positive,
     same_polynomial,
@@ -124,6 +127,10 @@ def bent_rate_at(a: Fraction) -> arb:
 )
 def lemma_c2(quick: bool) -> Covered:
     values = require_positive(lambda: {f"k={k}": bent_rate_at(HALF**k) for k in range(2, 9)})
+    with ctx.workprec(POINT_PRECISION):
+        for a in (HALF**k for k in range(2, 9)):
+            same = equal(bent_rate(as_ball(a)) * as_ball(a), bent_rate_at(a))
+            require(same, f"a = {a}: the form for boxes differs")
     proof = certify_positive(bent_rate, [(0.0, 0.25)])
     return Covered(
         "k = 2 to 8 at rational points; all real 0 < a <= 1/4, so every k >= 2",
@@ -187,12 +194,14 @@ def lemma_c4(quick: bool) -> Covered:
     )
 
 
+def rates_to_one(a: arb) -> arb:
+    """H(a+2b) - H(a+b) + H(a)/4 for b = (1 - a)/4, where a + 4b = 1."""
+    return entropy((1 + a) / 2) - entropy((1 + 3 * a) / 4) + entropy(a) / 4
+
+
 @states("Lemma C.5", "H(a+2b) - H(a+b) + H(a)/4 > 0 for 0 < a <= 1/8 and b = (1 - a)/4.")
 def lemma_c5(quick: bool) -> Covered:
-    def difference(a: arb) -> arb:
-        return entropy((1 + a) / 2) - entropy((1 + 3 * a) / 4) + entropy(a) / 4
-
-    proof = certify_positive(difference, [(0.0, 0.125)])
+    proof = certify_positive(rates_to_one, [(0.0, 0.125)])
     return Covered("all real 0 <= a <= 1/8", str(proof))
 
 

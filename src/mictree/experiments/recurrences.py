@@ -1,11 +1,12 @@
 """Section 7 and supplement E: both recurrences for OPT, against all trees."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations_with_replacement, product
 
-from mictree.experiments.checks import Counterexample, Covered, require, states
+from mictree.experiments.checks import Covered, Reading, Statement, require, states
 from mictree.experiments.enumeration import Enumeration, any_tree, as_table
 from mictree.experiments.inequalities import HALF, minority
 from mictree.formulas import ReadOnceDNF
@@ -121,28 +122,12 @@ def two_biases_are_right(quick: bool) -> Covered:
     )
 
 
-@states(
-    "Supplement E (start)",
-    "The recurrences start from OPT(F, 0) and OPT(false, t) = 0 only.",
-    expected="unclear as printed",
-)
-def missing_start(quick: bool) -> Covered:
-    variables, max_size = (4, 6) if quick else (5, 8)
-    require(printed_recurrence((0,), 1) is None, "OPT(true, 1) has a value as printed")
-    for sizes, size in product(term_sizes(variables), range(max_size + 1)):
-        value = printed_recurrence(sizes, size)
-        require(value == uniform_recurrence(sizes, size), f"terms of {sizes}, size {size}: {value}")
-    return Covered(
-        f"every formula of up to {variables} variables, sizes 0 to {max_size}",
-        "For F = (x1) and t = 2, j = 0 asks for OPT(true, 1), a minimum over no literal at all: "
-        "OPT(true, t) = 0 is needed as well. Leaving such choices out gives the same values in the "
-        "range above. Also F must be a multiset: equal terms count twice.",
-    )
-
-
 @cache
-def printed_recurrence(terms: tuple[int, ...], size: int) -> Fraction | None:
-    """The recurrence with the printed start only; None where nothing is left to test."""
+def printed_recurrence(terms: tuple[int, ...], size: int, skipping: bool) -> Fraction | None:
+    """The recurrence with the printed start only; None where nothing is left to test.
+
+    A choice that leads to such a value is left out if ``skipping``, and else leaves no value.
+    """
     if not terms:
         return Fraction(0)
     if size == 0:
@@ -150,11 +135,49 @@ def printed_recurrence(terms: tuple[int, ...], size: int) -> Fraction | None:
     errors = []
     for i, term in enumerate(terms):
         for j in range(size if term else 0):
-            low = printed_recurrence(terms[:i] + terms[i + 1 :], j)
-            high = printed_recurrence((*terms[:i], term - 1, *terms[i + 1 :]), size - 1 - j)
+            low = printed_recurrence(terms[:i] + terms[i + 1 :], j, skipping)
+            less = (*terms[:i], term - 1, *terms[i + 1 :])
+            high = printed_recurrence(less, size - 1 - j, skipping)
             if low is not None and high is not None:
                 errors.append((low + high) / 2)
+            elif not skipping:
+                return None
     return min(errors, default=None)
+
+
+def start_suffices(recurrence: Callable[..., Fraction | None], quick: bool) -> Covered:
+    """Whether a recurrence has a value for every formula and size, and it is OPT."""
+    variables, max_size = (4, 6) if quick else (5, 8)
+    for sizes in term_sizes(variables):
+        problem = FormulaProblem(ReadOnceDNF.of_sizes(sizes))
+        for size, least in enumerate(optimal_errors(problem, max_size, exact=True)):
+            value, case = recurrence(sizes, size), f"terms of {sizes} literals, t = {size}"
+            require(value is not None, f"{case}: no value, OPT = {least}")
+            require(value == least, f"{case}: {value}, OPT = {least}")
+    return Covered(f"every formula of up to {variables} variables, sizes 0 to {max_size}", "exact")
+
+
+missing_start = Statement(
+    "Supplement E (start)",
+    "The recurrences start from OPT(F, 0) and OPT(false, t) = 0 only.",
+    (
+        Reading(
+            "as printed",
+            partial(start_suffices, lambda terms, size: printed_recurrence(terms, size, False)),
+            counterexample="terms of (1,) literals, t = 2: no value, OPT = 0",
+        ),
+        Reading(
+            "choices without a value are left out",
+            partial(start_suffices, lambda terms, size: printed_recurrence(terms, size, True)),
+        ),
+        Reading(
+            "with OPT(true, t) = 0 as well",
+            partial(start_suffices, lambda terms, size: uniform_recurrence(terms, size)),
+        ),
+    ),
+    "For F = (x1) and t = 2, j = 0 asks for OPT(true, 1), a minimum over no literal at all. Also F "
+    "must be a multiset: equal terms count twice.",
+)
 
 
 @states("Supplement E", "Variables that the formula does not use never lower the least error.")
@@ -174,19 +197,20 @@ def irrelevant_never_helps(quick: bool) -> Covered:
 @states(
     "Section 7.1 (count)",
     "There are at least t! 2^t decision trees with t inner nodes.",
-    expected="fails",
+    counterexample="over t variables 1 of 2 trees with t = 1, 4 of 8 trees with t = 2, 36 of 48 "
+    "trees with t = 3; over 2 variables 2 of 48 trees with t = 3",
+    note="Leaves are not counted apart. Over t variables it is true for 4 <= t <= 12; it needs "
+    "enough variables.",
 )
 def number_of_trees(quick: bool) -> Covered:
-    counts = {size: count_trees(size, size) for size in range(1, 13)}
-    wrong = [size for size in counts if counts[size] < math.factorial(size) * 2**size]
-    few = count_trees(2, 3)
-    if wrong or few < math.factorial(3) * 2**3:
-        raise Counterexample(
-            "Over t variables, leaves not counted apart: false for t = "
-            f"{', '.join(map(str, wrong))} ({', '.join(str(counts[size]) for size in wrong)} "
-            "trees), true for the other t <= 12. It needs enough variables: over 2 variables "
-            f"there are {few} trees with 3 inner nodes, not 48."
-        )
+    few = [
+        f"{trees} of {claimed} trees with t = {size}"
+        for size in range(1, 13)
+        if (trees := count_trees(size, size)) < (claimed := math.factorial(size) * 2**size)
+    ]
+    over_two, claimed = count_trees(2, 3), math.factorial(3) * 2**3
+    two = f"over 2 variables {over_two} of {claimed} trees with t = 3"
+    require(not few and over_two >= claimed, f"over t variables {', '.join(few)}; {two}")
     return Covered("1 <= t <= 12")
 
 
@@ -203,20 +227,48 @@ def count_trees(variables: int, size: int) -> int:
     )
 
 
-@states(
+TABLES = ((4, 4), (3,), (2, 5), (2, 2, 3))  # term sizes whose table is counted
+
+
+def entries_bounded(quick: bool) -> Covered:
+    """Whether the table has at most (|c_1| + 1) ... (|c_k| + 1) (t + 1) entries."""
+    for terms, size in product(TABLES, (10, 20, 40)):
+        entries, _ = _table_and_steps(terms, size)
+        bound = math.prod(term + 1 for term in terms) * (size + 1)
+        require(entries <= bound, f"terms of {terms}, t = {size}: {entries} entries, {bound}")
+    return Covered(f"{len(TABLES)} formulas, t = 10, 20, 40")
+
+
+def sums_bounded(quick: bool) -> Covered:
+    """Whether the sums that fill an entry do not become more when t grows."""
+    for terms in TABLES:
+        per_entry = []
+        for size in (10, 20):
+            entries, sums = _table_and_steps(terms, size)
+            bound = len(terms) * size**2 * math.prod(term + 1 for term in terms)
+            require(sums <= bound, f"terms of {terms}, t = {size}: {sums} sums, corrected {bound}")
+            per_entry.append(Fraction(sums, entries))
+        few, many = per_entry
+        case = f"terms of {terms} literals"
+        require(many <= few, f"{case}: {few} sums an entry with t = 10, {many} with t = 20")
+    return Covered(f"{len(TABLES)} formulas, t = 10, 20")
+
+
+cost_of_program = Statement(
     "Section 7.1 (cost)",
     "The dynamic program takes O(|c_1| ... |c_k| t) steps.",
-    expected="unclear as printed",
+    (
+        Reading(
+            "a step is a sum of two entries",
+            sums_bounded,
+            counterexample="terms of (4, 4) literals: 8 sums an entry with t = 10, 16 with t = 20",
+        ),
+        Reading("a step is an entry of the table", entries_bounded),
+    ),
+    "That is the size of the table, a removed term counted as another size. Every entry is a "
+    "minimum over k terms and t ways to share the splits, so it takes O(k t^2 (|c_1|+1) ... "
+    "(|c_k|+1)) sums.",
 )
-def cost_of_program(quick: bool) -> Covered:
-    entries, steps = _table_and_steps((4, 4), 10)
-    require(entries <= 5 * 5 * 11 and steps > 4 * 4 * 10, f"{entries} entries, {steps} steps")
-    return Covered(
-        "two terms of 4 literals, t = 10",
-        f"That is the size of the table ({entries} entries, a removed term counted as another "
-        f"size). Every entry is a minimum over k terms and t ways to share the splits: {steps} "
-        "sums here, so O(k t^2 (|c_1|+1) ... (|c_k|+1)).",
-    )
 
 
 def _table_and_steps(terms: tuple[int, ...], max_size: int) -> tuple[int, int]:

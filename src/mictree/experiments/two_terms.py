@@ -5,9 +5,10 @@ The terms are (x1 & ... & x_shorter) | (y1 & ... & y_longer), the paper's l <= m
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
+from itertools import accumulate
 
-from mictree.experiments.checks import Covered, require, states
+from mictree.experiments.checks import Covered, Reading, Statement, require, states
 from mictree.experiments.enumeration import Enumeration, Grammar, any_tree, as_table, right_path
 from mictree.experiments.inequalities import HALF, minority
 from mictree.growers import BestFirst, Growth, TopDown
@@ -71,14 +72,26 @@ def covered(largest: int) -> str:
     return f"all {largest * (largest + 1) // 2} pairs of terms with up to {largest} literals each"
 
 
+@cache
+def departure(shorter: int, longer: int) -> int | None:
+    """The least size at which TopDown's tree is not the staircase tree; None if there is none."""
+    growth, problem = topdown(shorter, longer), two_terms(shorter, longer)
+    sizes = range(growth.max_size + 1)
+    return next((t for t in sizes if growth.tree(t) != staircase_tree(problem, t)), None)
+
+
+def require_staircases(shorter: int, longer: int) -> None:
+    """Raise Counterexample at a size where TopDown's tree is not the staircase tree."""
+    size = departure(shorter, longer)
+    require(size is None, f"terms of {shorter} and {longer} literals, size {size}: another tree")
+
+
 @states("Proposition 6.3", "TopDown's tree of every size is the staircase tree of that size.")
 def topdown_is_staircase(quick: bool) -> Covered:
     largest = 6 if quick else MAX_LITERALS
     for shorter, longer in pairs(largest):
+        require_staircases(shorter, longer)
         growth = topdown(shorter, longer)
-        for size in range(growth.max_size + 1):
-            same = growth.tree(size) == staircase_tree(growth.problem, size)  # type: ignore[arg-type]
-            require(same, f"terms of {shorter} and {longer} literals, size {size}")
         require(len(growth.steps) == growth.max_size, f"{shorter}, {longer}: stops too early")
     return Covered(
         f"{covered(largest)}, every size up to the perfect one",
@@ -105,6 +118,7 @@ def staircase_is_optimal(quick: bool) -> Covered:
 def topdown_is_optimal(quick: bool) -> Covered:
     largest = 6 if quick else MAX_LITERALS
     for shorter, longer in pairs(largest):
+        require_staircases(shorter, longer)
         greedy = topdown(shorter, longer).exact_errors
         require(greedy == optimal(shorter, longer), f"terms of {shorter} and {longer} literals")
         require(greedy[-1] == 0 < greedy[-2], f"{shorter}, {longer}: perfect at another size")
@@ -116,8 +130,8 @@ def topdown_is_optimal(quick: bool) -> Covered:
         require(same, f"terms of {shorter} and {longer} literals, ties='last'")
     return Covered(
         f"{covered(largest)}, every size; errors stay 0 from size l + l m on",
-        "exact errors, against the dynamic program; up to half as many literals also with the "
-        "printed loop's order of ties",
+        "same trees; exact errors, against the dynamic program; up to half as many literals also "
+        "with the printed loop's order of ties",
     )
 
 
@@ -126,46 +140,72 @@ def mic_is_zero(quick: bool) -> Covered:
     largest = 6 if quick else MAX_LITERALS
     for shorter, longer in pairs(largest):
         curves = zip(topdown(shorter, longer).exact_errors, optimal(shorter, longer), strict=True)
-        total = sum((greedy - least for greedy, least in list(curves)[1:]), Fraction(0))
-        require(total == 0, f"terms of {shorter} and {longer} literals: {total}")
-    return Covered(
-        f"{covered(largest)}, every t*",
-        "no excess is negative, so a sum of 0 at the perfect size makes every mean 0, and later "
-        "excesses are 0",
-    )
+        excesses = [greedy - least for greedy, least in curves]
+        for size, total in enumerate(accumulate(excesses[1:]), start=1):
+            case = f"terms of {shorter} and {longer} literals"
+            require(total == 0, f"{case}: MIC({size}) = {total / size}")
+    return Covered(f"{covered(largest)}, every t*", "exact; excesses beyond the perfect size are 0")
 
 
-@states(
+def keeps_pace(exactly: bool, quick: bool) -> Covered:
+    """Whether T_t = B_t is optimal up to two sizes beyond the perfect one, with t splits."""
+    largest = 3 if quick else 6
+    for shorter, longer in pairs(largest):
+        problem, last = two_terms(shorter, longer), perfect_size(shorter, longer) + 2
+        growth = TopDown(ties="first").grow(problem, last)
+        least = optimal_errors(problem, last, exact=True)
+        for size in range(1, last + 1):
+            tree, case = growth.tree(size), f"l = {shorter}, m = {longer}, t = {size}"
+            require(tree == staircase_tree(problem, size), f"{case}: another tree than B_t")
+            require(growth.exact_errors[size] == least[size], f"{case}: not optimal")
+            enough = tree.size == size if exactly else tree.size <= size
+            require(enough, f"{case}: the tree has {tree.size} splits")
+    return Covered(f"{covered(largest)}, sizes 1 to l + l m + 2", "exact")
+
+
+beyond_perfect = Statement(
     "Theorem 6.1 (range)",
     "T_t = B_t for every t >= 1, among trees with exactly (6.1) or at most (3) t splits.",
-    expected="unclear as printed",
+    (
+        Reading(
+            "exactly t splits",
+            partial(keeps_pace, True),
+            counterexample="l = 1, m = 1, t = 3: the tree has 2 splits",
+        ),
+        Reading("at most t splits", partial(keeps_pace, False)),
+    ),
+    "No B_t is described above size l + l m: every leaf is pure there, and the right path and all "
+    "left paths are full. We let sizes above repeat that tree.",
 )
-def beyond_perfect(quick: bool) -> Covered:
-    growth = TopDown().grow(two_terms(2, 3), 9)
-    require(len(growth.steps) == perfect_size(2, 3) == 8, "growth does not end at size 8")
-    return Covered(
-        "x1 & x2 | y1 & y2 & y3",
-        "No B_t is described above size l + l m = 8: every leaf of B_8 is pure, and the right path "
-        "and all left paths are full. We let sizes above repeat B_8, and read 'at most t splits'.",
-    )
 
 
-@states(
+def root_tests_x(ties: str, quick: bool) -> Covered:
+    """Whether the root tests an x-variable when the terms are equally long, at no cost in error."""
+    largest = 4 if quick else 8
+    for length in range(1, largest + 1):
+        problem = two_terms(length, length)
+        growth = TopDown(ties=ties).grow(problem, perfect_size(length, length))
+        same = growth.exact_errors == optimal(length, length)
+        require(same, f"l = m = {length}: not optimal")
+        root = growth.steps[0].variable
+        require(root.startswith("x"), f"l = m = {length}: the root tests {root}")
+    return Covered(f"two terms of 1 to {largest} literals each", "exact")
+
+
+equal_lengths = Statement(
     "Theorem 6.1 (l = m)",
     "With terms of equal length the root tests an x-variable, without loss of generality.",
-    expected="unclear as printed",
+    (
+        Reading(
+            "the printed loop, which replaces the best pair on >=",
+            partial(root_tests_x, "last"),
+            counterexample="l = m = 1: the root tests y1",
+        ),
+        Reading("a loop that replaces it on > (ties='first')", partial(root_tests_x, "first")),
+    ),
+    "The printed loop takes the last of equals, a y-variable, so T_t is B_t only with the terms "
+    "renamed. Errors are the same.",
 )
-def equal_lengths(quick: bool) -> Covered:
-    problem = two_terms(2, 2)
-    roots = {ties: TopDown(ties=ties).grow(problem, 6) for ties in ("first", "last")}
-    tests = {ties: growth.steps[0].variable for ties, growth in roots.items()}
-    require(tests == {"first": "x1", "last": "y2"}, f"the roots are {tests}")
-    require(roots["first"].exact_errors == roots["last"].exact_errors, "errors differ")
-    return Covered(
-        "x1 & x2 | y1 & y2",
-        "The printed loop (>=) takes the last of equals, a y-variable, so T_t is B_t only with the "
-        "terms renamed. Errors are the same.",
-    )
 
 
 def families(shorter: int, longer: int) -> Grammar:

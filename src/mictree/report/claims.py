@@ -1,16 +1,26 @@
 """What the paper says beside what was measured, with a verdict each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from mictree.experiments.checks import Check
+from mictree.experiments.checks import Check, sentence
+from mictree.experiments.examples import BEST_FIRST_SIZE, OPTIMAL, SteppedGrowth
 from mictree.experiments.finite_samples import FiniteSamples, FiniteSetting
 from mictree.experiments.histograms import Spread
 from mictree.growers import TIES
 from mictree.report.results import Results
 
+Verdict = Literal["holds", "holds in part", "fails"]
 VAST_MAJORITY = 0.95  # how we read "the vast majority" of formulas
+TYPICAL = 0.5  # "far below 0.01": so many lie below a tenth of it, so the median does
 MANY = 0.01  # how we read "many" formulas
+CASES_RULE = (
+    "Statements with a proof hold when the range covered has no counterexample. Each claim from "
+    "experiments is divided into cases, named under its verdict with what each must meet. It holds "
+    "when all cases are met, holds in part when some are, and fails when none is."
+)
+PROVED_RULE = "The range covered has no counterexample."
 PROVED = (
     "Theorem 4.3 (reduction)",
     "Theorem 5.1",
@@ -28,70 +38,72 @@ class Claim:
     source: str
     text: str
     measured: tuple[str, ...]  # one line each
+    rule: str  # how the verdict follows from what was measured
     verdict: str
 
-    @property
-    def good(self) -> bool:
-        """Whether the finding supports the claim."""
-        return self.verdict.startswith("holds")
+
+def decide(met: Sequence[bool]) -> Verdict:
+    """The verdict on a claim, given which of its cases meet it."""
+    if not met:
+        raise ValueError("a claim needs at least one case; there is none")
+    if all(met):
+        return "holds"
+    return "holds in part" if any(met) else "fails"
 
 
 def claims(results: Results) -> tuple[Claim, ...]:
     """The paper's main claims, in its order."""
     checked = {check.number: check for check in results.checks}
-    proved = [
-        Claim(number, checked[number].statement, _covered(checked[number]), checked[number].verdict)
-        for number in PROVED
-        if number in checked
-    ]
+    proved = [_proved(checked[number]) for number in PROVED]
     return (*proved, *_empirical(results))
 
 
-def _covered(check: Check) -> tuple[str, ...]:
-    return tuple(_sentence(part) for part in (check.range_covered, check.detail) if part)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+def _proved(check: Check) -> Claim:
+    measured = tuple(sentence(part) for part in (check.range_covered, check.detail) if part)
+    return Claim(check.number, check.statement, measured, PROVED_RULE, check.verdict)
 
 
 def _empirical(results: Results) -> Iterator[Claim]:
-    yield _worse_tree(results)
-    yield _near_optimal(results.spreads)
-    yield _far_from_optimal(results.spreads)
-    yield _outperforms(results.finite)
-    yield _predicts(results.finite)
+    yield worse_tree(results.stepped[0])
+    yield near_optimal(results.spreads)
+    yield far_from_optimal(results.spreads)
+    yield outperforms(results.finite)
+    yield predicts(results.finite)
 
 
-def _lines(parts: list[str], explanation: str) -> tuple[str, ...]:
-    return (*map(_sentence, parts), explanation)
+def _count(met: Sequence[bool]) -> str:
+    return f"Here {sum(met)} of {len(met)} cases are met."
 
 
-def _worse_tree(results: Results) -> Claim:
-    (tree,) = (each for each in results.examples.trees if each.title.startswith("BestFirst"))
-    staircase = next(each for each in results.examples.trees if each.tree.size == tree.tree.size)
-    better = tree.error > tree.optimal_error == staircase.error
+def worse_tree(growth: SteppedGrowth, size: int = BEST_FIRST_SIZE) -> Claim:
+    """Whether TopDown's tree is optimal and BestFirst's is not."""
+    error = {
+        name: trees[size].error(growth.problem, exact=True) for name, trees in growth.trees.items()
+    }
+    met = [error["TopDown"] == error[OPTIMAL], error["BestFirst"] > error[OPTIMAL]]
     return Claim(
         "Section 8.1, Supplement D",
         "For x1 & x2 | y1 & y2 & y3 TopDown's tree of size 5 is optimal; BestFirst can grow a "
         "worse one.",
         (
-            f"Errors at size 5: TopDown {staircase.error}, optimal {tree.optimal_error}, BestFirst "
-            f"{tree.error} with ties last.",
+            f"Errors at size {size}: TopDown {error['TopDown']}, optimal {error[OPTIMAL]}, "
+            f"BestFirst {error['BestFirst']}, with ties last.",
         ),
-        "holds" if better else "fails",
+        f"Two cases: TopDown's error equals the optimal one; BestFirst's is larger. {_count(met)}",
+        decide(met),
     )
 
 
-def _near_optimal(spreads: tuple[Spread, ...]) -> Claim:
-    parts, least = [], 1.0
+def near_optimal(spreads: tuple[Spread, ...]) -> Claim:
+    """Whether nearly all formulas have a small MIC, and half of them a far smaller one."""
+    parts, met = [], []
     for spread in spreads:
-        worst = min(TIES, key=lambda ties: spread.share("topdown", ties, "below_0.01"))
-        below, far_below, largest = (
-            spread.share("topdown", worst, column)
-            for column in ("below_0.01", "below_0.001", "max")
+        below, far_below = (
+            min(spread.share("topdown", ties, column) for ties in TIES)
+            for column in ("below_0.01", "below_0.001")
         )
-        least = min(least, below)
+        largest = max(spread.share("topdown", ties, "max") for ties in TIES)
+        met += [below >= VAST_MAJORITY, far_below >= TYPICAL]
         parts.append(
             f"{spread.setting.title}: {below:.1%} of {spread.formulas:,} formulas below 0.01, "
             f"{far_below:.1%} below 0.001, largest {largest:.3f}"
@@ -99,22 +111,24 @@ def _near_optimal(spreads: tuple[Spread, ...]) -> Claim:
     return Claim(
         "Section 8.2",
         "For the vast majority of formulas TopDown is near-optimal: MIC(100) far below 0.01.",
-        _lines(
-            parts,
-            "These are the shares with the tie rule that is worst for TopDown. We read 'the vast "
-            f"majority' as {VAST_MAJORITY:.0%} below 0.01.",
+        (
+            *map(sentence, parts),
+            "These are the shares with the tie rule that is worst for TopDown.",
         ),
-        "holds" if least >= VAST_MAJORITY else "holds in part",
+        f"Two cases for each of {len(spreads)} distributions, whatever the tie rule: at least "
+        f"{VAST_MAJORITY:.0%} of the formulas lie below 0.01 ('the vast majority'), and at least "
+        f"{TYPICAL:.0%} below 0.001 ('far below'). {_count(met)}",
+        decide(met),
     )
 
 
-def _far_from_optimal(spreads: tuple[Spread, ...]) -> Claim:
-    parts, least = [], 1.0
+def far_from_optimal(spreads: tuple[Spread, ...]) -> Claim:
+    """Whether BestFirst's MIC is large for many formulas, whatever the tie rule."""
+    parts, met = [], []
     for spread in spreads:
         shares = {ties: spread.share("bestfirst", ties, "above_0.05") for ties in TIES}
-        lowest = min(shares, key=lambda ties: shares[ties])
-        highest = max(shares, key=lambda ties: shares[ties])
-        least = min(least, shares[lowest])
+        met += [share >= MANY for share in shares.values()]
+        lowest, highest = (choose(shares, key=shares.__getitem__) for choose in (min, max))
         parts.append(
             f"{spread.setting.title}: {shares['last']:.1%} with ties last, from "
             f"{shares[lowest]:.1%} ({lowest}) to {shares[highest]:.1%} ({highest})"
@@ -122,37 +136,40 @@ def _far_from_optimal(spreads: tuple[Spread, ...]) -> Claim:
     return Claim(
         "Section 8.2",
         "For many formulas BestFirst is far from optimal: MIC(100) above 0.05.",
-        _lines(
-            parts,
-            f"These are the shares above 0.05, by tie rule. We read 'many' as {MANY:.0%} or more, "
-            "whatever the tie rule. The paper's text names none; its pseudocode is ties last.",
+        (
+            *map(sentence, parts),
+            "These are the shares above 0.05, by tie rule. The paper's text names none; its "
+            "pseudocode is ties last.",
         ),
-        "holds" if least >= MANY else "holds in part",
+        f"Cases are the {len(spreads)} distributions with each of {len(TIES)} tie rules: at least "
+        f"{MANY:.0%} of the formulas above 0.05. {_count(met)}",
+        decide(met),
     )
 
 
-def _outperforms(finite: FiniteSamples) -> Claim:
-    parts, complete = [], True
+def outperforms(finite: FiniteSamples) -> Claim:
+    """Whether, given enough rows, TopDown's true error is smaller in every repetition."""
+    parts, met = [], []
+    rows, repetitions = finite.plan.rows, finite.plan.repetitions
     for setting in finite.settings:
-        won = [rows for rows in finite.plan.rows if _always_better(setting, rows)]
-        start = next((rows for rows in finite.plan.rows if all(
-            later in won for later in finite.plan.rows if later >= rows)), None)  # fmt: skip
-        complete &= start is not None
-        last = finite.plan.rows[-1]
-        gap = setting.mean_error("BestFirst", last) - setting.mean_error("TopDown", last)
-        since = "never throughout" if start is None else f"from {start:,} rows on"
-        parts.append(f"{setting.title}: {since}, gap {gap:.3f} at {last:,} rows")
+        won = [_always_better(setting, count) for count in rows]
+        start = next((i for i in range(len(rows)) if all(won[i:])), None)
+        met.append(start is not None)
+        gap = setting.mean_error("BestFirst", rows[-1]) - setting.mean_error("TopDown", rows[-1])
+        since = "not at the end" if start is None else f"from {rows[start]:,} rows on"
+        parts.append(f"{setting.title}: {since}, gap {gap:.3f} at {rows[-1]:,} rows")
     return Claim(
         "Section 8.3",
         "On finite samples TopDown's test error is significantly smaller than BestFirst's.",
-        _lines(
-            parts,
-            f"From these numbers of rows on TopDown has the smaller true error in every one of "
-            f"{finite.plan.repetitions} repetitions (sign test, one-sided: p = "
-            f"{0.5**finite.plan.repetitions:.2g}). On fewer rows both rules split nearly every "
-            f"leaf that has {finite.plan.min_samples_split} rows, so their trees are alike.",
+        (
+            *map(sentence, parts),
+            "On fewer rows both rules split nearly every leaf that has "
+            f"{finite.plan.min_samples_split} rows, so their trees are alike.",
         ),
-        "holds" if complete else "holds in part",
+        f"Cases are the {len(met)} distributions: from some number of rows on, up to "
+        f"{rows[-1]:,}, TopDown's true error is the smaller one in every one of {repetitions} "
+        f"repetitions (sign test, one-sided: p = {0.5**repetitions:.2g}). {_count(met)}",
+        decide(met),
     )
 
 
@@ -164,22 +181,25 @@ def _always_better(setting: FiniteSetting, rows: int) -> bool:
     return bool((errors[0] < errors[1]).all())
 
 
-def _predicts(finite: FiniteSamples) -> Claim:
-    parts, agree = [], True
+def predicts(finite: FiniteSamples) -> Claim:
+    """Whether the rule that does better with the distribution known does so on samples."""
+    parts, met = [], []
     last = finite.plan.rows[-1]
     for setting in finite.settings:
         exact = setting.limit.exact_errors
         expected = exact["BestFirst"][-1] - exact["TopDown"][-1]
         seen = setting.mean_error("BestFirst", last) - setting.mean_error("TopDown", last)
-        agree &= (expected > 0) == (seen > 0)
+        met.append(expected * seen > 0)
         parts.append(f"{setting.title}: {expected:.3f} exact, {seen:.3f} from {last:,} rows")
     return Claim(
         "Section 8.3",
         "The exact analysis predicts which rule does better on samples.",
-        _lines(
-            parts,
+        (
+            *map(sentence, parts),
             f"These are BestFirst's error minus TopDown's at size {finite.plan.max_size}, exact "
             "with ties last. Samples break ties by chance, so the sizes of the gaps may differ.",
         ),
-        "holds" if agree else "holds in part",
+        f"Cases are the {len(met)} distributions: neither gap is 0, and both have the same sign. "
+        f"{_count(met)}",
+        decide(met),
     )

@@ -14,7 +14,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from mictree.report.claims import Claim
+from mictree.experiments.checks import VERDICT_RULE, Check
+from mictree.report.claims import CASES_RULE, Claim
 from mictree.report.figures import Picture
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -39,10 +40,12 @@ class Page:
     claims: tuple[Claim, ...]
     pictures: tuple[Picture, ...]
     tables: tuple[Table, ...]
-    statements: tuple[Any, ...]  # checks, in the paper's order
+    statements: tuple[Check, ...]  # in the paper's order
     stepper: list[dict[str, Any]]
     facts: dict[str, str] = field(default_factory=dict)  # versions, seeds, time
     quick: bool = False
+    claims_rule: str = CASES_RULE
+    statements_rule: str = VERDICT_RULE
 
 
 def render(page: Page) -> str:

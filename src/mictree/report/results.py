@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -117,9 +117,9 @@ def _checks(quick: bool, cache: Cache, report: Progress) -> tuple[Check, ...]:
         found = cache.values(
             "statement",
             [statement.number, quick],
-            lambda statement=statement: asdict(verify(quick, statements=[statement])[0]),
+            lambda statement=statement: verify(quick, statements=[statement])[0].to_dict(),
         )
-        checks.append(Check(**found.value))
+        checks.append(Check.from_dict(found.value))
     return tuple(checks)
 
 

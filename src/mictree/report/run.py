@@ -102,7 +102,7 @@ def write_results(folder: Path, results: Results) -> None:
         content = io.BytesIO()
         frame.write_parquet(content)
         write_whole(folder / f"{name}.parquet", content.getvalue())
-    _write_json(folder / "statements.json", _plain(results.checks))
+    _write_json(folder / "statements.json", [check.to_dict() for check in results.checks])
     _write_json(folder / "claims.json", _plain(claims(results)))
     limits = {setting.name: asdict(setting.limit) for setting in results.finite.settings}
     _write_json(folder / "optimal-errors.json", limits)
