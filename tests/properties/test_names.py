@@ -1,6 +1,7 @@
 """Whatever columns and categories are called: tests have different names, and trees mean them."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.growers import RULES
+from mictree.literals import tell_apart
 
 pandas = pytest.importorskip("pandas")
 
@@ -122,6 +124,32 @@ def test_classifiers_and_exports_mean_the_same_tests(case):
     shown = [name for name in model.to_frame()["test"] if name is not None]
     assert len(set(shown)) == len(set(model.tree_.tests) - {-1})
     assert len(set(model.to_rules())) == model.tree_.size + 1
+
+
+TEXTS = st.sampled_from(["a", "b", "", " ", "a" + MARKED, "a (column 0, 2)", "b (column 1)"])
+PAIRS = st.tuples(TEXTS, TEXTS).filter(lambda pair: pair[0] != pair[1])
+
+
+@given(st.lists(st.lists(PAIRS, max_size=4), max_size=3))
+@example([[("a", "b"), ("a", "b")]])
+def test_any_texts_are_told_apart(columns):
+    given = [pair for texts in columns for pair in texts]
+    told = tell_apart(columns)
+    shown = [text for pair in told for text in pair]
+    assert len(set(shown)) == len(shown)
+    assert all(text.strip() for text in shown)
+    uses = Counter(text for pair in given for text in pair)
+    for before, after in zip(given, told, strict=True):
+        clear = all(uses[text] == 1 and text.strip() for text in before)
+        assert (before == after) == clear
+
+
+def test_texts_are_quoted_where_numbers_read_the_same():
+    assert mt.SampleProblem(MIXED, [0, 1, 0, 0, 1, 0]).variables == ("c is 1", "c is 2", "c is '1'")
+    negated = pandas.DataFrame({"c": ["x", "not x", "y"]})
+    literals = mt.SampleProblem(negated, [0, 1, 0]).literals
+    assert literals.names == ("c is 'not x'", "c is 'x'", "c is 'y'")
+    assert literals.negated(1) == "c is not 'x'"
 
 
 def test_ordinary_names_stay_beside_those_that_are_changed():
