@@ -55,7 +55,7 @@ def sweep(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write all rows to FILE.parquet. An interrupted sweep continues from there.",
+            help="Write all rows to FILE.parquet. After an interruption, the same command continues.",
             show_default=False,
         ),
     ] = None,
