@@ -4,7 +4,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -232,7 +231,6 @@ def test_a_killed_sweep_continues(tmp_path, kind, stage):
     partial = tmp_path / "mic.parquet.partial"
     assert partial.is_dir()
     assert not path.exists()
-    before = time.time_ns()
     visited = []
     rule = mt.BestFirst(ties="random")
     frame = mt.sweep(mt.families.grid(4, 4), 30, [rule], out=path, progress=visited.append)
@@ -243,7 +241,6 @@ def test_a_killed_sweep_continues(tmp_path, kind, stage):
     whole = mt.sweep(mt.families.grid(4, 4), 30, [mt.BestFirst(ties="random", seed=seed)])
     assert frame.equals(whole)
     assert not partial.exists()
-    assert before > 0
 
 
 def test_another_sweep_does_not_use_the_partial(tmp_path):

@@ -2,7 +2,6 @@
 
 import signal
 import statistics
-import threading
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
 from mictree import comparing, held_out
+from mictree.optimal import _asking
 from mictree.plotting import comparison as drawing
 from mictree.problems.labels import Coded
 from tests.datasets import monks, random_bits
@@ -134,34 +134,43 @@ def test_a_time_limit_gives_intervals():
     result.plot(Figure(layout="constrained")).draw_without_rendering()
 
 
-def test_ctrl_c_ends_all_searches(monkeypatch):
-    """The search returns what it has; the folds behind it get no more time."""
+def note_seconds(monkeypatch):
+    """The seconds that each search of a comparison is given."""
     given = []
     whole = comparing.solve
 
-    def interrupted(problem, max_size, exact, memory, progress, depth, seconds):
-        given.append(seconds)
-        if seconds is None:
-            threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
-        return whole(problem, max_size, exact, memory, progress, depth, seconds)
+    def noting(*arguments):
+        given.append(arguments[-1])
+        return whole(*arguments)
 
-    monkeypatch.setattr(comparing, "solve", interrupted)
+    monkeypatch.setattr(comparing, "solve", noting)
+    return given
+
+
+def press_ctrl_c(monkeypatch, when):
+    """Press Ctrl-C at each question that a search asks."""
+    ask = _asking.Asking.ask
+
+    def interrupted(self, *arguments):
+        if when():
+            signal.raise_signal(signal.SIGINT)
+        return ask(self, *arguments)
+
+    monkeypatch.setattr(_asking.Asking, "ask", interrupted)
+
+
+def test_ctrl_c_ends_all_searches(monkeypatch):
+    """The search returns what it has; the folds behind it get no more time."""
+    given = note_seconds(monkeypatch)
+    press_ctrl_c(monkeypatch, lambda: len(given) == 1)
     X, y = random_bits(700, 50, 3, noise=0.4)
     mt.compare("topdown", X, y, 12, time_limit=None, cv=2, repeats=1)
     assert given == [None, 0.02, 0.02]
 
 
 def test_a_second_ctrl_c_ends_the_comparison(monkeypatch):
-    begun = []
-    whole = comparing.solve
-
-    def interrupted(*arguments):
-        begun.append(arguments[-1])
-        after = 0.3 if arguments[-1] is None else 0.05
-        threading.Timer(after, signal.raise_signal, [signal.SIGINT]).start()
-        return whole(*arguments)
-
-    monkeypatch.setattr(comparing, "solve", interrupted)
+    begun = note_seconds(monkeypatch)
+    press_ctrl_c(monkeypatch, lambda: True)
     X, y = random_bits(700, 50, 3, noise=0.4)
     with pytest.raises(KeyboardInterrupt):
         mt.compare("topdown", X, y, 30, time_limit=None, cv=2, repeats=1)

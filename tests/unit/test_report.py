@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,6 +19,7 @@ from mictree.cli import app
 from mictree.experiments.cache import Cache
 from mictree.experiments.checks import Check, Finding
 from mictree.experiments.examples import step_through
+from mictree.experiments.theorems import STATEMENTS
 from mictree.report.claims import Claim
 from mictree.report.figures import Picture
 from mictree.report.page import Page, Table, render
@@ -164,17 +164,28 @@ def test_a_run_leaves_no_lock_and_no_unfinished_files(tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+INTERRUPTED = """
+import sys, time
+from mictree.cli import main
+from mictree.report import results
+results.finite_samples.finite_samples = lambda *_: (print("ready", flush=True), time.sleep(3600))
+sys.argv[1:] = ["reproduce", "--quick", "--out", sys.argv[1]]
+main()
+"""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_an_interrupted_run_keeps_what_it_has(tmp_path):
-    command = [sys.executable, "-m", "mictree", "reproduce", "--quick", "--out", str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 60
-    while len(list(tmp_path.glob("cache/*"))) < 5 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    """Interrupted in the stage after the theorems and the histograms."""
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate()
     assert process.returncode == 130
-    assert b"Traceback" not in stderr
-    kept = len(list(tmp_path.glob("cache/*")))
-    assert kept >= 5
+    assert "Traceback" not in stderr
+    assert len(list(tmp_path.glob("cache/*"))) == len(STATEMENTS) + 3
     assert not (tmp_path / "report.html").exists()

@@ -1,0 +1,40 @@
+"""A clock that moves only when the search looks at it: time limits without seconds."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from mictree.optimal import _asking, _polish, sample
+
+TICK = 0.01
+
+
+class LookedAt:
+    """Moves by one tick at each look, so that a time limit is a number of looks."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.asked: list[float] = []  # when the search put a question to its workers
+
+    def monotonic(self) -> float:
+        self.now += TICK
+        return self.now
+
+    def keeps(self, limit: float) -> bool:
+        """Whether no question was asked after the limit; to begin takes three looks."""
+        return max(self.asked) <= limit + 3 * TICK
+
+
+def looked_at(patch: pytest.MonkeyPatch) -> LookedAt:
+    """Let the search for optimal trees look at a new clock."""
+    clock = LookedAt()
+    for module in (_asking, _polish, sample):
+        patch.setattr(module, "time", SimpleNamespace(monotonic=clock.monotonic))
+    gather = _asking.Asking._gather
+
+    def noting(self, *arguments):
+        clock.asked.append(clock.now)
+        return gather(self, *arguments)
+
+    patch.setattr(_asking.Asking, "_gather", noting)
+    return clock
