@@ -8,11 +8,10 @@ then, the member is grown again with its terms tracked.
 import secrets
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from mictree._draws import MULTIPLIERS, STEP
-from mictree._jit import jit, parallel_jit
+from mictree._jit import jit, run
 from mictree.families import Family
 from mictree.family_graph import FamilyGraph, unrank
 from mictree.growers import TIE_TOLERANCE, TIES, Grower
@@ -21,6 +20,7 @@ from mictree.mic import ROUNDING
 from mictree.optimal.graph import Program
 
 AMBIGUOUS = -1
+STEPS = 100  # inner steps that an edge or a split costs, see run
 RULE_CODES = {"topdown": 0, "bestfirst": 1, "id3": 2}
 LAST, FIRST, RANDOM, HEAVIEST, LIGHTEST = range(5)
 assert TIES == ("last", "first", "random", "heaviest", "lightest")
@@ -44,9 +44,10 @@ def best_splits(built: FamilyGraph, program: Program, criterion: str) -> BestSpl
     best = BestSplits(impurity, np.zeros(count), np.full(count, AMBIGUOUS, dtype=np.int64))
     graph = built.graph
     weights = (program.low_weight[:, 0].copy(), program.high_weight)
-    _best_splits(
-        graph.first, graph.low, graph.high, graph.value, weights, impurity, best.gain, best.edge
-    )
+    run(
+        _best_splits, count, STEPS * len(graph.low),
+        graph.first, graph.low, graph.high, graph.value, weights, impurity, best.gain, best.edge,
+    )  # fmt: skip
     return best
 
 
@@ -78,7 +79,8 @@ class FamilyGrowth:
         out = np.empty((len(members), 3))
         seed = np.uint64(with_seed(rule).seed or 0)
         codes = (RULE_CODES[rule.name], TIES.index(rule.ties), seed)
-        _compare(
+        run(
+            _compare, len(members), STEPS * len(members) * self.max_size,
             members.start, self.max_size, codes, self._ranks, self._moves, self._graph,
             self._weights, self._minority, best.impurity, best.gain, best.edge,
             self.program.start, self.program.errors, out,
@@ -86,11 +88,11 @@ class FamilyGrowth:
         return out
 
 
-@parallel_jit
-def _best_splits(first, low, high, value, weights, impurity, out_gain, out_edge):
-    """Write each restriction's largest gain, and its edge unless several tie or none gains."""
+@jit
+def _best_splits(start, stop, first, low, high, value, weights, impurity, out_gain, out_edge):
+    """Write some restrictions' largest gain, and its edge unless several tie or none gains."""
     failed, satisfied = weights
-    for state in numba.prange(len(out_gain)):
+    for state in range(start, stop):
         largest, tied = 0.0, 0
         for edge in range(first[state], first[state + 1]):
             gain = _gain(edge, state, low, high, value, failed, satisfied, impurity)
@@ -116,14 +118,15 @@ def _gain(edge, state, low, high, value, failed, satisfied, impurity):
     return drop if drop > TIE_TOLERANCE * before else 0.0
 
 
-@parallel_jit
+@jit
 def _compare(
+    begin, stop,
     first_member, max_size, codes, ranks, moves, graph, weights, minority, impurity, best_gain,
     best_edge, start, optimal, out,
 ):  # fmt: skip
-    """Grow each member, untracked where that suffices, and compare with its optimal errors."""
+    """Grow some members, untracked where that suffices, and compare with their optimal errors."""
     before, costs, most_terms = ranks
-    for number in numba.prange(len(out)):
+    for number in range(begin, stop):
         member = first_member + number
         errors = np.empty(max_size + 1)
         terms = np.empty((max_size + 3, 0), dtype=np.int64)
