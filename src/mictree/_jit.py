@@ -1,64 +1,52 @@
 """The only place that configures numba.
 
-Kernels are compiled once per machine and kept on disk. No fastmath: the same numbers in the same
-order must give the same floats.
+Kernels are compiled once per machine and kept on disk, see ``_kernel_cache``. No fastmath: the same
+numbers in the same order must give the same floats.
 """
 
-import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event, types
+from numba.core import types
 from numba.extending import intrinsic
+
+from mictree._kernel_cache import make_cache
 
 CORES = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 PARALLEL_WORK = 3e6  # about half a millisecond
-
-
-class _Announcer(event.Listener):
-    """Says once per process that kernels are being compiled; loading them from disk is silent."""
-
-    def __init__(self) -> None:
-        self.said = False
-
-    def on_start(self, event: object) -> None:
-        if not self.said:
-            self.said = True
-            print("mictree: compiling kernels, once on this machine ...", file=sys.stderr)
-
-    def on_end(self, event: object) -> None:
-        pass
-
-
-event.register("numba:compile", _Announcer())
+PIECES = 8  # for each core, so that none waits long for another's last one
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile a kernel for one core."""
-    return numba.njit(cache=True, nogil=True)(function)
+    """Compile a kernel."""
+    kernel = numba.njit(nogil=True)(function)
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        kernel._cache = make_cache(function)  # type: ignore[attr-defined]
+    return kernel
 
 
-def run(kernel: Any, work: float, *arguments: Any) -> None:
-    """Call a parallel kernel, on one core where ``work`` inner steps are not worth waking another.
+def run(kernel: Any, count: int, work: float, *arguments: Any) -> None:
+    """Call ``kernel(start, stop, *arguments)`` on ranges that make up ``range(count)``.
 
-    When other programs keep the cores busy, waiting for a second thread takes milliseconds.
+    All cores take part, or only one where ``work`` inner steps are not worth starting threads. The
+    threads end with the call, so a process may fork, and several may call at once: see decision
+    0015.
     """
-    if work >= PARALLEL_WORK or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        kernel(*arguments)
+    kernel(0, 0, *arguments)  # compiled in this thread: in another, Ctrl-C would have to wait
+    if work < PARALLEL_WORK or CORES == 1:
+        kernel(0, count, *arguments)
         return
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        kernel(*arguments)
-    finally:
-        numba.set_num_threads(threads)
-
-
-def parallel_jit(function: Callable[..., Any]) -> Any:
-    """Compile a kernel whose ``prange`` loops use all cores."""
-    return numba.njit(cache=True, nogil=True, parallel=True)(function)
+    step = max(1, -(-count // (PIECES * CORES)))
+    with ThreadPoolExecutor(CORES) as pool:
+        calls = pool.map(
+            lambda start: kernel(start, min(start + step, count), *arguments),
+            range(0, count, step),
+        )
+        for _ in calls:  # raises what a call raised, and cancels the calls behind it
+            pass
 
 
 def _generate_popcount(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -6,16 +6,16 @@ of a child is computed from its terms; nothing is searched for.
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from mictree._checks import TooLarge
-from mictree._jit import jit, parallel_jit
+from mictree._jit import jit, run
 from mictree.families import Family
 from mictree.lattice import Graph
 
 BYTES_EACH = 68  # of one member without its edges and errors
 CHUNK = 4096  # members enumerated in one go
+STEPS = 100  # inner steps that an edge or a member costs, see run
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ def build(family: Family, memory_limit: int) -> FamilyGraph:
     most_terms = family.capacity // int(costs[1:].min())
     shape = (family.before, costs, most_terms, distinct.first_move)
     degree = np.zeros(count + 1, dtype=np.int64)
-    _count_edges(*shape, degree)
+    chunks = -(-count // CHUNK)
+    run(_count_edges, chunks, STEPS * count, *shape, degree)
     first = np.cumsum(degree)
     if count * BYTES_EACH + 15 * int(first[-1]) > memory_limit:
         raise TooLarge.states(count, memory_limit, "a smaller family")
@@ -63,7 +64,8 @@ def build(family: Family, memory_limit: int) -> FamilyGraph:
         edge_term=np.empty(first[-1], dtype=np.int32),
     )
     lengths = np.array([len(term) for term in family.term_values], dtype=np.int32)
-    _fill_graph(
+    run(
+        _fill_graph, chunks, STEPS * len(graph.low),
         *shape, distinct.move_value, distinct.move_to, lengths, chances, failures,
         graph.first, graph.literals, graph.low, graph.high, graph.value,
         built.positive_rate, built.negative_rate, built.terms, built.edge_term,
@@ -96,11 +98,11 @@ def _chances(family: Family) -> tuple[np.ndarray, np.ndarray]:
     return chances, failures
 
 
-@parallel_jit
-def _count_edges(before, costs, most_terms, first_move, out_degree):
-    """Write each member's number of edges one place later, ready to be summed up."""
+@jit
+def _count_edges(start, stop, before, costs, most_terms, first_move, out_degree):
+    """Write the number of edges of the members in some chunks one place later, to be summed up."""
     count = len(out_degree) - 1
-    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+    for chunk in range(start, stop):
         row = np.zeros(most_terms + 1, dtype=np.int64)
         length = unrank(chunk * CHUNK, before, costs, row)
         for member in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
@@ -112,14 +114,15 @@ def _count_edges(before, costs, most_terms, first_move, out_degree):
             length = _next_row(length, costs, before.shape[1] - 1, row)
 
 
-@parallel_jit
+@jit
 def _fill_graph(
-    before, costs, most_terms, first_move, move_value, move_to, lengths, chances, failures,
-    first, out_literals, out_low, out_high, out_value, out_rate, out_negative, out_terms, out_term,
+    start, stop, before, costs, most_terms, first_move, move_value, move_to, lengths, chances,
+    failures, first, out_literals, out_low, out_high, out_value, out_rate, out_negative, out_terms,
+    out_term,
 ):  # fmt: skip
-    """Write every member's literals, rates and edges."""
+    """Write the literals, rates and edges of the members in some chunks."""
     count = len(out_literals)
-    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+    for chunk in range(start, stop):
         row = np.zeros(most_terms + 1, dtype=np.int64)
         ascending = np.empty(most_terms + 1)
         length = unrank(chunk * CHUNK, before, costs, row)

@@ -10,12 +10,11 @@ import secrets
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numba
 import numpy as np
 
 from mictree._draws import MULTIPLIERS, STEP
 from mictree._gains import CRITERION_CODES, MINORITY, gain_of_rates
-from mictree._jit import jit, parallel_jit
+from mictree._jit import jit, run
 from mictree.families import Family
 from mictree.family_graph import FamilyGraph, unrank
 from mictree.growers import TIE_TOLERANCE, TIES, Grower, is_built_in
@@ -25,6 +24,7 @@ from mictree.optimal.graph import Program
 from mictree.problems.base import NEAR_EVEN
 
 AMBIGUOUS = -1
+STEPS = 100  # inner steps that an edge or a split costs, see run
 RULE_CODES = {"topdown": 0, "bestfirst": 1, "id3": 2}
 LAST, FIRST, RANDOM, HEAVIEST, LIGHTEST = range(5)
 assert TIES == ("last", "first", "random", "heaviest", "lightest")
@@ -53,7 +53,8 @@ def best_splits(built: FamilyGraph, program: Program, criterion: str) -> BestSpl
     leads = _leads(built) if criterion == "minority" else np.empty(0)
     rates = (built.negative_rate, built.positive_rate, built.term_chance, leads)
     edges = (graph.low, graph.high, graph.value, built.edge_term)
-    _best_splits(
+    run(
+        _best_splits, len(graph), STEPS * len(graph.low),
         CRITERION_CODES[criterion], graph.first, edges, weights, rates,
         best.gain, best.edge, best.tied,
     )  # fmt: skip
@@ -103,7 +104,8 @@ class FamilyGrowth:
         seed = np.uint64(with_seed(rule).seed or 0)
         assert is_built_in(rule)  # sweep refuses others
         codes = (RULE_CODES[rule.name], TIES.index(rule.ties), seed)
-        _compare(
+        run(
+            _compare, len(members), STEPS * len(members) * self.max_size,
             members.start, self.max_size, codes, self._ranks, self._moves, self._graph,
             self._weights, self._minority, best.gain, best.edge, best.tied,
             self.program.start, self.program.errors, out,
@@ -111,10 +113,12 @@ class FamilyGrowth:
         return out
 
 
-@parallel_jit
-def _best_splits(criterion, first, edges, weights, rates, out_gain, out_edge, out_tied):
-    """Write each restriction's largest gain, its edge unless several tie or none gains, and all."""
-    for state in numba.prange(len(out_gain)):
+@jit
+def _best_splits(
+    start, stop, criterion, first, edges, weights, rates, out_gain, out_edge, out_tied
+):
+    """Write some restrictions' largest gain, its edge unless several tie or none gains, and all."""
+    for state in range(start, stop):
         begin, end = first[state], first[state + 1]
         gains = np.empty(end - begin)
         largest, tied = 0.0, 0
@@ -153,14 +157,15 @@ def _gain(criterion, edge, state, edges, weights, rates):
     )
 
 
-@parallel_jit
+@jit
 def _compare(
+    begin, stop,
     first_member, max_size, codes, ranks, moves, graph, weights, minority, best_gain, best_edge,
     best_tied, start, optimal, out,
 ):  # fmt: skip
-    """Grow each member, untracked where that suffices, and compare with its optimal errors."""
+    """Grow some members, untracked where that suffices, and compare with their optimal errors."""
     before, costs, most_terms = ranks
-    for number in numba.prange(len(out)):
+    for number in range(begin, stop):
         member = first_member + number
         errors = np.empty(max_size + 1)
         terms = np.empty((max_size + 3, 0), dtype=np.int64)

@@ -1,7 +1,6 @@
 """MIC over a whole family of formulas: one row per formula and rule."""
 
 import hashlib
-import io
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
@@ -14,6 +13,7 @@ import polars as pl
 
 from mictree import __version__
 from mictree._checks import check_size
+from mictree._parquet import as_parquet
 from mictree._partial import KeptRows, Partial, resumable
 from mictree._versions import code_version, library_versions
 from mictree.families import Family
@@ -97,12 +97,11 @@ def sweep(
         seeds = partial.state["seeds"]
         seeded = [type(r)(r.criterion, r.ties, s) for r, s in zip(rules, seeds, strict=True)]
         solved = _Solved(family, limit, memory_limit, partial, progress or (lambda _: None))
-        frame = solved.frame([solved.compare(number, rule) for number, rule in enumerate(seeded)])
+        compared = [solved.compare(number, rule) for number, rule in enumerate(seeded)]
+        frame = solved.frame(seeded, compared)
         if path is not None:
             metadata = {f"mictree.{k}": str(v) for k, v in (provenance | partial.state).items()}
-            content = io.BytesIO()
-            frame.write_parquet(content, metadata=metadata)
-            partial.finish(path, content.getvalue())
+            partial.finish(path, as_parquet(frame, metadata))
     return frame
 
 
@@ -211,7 +210,7 @@ class _Solved:
         self.growth = FamilyGrowth(family, self.built, self.program, max_size)
         self._best: dict[str, BestSplits] = {}
 
-    def compare(self, number: int, rule: Grower) -> pl.DataFrame:
+    def compare(self, number: int, rule: Grower) -> np.ndarray:
         """MIC, largest excess error and its size of one rule on all members."""
         if rule.criterion not in self._best:
             self._best[rule.criterion] = best_splits(self.built, self.program, rule.criterion)
@@ -227,46 +226,47 @@ class _Solved:
             )
             done = members.stop - 1
             self.progress(Stage(f"{rule.name}, ties {rule.ties}", done, total, 0, done / total))
-        table = np.concatenate(found).reshape(total, 3)
+        return np.concatenate(found).reshape(total, 3)
+
+    def frame(self, rules: Sequence[Grower], compared: Sequence[np.ndarray]) -> pl.DataFrame:
+        """All rules' results under each other, each beside the formulas they are about.
+
+        Every column is made whole: most operations of polars, also joining frames, need its
+        threads, which a forked process lacks.
+        """
+        total = len(self.family)
+        table = np.concatenate(compared)
+        formula = np.tile(np.arange(total), len(rules))
+        rule = np.repeat(np.arange(len(rules)), total)
         return pl.DataFrame(
             {
-                "rule": pl.repeat(rule.name, total, eager=True),
-                "criterion": pl.repeat(rule.criterion, total, eager=True),
-                "ties": pl.repeat(rule.ties, total, eager=True),
+                "formula": formula_names(self.family, self.built.terms).gather(formula),
+                "terms": self.built.terms[1:][formula],
+                "literals": self.built.graph.literals[1:][formula],
+                "rule": pl.Series([each.name for each in rules]).gather(rule),
+                "criterion": pl.Series([each.criterion for each in rules]).gather(rule),
+                "ties": pl.Series([each.ties for each in rules]).gather(rule),
                 "mic": table[:, 0],
                 "largest_excess": table[:, 1],
                 "largest_excess_size": table[:, 2].astype(np.int32),
+                "perfect_size": self.perfect[1:][formula],
             }
-        )
-
-    def frame(self, compared: list[pl.DataFrame]) -> pl.DataFrame:
-        """All rules' results under each other, each beside the formulas they are about."""
-        members = pl.DataFrame(
-            {
-                "formula": formula_names(self.family, self.built.terms),
-                "terms": self.built.terms[1:],
-                "literals": self.built.graph.literals[1:],
-            }
-        )
-        perfect = pl.Series("perfect_size", self.perfect[1:])
-        return pl.concat(
-            [
-                pl.concat([members, each], how="horizontal").with_columns(perfect)
-                for each in compared
-            ]
         )
 
 
 def formula_names(family: Family, terms: np.ndarray) -> pl.Series:
     """All members as texts such as ``3+3+5``, or ``2*0.3,1*0.7 + 1*0.3`` with several biases."""
-    names = pl.Series(family.term_names())
-    flat = member_terms(family, terms)
-    member = np.repeat(np.arange(len(terms), dtype=np.int32), terms)
-    joined = pl.DataFrame({"member": member, "term": names.gather(flat)}).group_by(
-        "member", maintain_order=True
-    )
+    names = family.term_names()
     separator = "+" if len(family.biases) == 1 else " + "
-    return joined.agg(pl.col("term").str.join(separator))["term"]
+    first = np.cumsum(terms, dtype=np.int64)[:-1]  # of each member but the constant
+    smallest = member_terms(family, terms)[first]
+    # the last earlier member with one term less has all its terms but the smallest: decision 0013
+    latest = [""] * (int(terms.max()) + 1)  # by number of terms
+    texts = []
+    for count, term in zip(terms[1:].tolist(), smallest.tolist(), strict=True):
+        latest[count] = names[term] if count == 1 else names[term] + separator + latest[count - 1]
+        texts.append(latest[count])
+    return pl.Series(texts)
 
 
 def _check_rules(rules: Sequence[Grower]) -> None:

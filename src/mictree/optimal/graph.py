@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from mictree._jit import jit, parallel_jit, run
+from mictree._jit import jit, run
 from mictree.lattice import Graph
 from mictree.optimal.base import repeat_last
 from mictree.optimal.minplus import NOTHING, level_out, relax, relax_objects
@@ -99,7 +98,7 @@ class Batch(NamedTuple):
 def fill_batch(graph: Graph, program: Program, batch: Batch) -> None:
     """Fill the rows of one batch; those before it are complete."""
     run(
-        _fill_errors, batch.work,
+        _fill_errors, batch.stop - batch.begin, batch.work,
         graph.order[batch.begin : batch.stop], graph.first, graph.low, graph.high, graph.value,
         graph.literals, program.start, program.low_weight, program.high_weight,
         NOTHING[program.errors.dtype.type], program.errors,
@@ -135,12 +134,13 @@ def _fill_objects(graph: Graph, program: Program) -> Iterator[float]:
             yield done / len(graph)
 
 
-@parallel_jit
+@jit
 def _fill_errors(
-    order, first, low, high, value, literals, start, low_weight, high_weight, nothing, errors
-):
-    """Fill the rows of the given restrictions, whose children's rows are complete."""
-    for position in numba.prange(len(order)):
+    begin, stop, order, first, low, high, value, literals, start, low_weight, high_weight, nothing,
+    errors,
+):  # fmt: skip
+    """Fill the rows of ``order[begin:stop]``; the rows of their children are complete."""
+    for position in range(begin, stop):
         restriction = order[position]
         out = errors[start[restriction] : start[restriction + 1]]
         drops = np.empty(len(out) + 4, dtype=np.int64)

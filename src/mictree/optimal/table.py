@@ -9,11 +9,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numba
 import numpy as np
 
 from mictree._checks import TooLarge
-from mictree._jit import jit, parallel_jit, run
+from mictree._jit import jit, run
 from mictree.optimal.base import (
     Choice,
     ProgramTrees,
@@ -62,7 +61,7 @@ def solve(
             _fill_objects(order[levels[level] : levels[level + 1]], count, start, rows)
         else:
             some = order[levels[level] : levels[level + 1]]
-            run(_fill_errors, 100 * len(some), some, count, start, nothing, rows)
+            run(_fill_errors, len(some), 100 * len(some), some, count, start, nothing, rows)
         if progress is not None:
             progress((level + 1) / (count + 1))
     row = rows[start[-2] :]
@@ -128,10 +127,10 @@ def _fill_objects(order, count, start, rows) -> None:
         np.minimum.accumulate(out, out=out)
 
 
-@parallel_jit
-def _fill_errors(order, count, start, nothing, rows):
-    """Fill the rows of the given subcubes, whose halves' rows are complete."""
-    for position in numba.prange(len(order)):
+@jit
+def _fill_errors(begin, stop, order, count, start, nothing, rows):
+    """Fill the rows of the subcubes ``order[begin:stop]``; those of their halves are complete."""
+    for position in range(begin, stop):
         subcube = np.int64(order[position])
         out = rows[start[subcube] : start[subcube + 1]]
         drops = np.empty(len(out) + 4, dtype=np.int64)

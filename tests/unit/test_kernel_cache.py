@@ -1,0 +1,119 @@
+"""Kept kernels are used while their sources are what they were, and none need to be kept."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mictree
+
+if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+    pytest.skip("nothing is compiled", allow_module_level=True)
+
+NOWHERE = f"{os.devnull}/nowhere"
+INNER = """
+from mictree._jit import jit
+SCALE = 2
+
+@jit
+def inner(x):
+    return SCALE * x
+"""
+OUTER = """
+from mictree._jit import jit
+from mictree._inner import (
+    inner,
+)
+
+@jit
+def outer(x):
+    return inner(x) + 1
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of mictree with two more modules, of which one calls a kernel of the other."""
+    copy = tmp_path / "mictree"
+    origin = Path(mictree.__file__).parent
+    shutil.copytree(origin, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "_inner.py").write_text(INNER)
+    (copy / "_outer.py").write_text(OUTER)
+    return copy
+
+
+def run(package: Path, code: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    keep = {name: text for name, text in os.environ.items() if not name.startswith("NUMBA_")}
+    # without byte code, which Python does not renew when a source keeps its time and size
+    fixed = {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", f"{code}\nfrom mictree._outer import outer; print(outer(10))"],
+        env={**keep, **fixed, **environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def kept(package: Path) -> list[str]:
+    return sorted(path.name for path in (package / "__pycache__").glob("_outer.outer*.nb[ic]"))
+
+
+def test_a_kept_kernel_is_used(package):
+    assert "once on this machine" in run(package).stderr
+    again = run(package)
+    assert (again.stdout, again.stderr) == ("21\n", "")
+
+
+def test_a_change_in_another_module_is_noticed(package):
+    path = package / "_inner.py"
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    assert run(package).stdout == "21\n"
+    before = kept(package)
+    path.write_text(INNER.replace("SCALE = 2", "SCALE = 3"))
+    os.utime(path, ns=times)
+    assert run(package).stdout == "31\n"
+    assert len(kept(package)) == len(before) == 2  # the older ones are gone
+    assert not {*kept(package)} & {*before}
+
+
+def test_an_index_without_its_kernel_leads_to_no_older_one(package):
+    """A process that dies, or finds the disk full, between the two files that numba writes."""
+    assert run(package).stdout == "21\n"
+    (package / "_inner.py").write_text(INNER.replace("SCALE = 2", "SCALE = 3"))
+    full = """
+from numba.core.caching import IndexDataCacheFile
+def fail(*_):
+    raise OSError(28, "No space left on device")
+IndexDataCacheFile._save_data = fail
+"""
+    done = run(package, full)
+    assert done.stdout == "31\n"
+    assert done.stderr.splitlines()[1:] == [
+        "mictree: compiled kernels cannot be kept: [Errno 28] No space left on device"
+    ]
+    assert run(package).stdout == "31\n"
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_damaged_file_is_replaced(package, ending):
+    assert run(package).stdout == "21\n"
+    for path in (package / "__pycache__").glob(f"*.{ending}"):
+        path.write_bytes(path.read_bytes()[:20])
+    assert run(package).stdout == "21\n"
+    again = run(package)
+    assert (again.stdout, again.stderr) == ("21\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the home is found in another way")
+def test_without_a_writable_folder_it_runs_and_says_so(package):
+    (package / "__pycache__").touch()  # a file, so even root cannot make the folder
+    done = run(package, HOME=NOWHERE, XDG_CACHE_HOME=NOWHERE)
+    assert done.stdout == "21\n"
+    assert done.stderr == (
+        "mictree: compiling kernels, in memory only: no folder can be written to; "
+        "NUMBA_CACHE_DIR can name one to keep them\n"
+    )
+    assert run(package, HOME=NOWHERE, NUMBA_CACHE_DIR=str(package.parent / "kept")).stdout == "21\n"
+    again = run(package, HOME=NOWHERE, NUMBA_CACHE_DIR=str(package.parent / "kept"))
+    assert (again.stdout, again.stderr) == ("21\n", "")
