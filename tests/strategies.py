@@ -178,3 +178,23 @@ def trees(draw, names: tuple = NAMES, max_depth: int = 4):
     others = tuple(other for other in names if other != name)
     subtree = trees(others, max_depth - 1)
     return (name, draw(subtree), draw(subtree))
+
+
+@st.composite
+def samples(draw, most_rows: int = 12, most_literals: int = 4, weights=None):
+    """Few literals and many classes, weights and contradictions; rows repeat often."""
+    literals = draw(st.integers(1, most_literals))
+    count = draw(st.integers(1, most_rows))
+    rows = draw(
+        st.lists(st.tuples(*[st.integers(0, 1)] * literals), min_size=count, max_size=count)
+    )
+    classes = draw(st.integers(1, 6))
+    labels = draw(st.lists(st.integers(0, classes - 1), min_size=count, max_size=count))
+    kinds = [st.just(1), st.integers(1, 5), st.sampled_from([0.25, 0.5, 1.75, 3.125])]
+    kind = draw(st.sampled_from(kinds)) if weights is None else weights
+    return rows, labels, draw(st.lists(kind, min_size=count, max_size=count))
+
+
+def sample_problem(rows, labels, weights=None, class_weight=None) -> mt.SampleProblem:
+    """Mictree's problem of some rows of 0 and 1."""
+    return mt.SampleProblem(np.array(rows, dtype=float), labels, weights, class_weight=class_weight)

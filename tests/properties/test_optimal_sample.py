@@ -2,7 +2,6 @@
 
 import math
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -16,11 +15,12 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree._checks import TooLarge
-from mictree.optimal import CertifiedErrors, _asking, _table, sample
+from mictree.optimal import _asking, _table, sample
 from tests.clock import looked_at
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.recursive_samples import recursive_least_errors
+from tests.strategies import sample_problem, samples
 
 SIZE = 4
 _LITTLE = 2**20  # bytes, of which the frames of 30 literals take up to half
@@ -29,25 +29,6 @@ _LITTLE = 2**20  # bytes, of which the frames of 30 literals take up to half
 @pytest.fixture(scope="module", autouse=True)
 def _compiled():
     compile_search()
-
-
-@st.composite
-def samples(draw, most_rows: int = 12, most_literals: int = 4):
-    """Few literals and many classes, weights and contradictions; rows repeat often."""
-    literals = draw(st.integers(1, most_literals))
-    count = draw(st.integers(1, most_rows))
-    rows = draw(
-        st.lists(st.tuples(*[st.integers(0, 1)] * literals), min_size=count, max_size=count)
-    )
-    classes = draw(st.integers(1, 3))
-    labels = draw(st.lists(st.integers(0, classes - 1), min_size=count, max_size=count))
-    kinds = [st.just(1), st.integers(1, 5), st.sampled_from([0.25, 0.5, 1.75, 3.125])]
-    weights = draw(st.lists(draw(st.sampled_from(kinds)), min_size=count, max_size=count))
-    return rows, labels, weights
-
-
-def problem_of(rows, labels, weights=None):
-    return mt.SampleProblem(np.array(rows, dtype=float), labels, weights)
 
 
 def recount(problem, X, y, weights, tree):
@@ -63,7 +44,7 @@ def recount(problem, X, y, weights, tree):
 @settings(max_examples=150)
 def test_every_tree_is_beaten_or_met(case, max_depth):
     rows, labels, weights = case
-    problem = problem_of(*case)
+    problem = sample_problem(*case)
     solved = mt.optimal_trees(problem, SIZE, exact=True, max_depth=max_depth)
     assert solved.errors.proved.all()
     expected = sample_least_errors(rows, labels, weights, SIZE, max_depth)
@@ -100,7 +81,7 @@ def test_missing_values_and_thresholds(data):
 @given(samples(most_rows=40, most_literals=8), st.sampled_from([None, 2, 3]))
 @settings(max_examples=60)
 def test_errors_fall_and_no_greedy_tree_is_better(case, max_depth):
-    problem = problem_of(*case)
+    problem = sample_problem(*case)
     errors = mt.optimal_errors(problem, 7, exact=True, max_depth=max_depth)
     assert all(later <= earlier for earlier, later in pairwise(errors))
     if max_depth is None:
@@ -113,13 +94,13 @@ def test_errors_fall_and_no_greedy_tree_is_better(case, max_depth):
 @settings(max_examples=40)
 def test_order_names_and_negation_change_nothing(case, random):
     rows, labels, weights = case
-    expected = mt.optimal_errors(problem_of(*case), 5, exact=True).tolist()
+    expected = mt.optimal_errors(sample_problem(*case), 5, exact=True).tolist()
     order = random.sample(range(len(rows[0])), len(rows[0]))
     flips = [random.random() < 0.5 for _ in order]
     turned = [[row[k] ^ flip for k, flip in zip(order, flips, strict=True)] for row in rows]
     places = random.sample(range(len(rows)), len(rows))
     moved = [[values[place] for place in places] for values in (turned, labels, weights)]
-    assert mt.optimal_errors(problem_of(*moved), 5, exact=True).tolist() == expected
+    assert mt.optimal_errors(sample_problem(*moved), 5, exact=True).tolist() == expected
 
 
 KNOWN = {
@@ -184,9 +165,9 @@ def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
     overwritten = []
     shares = sample._Search._shares
 
-    def spy(search, exact):
+    def spy(search):
         overwritten.append(int(search.asking.control[_table.OVERWRITTEN]))
-        return shares(search, exact)
+        return shares(search)
 
     monkeypatch.setattr(sample._Search, "_shares", spy)
     problem = mt.SampleProblem(*random_bits(250, 50, 5, noise=0.9))
@@ -199,7 +180,8 @@ def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("literals", "classes", "size"), [(63, 2, 3), (64, 3, 3), (65, 2, 3), (129, 4, 2), (200, 2, 2)]
+    ("literals", "classes", "size"),
+    [(63, 2, 3), (64, 3, 3), (65, 2, 3), (129, 4, 2), (200, 2, 2), (12, 6, 4), (40, 5, 3)],
 )
 def test_many_literals(literals, classes, size):
     X, y = random_bits(90, literals, literals, classes, noise=0.3)
@@ -233,9 +215,9 @@ def test_memory_is_planned():
     with pytest.raises(TooLarge, match=r"memory_limit must be at least [0-9,]+ bytes for 120 lit"):
         mt.optimal_errors(problem, 8, memory_limit=2**16)
     with mock.patch.object(_asking, "SMALLEST_TABLE", 256):
-        few = sample._Search(problem, 20, 2**21, None, None, 1.0)
+        few = sample._Search(problem, 20, True, 2**21, None, None, 1.0)
         assert few.budgets < 20
-        solved = few.run(True)
+        solved = few.run()
     kept = [array for frames in few.asking.frames for array in frames]
     assert sum(array.nbytes for array in [*kept, *few.asking.table]) < 2**21
     assert solved.errors.proved[: few.budgets + 1][:4].all()
@@ -486,14 +468,3 @@ def test_rounded_weights_are_not_proved_to_the_last_digit():
     assert mt.optimal_errors(uneven, 2).proved.all()
     halves = mt.SampleProblem([[0], [1]], [0, 1], [0.5, 0.25])
     assert mt.optimal_errors(halves, 1, exact=True).proved.all()
-
-
-def test_certified_errors_keep_their_bounds():
-    errors = CertifiedErrors.between(np.array([0.5, 0.1, 0.0]), np.array([0.5, 0.2, 0.1]))
-    for copy in (errors, pickle.loads(pickle.dumps(errors)), errors[:]):
-        assert copy.lower.tolist() == [0.5, 0.1, 0.0]
-        assert copy.proved.tolist() == [True, False, False]
-    assert errors[1:].proved.tolist() == [False, False]
-    assert errors[0] == 0.5
-    assert type(errors - errors) is np.ndarray
-    assert errors.max() == 0.5

@@ -8,6 +8,7 @@ the least is looked for.
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import combinations_with_replacement
 
 
 def leaf_error(labels: Sequence[int], weights: Sequence[float]) -> float:
@@ -56,3 +57,9 @@ def sample_least_errors(
         attained = errors(everything, size, depth)
         least.append(min([*least[-1:], *(Fraction(error) / total for error in attained)]))
     return least
+
+
+def lightest_leaf(masses: Sequence[int], leaves: int) -> int:
+    """The most that every leaf can label right, over all ways to label so many leaves."""
+    ways = combinations_with_replacement(range(len(masses)), leaves)
+    return max(min(masses[label] // labels.count(label) for label in labels) for labels in ways)

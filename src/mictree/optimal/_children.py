@@ -6,7 +6,18 @@ They come from the pair counts, from the table, and from similar children that w
 import numpy as np
 
 from mictree._jit import jit, lowest_bit
-from mictree.optimal._frames import ALL, BUDGET, DEPTH, DONE, EXACT, MASS, ONE, SMALLER, TOTALS
+from mictree.optimal._frames import (
+    ALL,
+    BUDGET,
+    DEPTH,
+    DONE,
+    EXACT,
+    MASS,
+    ONE,
+    SINGLE,
+    SMALLER,
+    TOTALS,
+)
 from mictree.optimal._table import EXACT_BUDGETS, find, finish_key, unchanged
 
 
@@ -51,9 +62,13 @@ def _known_bounds(level, literal, side, budget, depth, place, table, frames):
     perfect = cells[level, ONE + side, literal] == 0
     proved = table.entries[place, EXACT_BUDGETS] if place >= 0 else np.uint64(0)
     exact = np.uint64(0)
+    if frames.pairs.shape[1] > 3:
+        _class_bounds(level, literal, side, budget, frames)
     for size in range(budget):
         possible = min(size, deepest)
         bound = cells[level, 2 * min(possible, 2) + side, literal]
+        if frames.pairs.shape[1] > 3 and possible >= 2:
+            bound = max(bound, bounds[level, 0, side, possible])
         known = possible <= 1 or perfect
         if place >= 0:
             bound = max(bound, table.lower[place, possible])
@@ -62,6 +77,27 @@ def _known_bounds(level, literal, side, budget, depth, place, table, frames):
         if known:
             exact |= np.uint64(1) << np.uint64(size)
     frames.keys[level, EXACT + side] = exact
+
+
+@jit
+def _class_bounds(level, literal, side, budget, frames):
+    """Fill one child's bounds with the weight of all but the heaviest classes, one per leaf."""
+    bounds = frames.bounds
+    classes = frames.pairs.shape[1]
+    masses = np.empty(classes, dtype=frames.pairs.dtype)
+    rest = 0
+    for label in range(classes):
+        held = frames.cells[level, SINGLE + label, literal]
+        masses[label] = held if side == 1 else frames.value[level, TOTALS + label] - held
+        rest += masses[label]
+    for size in range(budget):
+        heaviest = 0
+        for label in range(classes):
+            if masses[label] > masses[heaviest]:
+                heaviest = label
+        rest -= masses[heaviest]
+        masses[heaviest] = 0
+        bounds[level, 0, side, size] = rest
 
 
 @jit

@@ -1,9 +1,13 @@
 """A data set's rows as the search for optimal trees wants them."""
 
+import math
+import operator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
+from mictree._checks import as_fraction
 from mictree.optimal._frames import Data
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
@@ -20,11 +24,10 @@ class Rows:
     slots: np.ndarray  # where each row is in the data
     bits: np.ndarray  # (literals, rows), all literals
     weights: np.ndarray
-    count: int  # of all rows, equal ones included
-    exact: bool  # the integers are in the ratio of the weights, not rounded
+    slack: int  # by how much a sum of rounded weights may be wrong; 0 where none is rounded
 
     @classmethod
-    def of(cls, problem: SampleProblem) -> "Rows":
+    def of(cls, problem: SampleProblem, exact: bool) -> "Rows":
         slots = np.concatenate(
             [
                 64 * first + np.arange(count)
@@ -35,7 +38,7 @@ class Rows:
         bits = unpacked[:, slots].astype(bool)
         codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
-        weights = weights * problem.class_weight[codes]
+        integers, slack = _integers(weights, codes, problem.class_weight, exact)
         kept = _distinct_literals(bits)
         words = _pack(bits[kept].T)
         alike = _number_alike(words)
@@ -43,8 +46,7 @@ class Rows:
             codes * (alike.max() + 1) + alike, return_index=True, return_inverse=True
         )
         words, codes, bits, alike = words[first], codes[first], bits[:, first], alike[first]
-        integers, exact = _integers(weights)
-        weights = np.bincount(group, integers)  # sums below 2**53 are exact
+        weights = _sums(group, integers, len(first))
         weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
         unavoidable = _unavoidable(alike, codes, weights, len(problem.classes))
         amounts, which = _amounts(weights)
@@ -70,7 +72,7 @@ class Rows:
             keys=spread(keys),
             first_word=first_word,
         )
-        return cls(problem, data, kept, codes, slots, bits, weights, len(integers), exact)
+        return cls(problem, data, kept, codes, slots, bits, weights, slack)
 
     @property
     def everything(self) -> np.ndarray:
@@ -87,14 +89,18 @@ class Rows:
         """In which of some rows a kept literal holds."""
         return self.bits[self.kept[literal], rows]
 
+    def masses(self, rows: np.ndarray) -> np.ndarray:
+        """The weight of each class among some rows."""
+        return _sums(self.codes[rows], self.weights[rows], len(self.problem.classes))
+
     def leaf_error(self, rows: np.ndarray) -> int:
         """The weight that a leaf labels wrongly."""
-        masses = np.bincount(self.codes[rows], self.weights[rows])
+        masses = self.masses(rows)
         return int(masses.sum() - masses.max())
 
     def majority(self, rows: np.ndarray) -> int:
         """The heaviest class of some rows, the first of several."""
-        return int(np.bincount(self.codes[rows], self.weights[rows]).argmax())
+        return int(self.masses(rows).argmax())
 
     def wrong(self, tree: Tree) -> int:
         """The weight that a tree labels wrongly, counted anew."""
@@ -127,17 +133,45 @@ def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _integers(weights: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Weights in multiples of one unit, and whether that is exact.
+def _integers(
+    weights: np.ndarray, codes: np.ndarray, class_weight: np.ndarray, exact: bool
+) -> tuple[np.ndarray, int]:
+    """Weights times their class's in multiples of one unit, and by how much sums may be wrong.
 
-    The unit is 1 where the weights are whole, else as small as lets sums keep to 52 binary digits.
+    Both are read as written, see ``as_fraction``. The unit divides all products if sums then keep
+    to 62 binary digits. Otherwise it is as small as lets sums keep to 52, and products are rounded:
+    each by half a unit, and all together by less than two more in floating point.
     """
-    total = weights.sum()
-    if np.all(weights == np.round(weights)) and total < 2**53:
-        return weights, True
+    products = weights * class_weight[codes]
+    total = products.sum()
+    written = (weights, class_weight) if exact else (products,)
+    if total < 2**53 and all(np.all(numbers == np.round(numbers)) for numbers in written):
+        return products.astype(np.int64), 0
+    distinct, which = np.unique(weights, return_inverse=True)
+    pairs, which = np.unique(which * len(class_weight) + codes, return_inverse=True)
+    most = 2**63 / Fraction(float(total))  # units in 1, or sums are too large for sure
+    values, divisor, multiple = [], 0, 1
+    for pair in pairs.tolist():
+        weight, label = divmod(pair, len(class_weight))
+        values.append(as_fraction(float(distinct[weight])) * as_fraction(class_weight[label]))
+        divisor = math.gcd(divisor, values[-1].numerator)
+        multiple = math.lcm(multiple, values[-1].denominator)
+        if multiple > divisor * most:
+            break
+    else:
+        unit = Fraction(divisor, multiple)
+        integers = [int(value / unit) for value in values]
+        if sum(map(operator.mul, integers, np.bincount(which).tolist())) < 2**62:
+            return np.array(integers, dtype=np.int64)[which], 0
     digits = 52 - int(np.ceil(np.log2(total)))
-    integers = np.round(np.ldexp(weights, digits))
-    return integers, bool(np.all(np.ldexp(integers, -digits) == weights))
+    return np.round(np.ldexp(products, digits)).astype(np.int64), len(products) // 2 + 2
+
+
+def _sums(groups: np.ndarray, integers: np.ndarray, count: int) -> np.typing.NDArray[np.int64]:
+    """The sum of each group's integers; ``np.bincount`` would add them up in floating point."""
+    sums = np.zeros(count, dtype=np.int64)
+    np.add.at(sums, groups, integers)
+    return sums
 
 
 def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint64]]:

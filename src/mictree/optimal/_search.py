@@ -31,7 +31,6 @@ from mictree.optimal._frames import (
     ONE,
     POSITION,
     SIDE,
-    SMALLER,
     TOTALS,
     TURN,
     USEFUL,
@@ -220,8 +219,8 @@ def _take(level, answer, frames):
 def _advance(level, data, table, frames, control):
     """Put the next question to a child's frame, or say False when there is none.
 
-    For each literal, and each way to share the budget, from balanced to lopsided, the larger child
-    is asked first, each for less than the other's lower bound leaves below the limit.
+    For each literal, and each way to share the budget, from balanced to lopsided, the child with
+    fewer splits is asked first, each for less than the other's lower bound leaves below the limit.
     """
     state, value, bounds, cells = frames.state, frames.value, frames.bounds, frames.cells
     budget = state[level, BUDGET]
@@ -266,7 +265,7 @@ def _advance(level, data, table, frames, control):
                 return False
             state[level, TURN] += 1
             continue
-        side = 1 - state[level, SMALLER]
+        side = _first_side(level, literal, low_budget, high_budget, cells)
         if (low_known and side == 0) or (high_known and side == 1):
             side = 1 - side
         state[level, SIDE], state[level, LOW] = side, low_budget
@@ -276,6 +275,14 @@ def _advance(level, data, table, frames, control):
         _ask(level + 1, child_budget, rest, state[level, DEPTH] - 1, state, value)
         return True
     return False
+
+
+@jit
+def _first_side(level, literal, low_budget, high_budget, cells):
+    """The child to ask first: with fewer splits, as it answers sooner, or with more errors."""
+    if low_budget != high_budget:
+        return 0 if low_budget < high_budget else 1
+    return 0 if cells[level, ONE, literal] >= cells[level, ONE + 1, literal] else 1
 
 
 @jit

@@ -18,6 +18,9 @@ Progress = Callable[[float], None]  # told the share of the work done, from 0 to
 class CertifiedErrors(np.ndarray):
     """Least errors by size, each proved or the upper end of a certified interval.
 
+    Read-only. Items, slices, copies and pickles keep their bounds; whatever else numpy makes of it
+    is a plain array, which claims nothing.
+
     Attributes
     ----------
     lower, upper : bounds on the least error of each size
@@ -25,13 +28,15 @@ class CertifiedErrors(np.ndarray):
     """
 
     lower: np.ndarray
-    proved: np.ndarray
 
     @classmethod
     def between(cls, lower: np.ndarray, upper: np.ndarray) -> "CertifiedErrors":
-        """The upper ends, with the lower ones attached."""
+        """The upper ends, with the lower ones attached; both are copied."""
+        lower, upper = np.array(lower), np.array(upper)
+        for bounds in (lower, upper):
+            bounds.setflags(write=False)
         errors = upper.view(cls)
-        errors.lower, errors.proved = lower, np.asarray(lower == upper)
+        errors.lower = lower
         return errors
 
     @property
@@ -39,18 +44,52 @@ class CertifiedErrors(np.ndarray):
         """The same as plain numbers."""
         return np.asarray(self)
 
+    @property
+    def proved(self) -> np.ndarray:
+        return np.asarray(self.lower == self.upper)
+
     def __getitem__(self, key: Any) -> Any:
         chosen = self.upper[key]
         if isinstance(chosen, np.ndarray):
             return CertifiedErrors.between(self.lower[key], chosen)
         return chosen
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        # what is computed from certified errors is plain numbers
-        return array[()] if return_scalar else np.asarray(array)
+    def copy(self, order: Any = "C") -> "CertifiedErrors":
+        """The same with its bounds, whatever the order."""
+        return CertifiedErrors.between(self.lower, self.upper)
+
+    def __copy__(self) -> "CertifiedErrors":
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> "CertifiedErrors":
+        return self.copy()
 
     def __reduce__(self) -> Any:
         return CertifiedErrors.between, (self.lower, self.upper)
+
+    def __getattribute__(self, name: str) -> Any:
+        own = name.startswith("__") or name in _CERTIFIED
+        return super().__getattribute__(name) if own else getattr(np.asarray(self), name)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*_without_bounds(inputs), **_without_bounds(options))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*_without_bounds(args), **_without_bounds(kwargs))
+
+
+_CERTIFIED = {"between", "lower", "upper", "proved", "copy"}
+
+
+def _without_bounds(value: Any) -> Any:
+    """Arguments with certified errors, however nested, as plain arrays."""
+    if isinstance(value, CertifiedErrors):
+        return value.upper
+    if type(value) in (list, tuple):
+        return type(value)(_without_bounds(item) for item in value)
+    if type(value) is dict:
+        return {key: _without_bounds(item) for key, item in value.items()}
+    return value
 
 
 class Choice(NamedTuple):

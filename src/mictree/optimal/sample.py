@@ -16,6 +16,7 @@ import numpy as np
 from mictree._checks import check_count, check_seconds, check_size
 from mictree.growers import TopDown
 from mictree.optimal._asking import Asking
+from mictree.optimal._counting import Counting
 from mictree.optimal._polish import Polished
 from mictree.optimal._rows import Rows
 from mictree.optimal._table import STORED, UNLIMITED
@@ -24,7 +25,7 @@ from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
 MOST_BUDGETS = 60  # larger sizes are not proved
-PROVING = 0.9  # the share of the time limit; the rest is for lower bounds of what is not proved
+PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
 
 
@@ -73,7 +74,8 @@ def solve(
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
-    return _Search(problem, max_size, memory_limit, progress, max_depth, time_limit).run(exact)
+    search = _Search(problem, max_size, exact, memory_limit, progress, max_depth, time_limit)
+    return search.run()
 
 
 class _Search:
@@ -83,27 +85,30 @@ class _Search:
         self,
         problem: SampleProblem,
         max_size: int,
+        exact: bool,
         memory_limit: int,
         progress: Callable[[Found], None] | None,
         max_depth: int | None,
         time_limit: float | None,
     ) -> None:
         self.begin = time.monotonic()
-        self.problem, self.max_size = problem, max_size
+        self.problem, self.max_size, self.exact = problem, max_size, exact
         self.progress = progress or (lambda found: None)
         self.time_limit = time_limit
-        self.rows = Rows.of(problem)
-        self.total, self.floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
+        self.rows = Rows.of(problem, exact)
+        self.total, floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
         most = min(max_size, MOST_BUDGETS)
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
         self.asking = Asking(self.rows, most, self.depth, memory_limit)
         self.budgets = self.asking.budgets
         self.greedy = TopDown().grow(problem, max_size) if max_depth is None else None
-        self.trees = [_leaf_tree(problem)]
+        leaf = self.rows.majority(self.rows.everything)
+        self.trees = [Tree.build(problem.variables, leaf)]
         self.upper = [self.rows.wrong(self.trees[0])]
-        self.lower = self.upper + [self.floor] * max_size
+        self.counting = Counting(self.rows.masses(self.rows.everything), self.depth)
+        self.lower = [max(floor, bound) for bound in self.counting.by_classes(max_size)]
 
-    def run(self, exact: bool) -> SampleOptimalTrees:
+    def run(self) -> SampleOptimalTrees:
         compiling = time.monotonic()
         self.asking.compile()
         begin = self.begin + time.monotonic() - compiling  # compiling does not count
@@ -113,6 +118,7 @@ class _Search:
             known = Polished(self.asking, self.trees[0], min(2, self.budgets), self.depth)
             for size in range(1, self.max_size + 1):
                 self._add_candidate()
+                self._carry_over(size)
                 if size < len(known.errors):  # all that two splits can do is in the pair counts
                     if known.errors[size] < self.upper[size]:
                         self._adopt(size, known.tree(size))
@@ -122,10 +128,19 @@ class _Search:
             self._polish()
             if self.time_limit is not None:
                 self._bound(begin + self.time_limit)
+            for size in range(1, self.max_size + 1):
+                self._carry_over(size)
         return SampleOptimalTrees(
-            self.problem, self.max_size, self._shares(exact),
+            self.problem, self.max_size, self._shares(),
             int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
         )  # fmt: skip
+
+    def _carry_over(self, size: int) -> None:
+        """Raise the lower bound of a size by what is certain of the size before."""
+        before, least = self.lower[size - 1], self.lower[size]
+        if before > least:
+            least = max(least, before - self.counting.lightest_leaf(size, before))
+            self.lower[size] = min(least, self.upper[size])
 
     def _add_candidate(self) -> None:
         """The better of the last tree and the greedy one of the next size."""
@@ -200,38 +215,38 @@ class _Search:
                 tree, error = polished.tree(self.budgets), polished.errors[-1]
 
     def _bound(self, end: float) -> None:
-        """Spend the rest of the time on lower bounds, each size its share of what is left."""
+        """Spend the rest of the time on lower bounds, each size its share of what is left.
+
+        A bound grows by half, from next to nothing, then by a quarter of the gap: a question takes
+        longer the more it asks, and brings nothing if time runs out.
+        """
         open_sizes = self._open_sizes()
         for number, size in enumerate(open_sizes):
             now = time.monotonic()
             self.asking.deadline = now + (end - now) / (len(open_sizes) - number)
+            self._carry_over(size)
             while (gap := self.upper[size] - self.lower[size]) > 0:
-                if not self._ask(size, self.lower[size] + (gap + 3) // 4):
+                step = min(max(self.lower[size] // 2, self.upper[size] // 32), gap // 4)
+                if not self._ask(size, self.lower[size] + max(1, step)):
                     break
 
-    def _shares(self, exact: bool) -> CertifiedErrors:
+    def _shares(self) -> CertifiedErrors:
         """Both bounds as shares of the whole weight.
 
-        Where weights had to be rounded, each by at most half a unit, Fractions are proved only as
-        far as that allows; floats do not show it.
+        Where weights had to be rounded, Fractions are proved only as far as that allows; floats do
+        not show it.
         """
-        share = Fraction if exact else operator.truediv
-        lower = [share(wrong, self.total) for wrong in self.lower]
-        upper = [share(wrong, self.total) for wrong in self.upper]
-        if not self.rows.exact:
+        slack, kind = self.rows.slack, object if self.exact else float
+        share = Fraction if self.exact else operator.truediv
+        least = [share(max(0, wrong - slack), self.total + slack) for wrong in self.lower]
+        lower = np.array(least, dtype=kind)
+        upper = np.array([share(wrong, self.total) for wrong in self.upper], dtype=kind)
+        if slack:
             distinct = {id(tree): tree for tree in self.trees}  # many sizes may share a tree
-            known = {key: tree.error(self.problem, exact) for key, tree in distinct.items()}
-            upper = [known[id(tree)] for tree in self.trees]
-            for size, error in enumerate(upper):
-                if self.lower[size] == self.upper[size] and not exact:
-                    lower[size] = error
-                else:
-                    least = share(max(0, self.lower[size] - self.rows.count), self.total)
-                    lower[size] = min(least, error)
-        kind = object if exact else float
-        bounds = np.array(lower, dtype=kind), np.array(upper, dtype=kind)
-        return CertifiedErrors.between(np.maximum.accumulate(bounds[0][::-1])[::-1], bounds[1])
-
-
-def _leaf_tree(problem: SampleProblem) -> Tree:
-    return Tree.build(problem.variables, problem.root().label)
+            known = {key: tree.error(self.problem, self.exact) for key, tree in distinct.items()}
+            upper[:] = [known[id(tree)] for tree in self.trees]
+            if not self.exact:
+                proved = np.equal(self.lower, self.upper)
+                lower[proved] = upper[proved]
+        lower = np.maximum.accumulate(lower[::-1])[::-1]  # fewer splits do no better
+        return CertifiedErrors.between(np.minimum(lower, upper), upper)

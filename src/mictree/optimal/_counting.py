@@ -1,0 +1,34 @@
+"""Lower bounds on the least error that need no search: trees are too small for the classes.
+
+``docs/optimal-trees.md`` proves both.
+"""
+
+import numpy as np
+
+
+class Counting:
+    """What the weight of each class says of trees with few leaves, no deeper than ``depth``."""
+
+    def __init__(self, masses: np.ndarray, depth: int) -> None:
+        self.masses = np.sort(masses)[::-1]
+        self.most_leaves = 1 << min(depth, 62)
+
+    def by_classes(self, max_size: int) -> list[int]:
+        """By size, the weight of all classes but the heaviest, one for each leaf."""
+        leaves = np.minimum(np.arange(1, max_size + 2), min(self.most_leaves, len(self.masses)))
+        return (self.masses.sum() - np.cumsum(self.masses)[leaves - 1]).tolist()
+
+    def lightest_leaf(self, size: int, before: int) -> int:
+        """The most that the last of ``size`` splits can gain, if one fewer leaves this error.
+
+        That is the weight that the lightest leaf labels right: every leaf labels as much of its
+        class right, and all together no more than the whole less the error.
+        """
+        if size >= self.most_leaves:
+            return 0
+        enough, most = 0, (int(self.masses.sum()) - before) // size
+        while enough < most:
+            middle = (enough + most + 1) // 2
+            fits = int((self.masses // middle).sum()) > size
+            enough, most = (middle, most) if fits else (enough, middle - 1)
+        return enough
