@@ -71,7 +71,8 @@ SERIES = tuple((-1) ** power / (power * (power - 1)) for power in range(10, 1, -
 
 def divergence(change: FloatArray) -> FloatArray:
     """(1 + x) log(1 + x) - x for x >= -1, to full relative precision."""
-    series = np.polyval(SERIES, change) * change**2
+    small = np.clip(change, -SERIES_BELOW, SERIES_BELOW)  # powers of large ones overflow
+    series = np.polyval(SERIES, small) * small**2
     # at -1 the logarithm is infinite, its factor 0
     direct = (1 + change) * np.log1p(np.maximum(change, -1 + 2**-53)) - change
     return np.where(np.abs(change) < SERIES_BELOW, series, direct)
