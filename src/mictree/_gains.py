@@ -6,7 +6,7 @@ Rates, masses and differences of a split are arrays or tuples with one number fo
 import numpy as np
 
 from mictree._jit import jit
-from mictree.impurity import CRITERIA, SERIES, SERIES_BELOW
+from mictree.impurity import CRITERIA, LEAST_RATE, SERIES, SERIES_BELOW
 
 CRITERION_CODES = {name: code for code, name in enumerate(CRITERIA)}
 ENTROPY, GINI, ROOT, MINORITY = range(4)
@@ -30,7 +30,7 @@ def gain_of_rates(criterion, low_share, high_share, low, high, difference):
         if difference[code] == 0:
             continue
         if criterion == ENTROPY:
-            rate = low_share * low[code] + high_share * high[code]
+            rate = max(low_share * low[code] + high_share * high[code], LEAST_RATE)
             change = difference[code] / rate
             result += rate * (
                 high_share * _divergence(max(low_share * change, -1.0))

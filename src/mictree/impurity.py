@@ -65,6 +65,7 @@ CRITERIA: dict[str, Impurity] = {
 }
 
 
+LEAST_RATE = 1e-300  # quotients of smaller ones overflow; their gains are below 1e-297
 SERIES_BELOW = 0.02  # where the power series of ``divergence`` takes over
 SERIES = tuple((-1) ** power / (power * (power - 1)) for power in range(10, 1, -1))
 
@@ -94,8 +95,8 @@ def entropy_gain(
     difference : ``high_rates - low_rates``, computed without cancellation
     """
     low, high = low_share[:, None], high_share[:, None]
-    rates = low * low_rates + high * high_rates
-    change = difference / np.where(rates > 0, rates, 1.0)
+    rates = np.maximum(low * low_rates + high * high_rates, LEAST_RATE)
+    change = difference / rates
     upper = divergence(np.maximum(low * change, -1.0))
     lower = divergence(np.maximum(-high * change, -1.0))
     return (rates * (high * upper + low * lower)).sum(axis=1) / np.log(2)
