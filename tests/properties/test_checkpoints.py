@@ -289,7 +289,7 @@ class TestTwoWriters:
             "mictree",
             "sweep",
             "--variables",
-            "26",
+            "20",
             "--out",
             str(path),
         ]

@@ -55,7 +55,7 @@ def sweep(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write all rows to FILE.parquet. If interrupted, the same command continues.",
+            help="Write all rows to FILE.parquet. The same command continues an interrupted one.",
             show_default=False,
         ),
     ] = None,
