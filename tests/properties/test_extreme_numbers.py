@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree import _gains, family_graph
 from mictree.families import grid, up_to
-from mictree.family_growth import best_splits
+from mictree.family_growth import _choose_leaf, best_splits
 from mictree.growers import RULES, TIES, gains
 from mictree.impurity import CRITERIA, GAINS
 from mictree.optimal.graph import Program
@@ -247,6 +247,40 @@ def test_sweeps_have_the_same_tolerance():
     best = best_splits(built, program, "gini")
     assert best.edge[member] >= 0  # no tie
     assert built.graph.value[best.edge[member]] == 0  # the rarer literal
+
+
+@pytest.mark.parametrize("ties", ["heaviest", "lightest"])
+@pytest.mark.parametrize("noise", [-1e-13, 1e-13, -1e-6, 1e-6])
+def test_reach_has_the_same_tolerance_in_sweeps(ties, noise):
+    """Two leaves of one priority: the last of them unless their reaches differ for good."""
+    reaches, priorities = np.array([0.25, 0.25 * (1 + noise)]), np.array([2.0, 2.0 - 1e-12])
+    draws = np.zeros(1, dtype=np.uint64)
+    first_wins = abs(noise) > 1e-10 and (noise < 0) == (ties == "heaviest")
+    chosen = _choose_leaf(TIES.index(ties), 2, priorities, reaches, draws)
+    assert chosen == (0 if first_wins else 1)
+
+
+@pytest.mark.parametrize(
+    "biases",
+    [
+        # P[a & b] = 1/2 + tiny: Fractions say that b = 1 makes label 1 likelier by a hair
+        {"a": Fraction(1, 2) + Fraction(1, 10**12), "b": Fraction(1, 2)},
+        {"a": Fraction(1, 2) + Fraction(1, 10**12), "b": 1 - Fraction(1, 10**6)},
+    ],
+)
+def test_labels_won_by_a_hair(biases):
+    case = FormulaCase(((("a", True), ("b", True)),), biases)
+    leaf = case.problem.root()
+    computed = gains(case.problem, leaf, case.problem.splits(leaf), "minority")
+    expected = [float(reference.gain(case.table, (), name, "minority")) for name in biases]
+    np.testing.assert_allclose(computed, expected, rtol=1e-11, atol=0)
+    assert max(expected) > 0
+    family = grid(1, 2, tuple(biases.values()))
+    built = family_graph.build(family, 2**30)
+    program = Program.of_floats(family.biases, 2, np.zeros(1), np.zeros(1))
+    best = best_splits(built, program, "minority")
+    member = family.number([tuple(biases.values())])
+    assert best.gain[member] == pytest.approx(max(expected), rel=1e-11, abs=0)
 
 
 FLOATS = st.integers(0, 2**52).map(float)

@@ -129,14 +129,13 @@ def _impurity(masses, total, criterion):
         return (total - result) / total
     for code in range(len(masses)):
         share = masses[code] / total
-        rest = (total - masses[code]) / total
         if criterion == 0:
-            if 0 < share < 1:
-                # log1p keeps full relative precision when the other classes are tiny
-                result -= share * (np.log(share) if share < 0.5 else np.log1p(-rest))
+            if share > 0:
+                result -= share * np.log(share)
         elif criterion == 1:
-            result += share * rest
+            result += share * (1 - share)
         else:
+            rest = 1 - share
             if share > 0.5:  # a root would magnify what rounding left of the others
                 rest = 0.0
                 for other in range(len(masses)):
