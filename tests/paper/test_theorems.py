@@ -11,7 +11,15 @@ from flint import arb, fmpq
 
 import mictree as mt
 from mictree.experiments import balls, gains, inequalities, readings, two_terms
-from mictree.experiments.checks import Check, Counterexample, Covered, Reading, Statement, require
+from mictree.experiments.checks import (
+    Check,
+    Counterexample,
+    Covered,
+    Reading,
+    Statement,
+    require,
+    sentence,
+)
 from mictree.experiments.enumeration import Enumeration, any_tree, as_table, right_path
 from mictree.experiments.theorems import STATEMENTS, verify
 from tests import reference
@@ -131,6 +139,19 @@ def test_unclear_is_a_statement_of_which_some_readings_hold(functions, verdict):
 def test_a_statement_without_a_reading_has_no_verdict():
     with pytest.raises(ValueError, match="at least one reading"):
         _ = Statement("Lemma 0", "", ()).check().verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("exact. So", "Exact. So."),
+        ("all pairs.", "All pairs."),
+        ("x1 & x2", "x1 & x2."),
+        ("a = 2^-9", "a = 2^-9."),
+    ],
+)
+def test_sentences_begin_with_a_capital_unless_with_a_symbol(text, expected):
+    assert sentence(text) == expected
 
 
 def test_progress_is_told_before_each_check_and_at_the_end():

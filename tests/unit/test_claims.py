@@ -109,13 +109,14 @@ def test_one_lost_repetition_is_enough_not_to_outperform():
         ([(0.1, 0.1), (0.0, 0.1)], "holds in part"),
         ([(0.1, -0.1), (-0.1, 0.1)], "fails"),
         ([(0.1, 0.0), (0.0, 0.0)], "fails"),
+        ([(1e-15, 0.1), (0.1, 1e-15)], "fails"),  # rounding predicts nothing
     ],
 )
 def test_predicts(gaps, verdict):
     settings = [((0.0, seen), exact) for exact, seen in gaps]
     claim = claims.predicts(finite(*settings))
     assert claim.verdict == verdict
-    assert "same sign" in claim.rule
+    assert "exceed 1e-12 and have the same sign" in claim.rule
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ class Finding:
 
 def sentence(text: str) -> str:
     """A text that begins with a capital letter, unless with a symbol, and ends in a full stop."""
-    word = text.split(maxsplit=1)[0].rstrip(":,;")
+    word = text.split(maxsplit=1)[0].rstrip(".:,;")
     begins_with_word = word.isalpha() and len(word) > 1
     return f"{text[:1].upper() if begins_with_word else text[:1]}{text[1:].rstrip('.')}."
 
