@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from mictree.optimal import _asking, _polish, sample
+from mictree.optimal.search import frontier as sample
+from mictree.optimal.search import polish as _polish
+from mictree.optimal.search import questions as _asking
 
 TICK = 0.01
 

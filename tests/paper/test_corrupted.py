@@ -12,7 +12,9 @@ import pytest
 from flint import arb
 
 import mictree as mt
-from mictree.experiments import (
+from mictree.optimal import optimal_errors
+from mictree.optimal.staircase import staircase_tree
+from mictree.statements import (
     conjunctions,
     gains,
     identities,
@@ -22,10 +24,8 @@ from mictree.experiments import (
     theorems,
     two_terms,
 )
-from mictree.experiments.checks import Counterexample
-from mictree.experiments.theorems import STATEMENTS
-from mictree.optimal import optimal_errors
-from mictree.staircase import staircase_tree
+from mictree.statements.checks import Counterexample
+from mictree.statements.theorems import STATEMENTS
 
 HOLDS, FAILS, UNCLEAR = "holds", "fails", "unclear as printed"
 original_parts = gains.numerical_parts

@@ -10,8 +10,8 @@ import pytest
 from flint import arb, fmpq
 
 import mictree as mt
-from mictree.experiments import balls, gains, inequalities, readings, two_terms
-from mictree.experiments.checks import (
+from mictree.statements import balls, gains, inequalities, readings, two_terms
+from mictree.statements.checks import (
     Check,
     Counterexample,
     Covered,
@@ -20,8 +20,8 @@ from mictree.experiments.checks import (
     require,
     sentence,
 )
-from mictree.experiments.enumeration import Enumeration, any_tree, as_table, right_path
-from mictree.experiments.theorems import STATEMENTS, verify
+from mictree.statements.enumeration import Enumeration, any_tree, as_table, right_path
+from mictree.statements.theorems import STATEMENTS, verify
 from tests import reference
 
 HALF = Fraction(1, 2)

@@ -18,8 +18,10 @@ os.environ["NUMBA_THREADING_LAYER"] = "workqueue"  # survives fork
 import polars as pl
 
 import mictree as mt
-from mictree import _files, _partial, sweeps
-from mictree.family_graph import member_terms
+from mictree._support import checkpoints as _partial
+from mictree._support import files as _files
+from mictree.families import sweep as sweeps
+from mictree.families.graph import member_terms
 
 sweeps.SECONDS = 0.0
 sweeps.BLOCK = 30

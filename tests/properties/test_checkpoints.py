@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree import _files, _partial, sweeps
-from mictree._partial import KeptRows, Partial, resumable
-from mictree.families import grid
-from mictree.family_graph import build
-from mictree.optimal.graph import perfect_sizes, row_starts
+from mictree._support import checkpoints as _partial
+from mictree._support import files as _files
+from mictree._support.checkpoints import KeptRows, Partial, resumable
+from mictree.families import sweep as sweeps
+from mictree.families.family import grid
+from mictree.families.graph import build
+from mictree.optimal.dynamic.program import perfect_sizes, row_starts
 
 FAMILY = grid(3, 2, (0.4, 0.5))
 MAX_SIZE = 12

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree import _gains, family_graph
-from mictree.families import grid, up_to
-from mictree.family_growth import _choose_leaf, best_splits
-from mictree.growers import RULES, TIES, gains
+from mictree.families import graph as family_graph
+from mictree.families.family import grid, up_to
+from mictree.families.growth import _choose_leaf, best_splits
+from mictree.growers.rules import RULES, TIES, gains
 from mictree.impurity import CRITERIA, GAINS
-from mictree.optimal.graph import Program
+from mictree.impurity import gains as _gains
+from mictree.optimal.dynamic.program import Program
 from mictree.problems.labels import whole_weights
 from mictree.problems.sample import SampleProblem
 from tests import reference

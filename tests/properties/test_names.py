@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.growers import RULES
-from mictree.literals import tell_apart
+from mictree.columns.literals import tell_apart
+from mictree.growers.rules import RULES
 
 pandas = pytest.importorskip("pandas")
 

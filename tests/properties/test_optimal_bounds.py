@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.optimal import _asking, _counting, sample
+from mictree.optimal.search import counting_bounds as _counting
+from mictree.optimal.search import frontier as sample
+from mictree.optimal.search import questions as _asking
 from tests.datasets import compile_search, random_bits
 from tests.reference.enumerate_samples import lightest_leaf, sample_least_errors
 from tests.reference.recursive_samples import recursive_least_errors

@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree._checks import TooLarge
-from mictree.optimal import _asking, _table, sample
+from mictree._support.checks import TooLarge
+from mictree.optimal.search import frontier as sample
+from mictree.optimal.search import questions as _asking
+from mictree.optimal.search import table as _table
 from tests.clock import looked_at
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors

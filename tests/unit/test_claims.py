@@ -8,7 +8,7 @@ import pytest
 from mictree.experiments.examples import WORKED_EXAMPLE, step_through
 from mictree.experiments.finite_samples import FiniteSamples, FiniteSetting, Limit, Plan
 from mictree.experiments.histograms import Setting, Spread
-from mictree.growers import TIES
+from mictree.growers.rules import TIES
 from mictree.report import claims
 from mictree.report.page import Page, render
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import mictree as mt
-from mictree.data import Data, read_array
+from mictree.columns.data import Data, read_array
 from mictree.problems.labels import Coded
 
 pandas = pytest.importorskip("pandas")

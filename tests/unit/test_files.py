@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mictree import _files
-from mictree._files import (
+from mictree._support import files as _files
+from mictree._support.files import (
     locked,
     no_space,
     read_sealed,

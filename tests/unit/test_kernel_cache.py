@@ -15,7 +15,7 @@ if os.environ.get("NUMBA_DISABLE_JIT") == "1":
 
 NOWHERE = f"{os.devnull}/nowhere"
 INNER = """
-from mictree._jit import jit
+from mictree._support.jit import jit
 SCALE = 2
 
 @jit
@@ -23,7 +23,7 @@ def inner(x):
     return SCALE * x
 """
 OUTER = """
-from mictree._jit import jit
+from mictree._support.jit import jit
 from mictree._inner import (
     inner,
 )

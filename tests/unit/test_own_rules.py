@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mictree as mt
-from mictree.growers import RULES, Grower, Growth
+from mictree.growers.rules import RULES, Grower, Growth
 from mictree.problems import Problem
 from mictree.problems.sample import SampleProblem
 

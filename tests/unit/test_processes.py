@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import mictree as mt
-from mictree import _jit
-from mictree.families import grid
+from mictree._support import jit as _jit
+from mictree.families.family import grid
 
 TIMEOUT = 120  # seconds; a child that waits for its parent's threads waits for ever
 

@@ -14,12 +14,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from mictree._files import UNFINISHED, locked
+from mictree._support.files import UNFINISHED, locked
 from mictree.cli import app
 from mictree.experiments.cache import Cache
-from mictree.experiments.checks import Check, Finding
 from mictree.experiments.examples import step_through
-from mictree.experiments.theorems import STATEMENTS
 from mictree.report.claims import Claim
 from mictree.report.figures import Picture
 from mictree.report.page import Page, Table, render
@@ -27,6 +25,8 @@ from mictree.report.results import Clock, compute
 from mictree.report.run import reproduce
 from mictree.report.stepper import stepper_data
 from mictree.report.tables import facts
+from mictree.statements.checks import Check, Finding
+from mictree.statements.theorems import STATEMENTS
 from tests.quick_report import quick_run
 
 EVIL = "</script><img src=x onerror=alert(1)>"

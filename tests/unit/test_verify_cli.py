@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from mictree.cli import app
-from mictree.experiments import theorems
-from mictree.experiments.checks import VERDICT_RULE, Counterexample, Covered, Reading, Statement
+from mictree.statements import theorems
+from mictree.statements.checks import VERDICT_RULE, Counterexample, Covered, Reading, Statement
 
 CASE = "1 + 1 = 2 at one"
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from mictree._files import read_sealed, write_sealed
-from mictree._versions import code_version, library_versions
+from mictree._support.files import read_sealed, write_sealed
+from mictree._support.versions import code_version, library_versions
 
 
 @dataclass(frozen=True)

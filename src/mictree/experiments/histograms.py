@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from mictree.excess import ROUNDING
 from mictree.experiments.cache import Cache
-from mictree.families import Family, grid
-from mictree.growers import TIES, BestFirst, TopDown
-from mictree.mic import ROUNDING
-from mictree.sweeps import Stage, summarize, sweep
+from mictree.families.family import Family, grid
+from mictree.families.sweep import Stage, summarize, sweep
+from mictree.growers.rules import TIES, BestFirst, TopDown
 
 SEED = 20210  # of ties="random"
 Progress = Callable[[str, float], None]  # what is being done, and the share of it that is

@@ -1,109 +1,17 @@
 """OPT: the least error of any tree of each size, and the trees."""
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from mictree._checks import check_size
-from mictree.optimal.base import DEFAULT_MEMORY_LIMIT, CertifiedErrors, OptimalTrees
-from mictree.problems.base import Problem
-from mictree.problems.formula import FormulaProblem
-from mictree.problems.table import TableProblem
-from mictree.tree import Tree
+from mictree.optimal.consistent import minimal_consistent_tree
+from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, CertifiedErrors, OptimalTrees
+from mictree.optimal.solve import optimal_errors, optimal_tree, optimal_trees
+from mictree.optimal.staircase import staircase_tree
 
 __all__ = [
     "DEFAULT_MEMORY_LIMIT",
     "CertifiedErrors",
     "OptimalTrees",
+    "minimal_consistent_tree",
     "optimal_errors",
     "optimal_tree",
     "optimal_trees",
+    "staircase_tree",
 ]
-
-
-def optimal_trees(
-    problem: Problem,
-    max_size: int,
-    exact: bool = False,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Callable[[Any], None] | None = None,
-    max_depth: int | None = None,
-    time_limit: float | None = None,
-) -> OptimalTrees:
-    """Solve a problem once for all sizes: ``.errors`` and ``.tree(size)``.
-
-    Parameters
-    ----------
-    problem : FormulaProblem, TableProblem or SampleProblem
-    max_size : the largest number of splits
-    exact : compute with integers and return Fractions
-    memory_limit : in bytes; a formula or table that needs more is refused with a ValueError, a
-        search over data keeps within it
-    progress : called now and then, with the share of the work done, from 0 to 1; for data with a
-        ``Found``
-    max_depth, time_limit : for data only: the most tests on a path; seconds after which sizes not
-        yet proved get a certified interval. Ctrl-C does the same.
-
-    Examples
-    --------
-    >>> import mictree as mt
-    >>> solved = mt.optimal_trees(mt.FormulaProblem("a & b | c"), max_size=3)
-    >>> solved.errors
-    array([0.375, 0.125, 0.125, 0.   ])
-    >>> data = mt.SampleProblem([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-    >>> mt.optimal_trees(data, max_size=3).errors.proved
-    array([ True,  True,  True,  True])
-    """
-    limit = check_size(max_size)
-    if isinstance(problem, FormulaProblem | TableProblem):
-        if max_depth is not None or time_limit is not None:
-            raise ValueError("max_depth and time_limit are for data; formulas and tables have none")
-        if isinstance(problem, FormulaProblem):
-            from mictree.optimal import formula
-
-            return formula.solve(problem, limit, exact, memory_limit, progress)
-        from mictree.optimal import table
-
-        return table.solve(problem, limit, exact, memory_limit, progress)
-    from mictree.optimal import sample
-
-    if not isinstance(problem, sample.SampleProblem):
-        raise TypeError(
-            "optimal trees are known for FormulaProblem, TableProblem and SampleProblem; "
-            f"got {type(problem).__name__}"
-        )
-    return sample.solve(problem, limit, exact, memory_limit, progress, max_depth, time_limit)
-
-
-def optimal_errors(
-    problem: Problem,
-    max_size: int,
-    exact: bool = False,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    max_depth: int | None = None,
-    time_limit: float | None = None,
-) -> np.ndarray:
-    """OPT(D, size) for every size from 0 to ``max_size``; see ``optimal_trees``.
-
-    On data the result is a ``CertifiedErrors``, with ``lower``, ``upper`` and ``proved``.
-    """
-    solved = optimal_trees(
-        problem, max_size, exact, memory_limit, max_depth=max_depth, time_limit=time_limit
-    )
-    return solved.errors
-
-
-def optimal_tree(
-    problem: Problem,
-    size: int,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    max_depth: int | None = None,
-    time_limit: float | None = None,
-) -> Tree:
-    """A tree with at most ``size`` splits and the least error; see ``optimal_trees``."""
-    wanted = check_size(size, "size")
-    solved = optimal_trees(
-        problem, wanted, memory_limit=memory_limit, max_depth=max_depth, time_limit=time_limit
-    )
-    return solved.tree(wanted)

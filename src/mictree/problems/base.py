@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -77,18 +77,6 @@ class Splits:
     difference: FloatArray  # high_rates - low_rates
 
 
-@dataclass(frozen=True, slots=True)
-class Grown:
-    """What a problem's own growing loop returns; see ``Growth``."""
-
-    errors: np.typing.NDArray[np.float64]  # of sizes 0, 1, ... until growth ended
-    leaves: Sequence[int]  # for each split the leaf, by order of creation
-    variables: Sequence[int]
-    gains: Sequence[float]
-    reaches: Sequence[float]
-    labels: tuple[int, ...]
-
-
 class Problem(Protocol):
     """A joint distribution over (x, y) that answers exact probability questions.
 
@@ -125,12 +113,6 @@ class Problem(Protocol):
             for rates in (splits.low_rates, splits.high_rates)
         )
         return low, high
-
-    def grow(
-        self, rule: str, criterion: str, ties: str, seed: int | None, max_size: int
-    ) -> Grown | None:
-        """Grow by a compiled loop of the problem's own; None where there is none."""
-        return None
 
     def leaf(self, restriction: Mapping[str, int], exact: bool = False) -> Leaf:
         """The inputs whose variables have the given values."""

@@ -12,17 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._checks import as_fraction, check_count
-from mictree._gains import CRITERION_CODES, leads_of_sums, rate_differences
-from mictree._packing import count_rows, pack_rows, sort_rows, valid_slots
-from mictree.data import Data
-from mictree.literals import Literals, encode
-from mictree.problems import _sample_kernels as kernels
-from mictree.problems._offers import COUNT_LOGS
-from mictree.problems.base import Grown, Leaf, Problem, Splits
+from mictree._support.checks import as_fraction, check_count
+from mictree.columns.data import Data
+from mictree.columns.literals import Literals, encode
+from mictree.columns.packing import count_rows, pack_rows, sort_rows, valid_slots
+from mictree.impurity.gains import leads_of_sums, rate_differences
+from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
-
-TIE_TOLERANCE = 1e-10  # as in growers; see docs/decisions/0003
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -63,47 +59,6 @@ class Limits:
         share = self.min_weight_fraction_leaf
         if not 0 <= share <= 0.5:
             raise ValueError(f"min_weight_fraction_leaf must be from 0 to 0.5; got {share!r}")
-
-
-@dataclass(frozen=True)
-class Splitting:
-    """A compiled growth as arrays: splits in order, leaves in order of creation."""
-
-    leaves: IntArray  # for each split
-    literals: IntArray
-    gains: FloatArray
-    rows: IntArray  # for each leaf and class
-    masses: FloatArray  # the same, weighted
-
-    @cached_property
-    def labels(self) -> np.typing.NDArray[np.intp]:
-        """The heaviest class of each leaf, the first of several."""
-        return self.masses.argmax(axis=1)
-
-    @cached_property
-    def reaches(self) -> FloatArray:
-        """The share of the mass at each leaf."""
-        mass = self.masses.sum(axis=1)
-        return mass / mass[0]
-
-    @cached_property
-    def errors(self) -> FloatArray:
-        """The error on the rows by size, until growth ended."""
-        mass = self.masses.sum(axis=1)
-        wrong = mass - self.masses.max(axis=1)
-        change = wrong[1::2] + wrong[2::2] - wrong[self.leaves]
-        return np.maximum(0.0, np.cumsum(np.concatenate([wrong[:1], change])) / mass[0])
-
-    def grown(self) -> Grown:
-        """The same for a grower."""
-        return Grown(
-            self.errors,
-            self.leaves.tolist(),
-            self.literals.tolist(),
-            self.gains.tolist(),
-            self.reaches[self.leaves].tolist(),
-            tuple(self.labels.tolist()),
-        )
 
 
 class SampleProblem(Problem):
@@ -180,8 +135,8 @@ class SampleProblem(Problem):
         np.cumsum((self.class_rows + 63) // 64, out=self.first_word[1:])
         self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
         valid_slots(self.class_rows, self.first_word, self.valid)
-        self.weights = self._whole_weights = np.empty(0)
-        self._unit = 1.0
+        self.weights = self.whole_weights = np.empty(0)
+        self.weight_unit = 1.0
         if weights is None and data.bytes is not None:
             bits = np.zeros((data.width, self.first_word[-1]), dtype=np.uint64)
             if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
@@ -194,7 +149,7 @@ class SampleProblem(Problem):
         self.literals, self.bits = encode(data, order, keep, weights, max_thresholds)
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)
-            self._whole_weights, self._unit = whole_weights(self.weights)
+            self.whole_weights, self.weight_unit = whole_weights(self.weights)
 
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
@@ -204,47 +159,6 @@ class SampleProblem(Problem):
     def variables(self) -> tuple[str, ...]:
         """The literals as texts, column by column."""
         return self.literals.names
-
-    def grow(
-        self, rule: str, criterion: str, ties: str, seed: int | None, max_size: int
-    ) -> Grown | None:
-        if rule not in kernels.RULE_CODES:
-            return None
-        return self.split(rule, criterion, ties, seed, max_size).grown()
-
-    def split(
-        self, rule: str, criterion: str, ties: str, seed: int | None, max_size: int
-    ) -> Splitting:
-        """Grow by the compiled loop."""
-        # every split leaves a row on both sides and no literal is tested twice on a path
-        limit = min(max_size, int(self.class_rows.sum()) - 1, 2 ** min(len(self.bits), 62) - 1)
-        if seed is None:
-            seed = int(np.random.default_rng().integers(2**62)) if ties == "random" else 0
-        limits = self.limits
-        settings = kernels.Settings(
-            kernels.RULE_CODES[rule],
-            CRITERION_CODES[criterion],
-            kernels.TIE_CODES[ties],
-            seed % 2**62,
-            limit,
-            limits.min_samples_split,
-            limits.min_samples_leaf,
-            2**62 if limits.max_depth is None else limits.max_depth,
-            float(limits.min_gain),
-            self._min_leaf_mass,
-            TIE_TOLERANCE,
-        )
-        leaves, literals = np.empty((2, limit), dtype=np.int64)
-        gains = np.empty(limit)
-        rows = np.empty((2 * limit + 1, len(self.classes)), dtype=np.int64)
-        sums = np.empty(rows.shape)
-        size = kernels.grow(
-            self.bits, self.first_word, self.valid, self._whole_weights, self.class_weight,
-            COUNT_LOGS, settings, leaves, literals, gains, rows, sums,
-        )  # fmt: skip
-        count = 2 * size + 1
-        masses = sums[:count] * self.class_weight * self._unit
-        return Splitting(leaves[:size], literals[:size], gains[:size], rows[:count], masses)
 
     def root(self, exact: bool = False) -> Leaf:
         return self._leaf(_State(self.valid, (), exact))
@@ -276,7 +190,7 @@ class SampleProblem(Problem):
         low_sums, high_sums = self._halves(mask, variables)
         low, high = low_sums * self.class_weight, high_sums * self.class_weight
         low_mass, high_mass = low.sum(axis=1), high.sum(axis=1)
-        heavy = np.minimum(high_mass, low_mass) >= self._min_leaf_mass
+        heavy = np.minimum(high_mass, low_mass) >= self.min_leaf_mass
         difference = np.empty(low.shape)
         alike = bool((self.class_weight == self.class_weight[0]).all())
         for number in np.flatnonzero(heavy):
@@ -327,7 +241,8 @@ class SampleProblem(Problem):
         return sum(self._exact_masses(self.valid), Fraction(0))
 
     @property
-    def _min_leaf_mass(self) -> float:
+    def min_leaf_mass(self) -> float:
+        """The least weight that a split may leave on a side."""
         """In the unit of whole weights."""
         share = self.limits.min_weight_fraction_leaf
         return share * float((self._sums(self.valid[None]) * self.class_weight).sum())
@@ -338,14 +253,14 @@ class SampleProblem(Problem):
 
     def _masses(self, words: np.ndarray) -> FloatArray:
         """The weight of the ones of each row of words, by class."""
-        return self._sums(words) * self.class_weight * self._unit
+        return self._sums(words) * self.class_weight * self.weight_unit
 
     def _sums(self, words: np.ndarray) -> FloatArray:
         """The same in whole weights and without the factors of classes: exact."""
         if not len(self.weights):
             return self._counts(words).astype(float)
         sums = np.empty((len(words), self.first_word[-1]))
-        weights = self._whole_weights.reshape(-1, 64)
+        weights = self.whole_weights.reshape(-1, 64)
         for number, row in enumerate(words):
             ones = np.unpackbits(row.view(np.uint8), bitorder="little").reshape(-1, 64)
             sums[number] = (ones * weights).sum(axis=1)
@@ -382,7 +297,7 @@ class SampleProblem(Problem):
             bits=np.empty((len(self.bits), 0), dtype=np.uint64),
             valid=np.empty(0, dtype=np.uint64),
             weights=np.empty(0),
-            _whole_weights=np.empty(0),
+            whole_weights=np.empty(0),
             first_word=np.zeros_like(self.first_word),
             class_rows=np.zeros_like(self.class_rows),
         )

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mictree.experiments.checks import Check, sentence
+from mictree.excess import ROUNDING
 from mictree.experiments.examples import BEST_FIRST_SIZE, OPTIMAL, SteppedGrowth
 from mictree.experiments.finite_samples import FiniteSamples, FiniteSetting
 from mictree.experiments.histograms import Spread
-from mictree.growers import TIES
-from mictree.mic import ROUNDING
+from mictree.growers.rules import TIES
 from mictree.report.results import Results
+from mictree.statements.checks import Check, sentence
 
 Verdict = Literal["holds", "holds in part", "fails"]
 VAST_MAJORITY = 0.95  # how we read "the vast majority" of formulas

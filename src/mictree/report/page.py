@@ -14,9 +14,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from mictree.experiments.checks import VERDICT_RULE, Check
 from mictree.report.claims import CASES_RULE, Claim
 from mictree.report.figures import Picture
+from mictree.statements.checks import VERDICT_RULE, Check
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -4,7 +4,7 @@ import platform
 from collections import Counter
 from collections.abc import Iterator
 
-from mictree._versions import code_version, library_versions
+from mictree._support.versions import code_version, library_versions
 from mictree.experiments.finite_samples import LEARNERS, FiniteSamples
 from mictree.experiments.histograms import Spread
 from mictree.experiments.sample_size import FOLLOWS, SampleSizes

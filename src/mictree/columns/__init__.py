@@ -1,0 +1,1 @@
+"""What a table offers: its columns, the tests on them, and their packed bits."""

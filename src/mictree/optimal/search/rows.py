@@ -1,0 +1,199 @@
+"""A data set's rows as the search for optimal trees wants them."""
+
+import math
+import operator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mictree._support.checks import as_fraction
+from mictree.optimal.search.frames import Data
+from mictree.problems.sample import SampleProblem
+from mictree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A sample problem's rows as the search wants them: distinct, with integer weights."""
+
+    problem: SampleProblem
+    data: Data
+    kept: np.ndarray  # the literals searched: no constant, none equal or opposite to another
+    codes: np.ndarray  # the class of each row
+    slots: np.ndarray  # where each row is in the data
+    bits: np.ndarray  # (literals, rows), all literals
+    weights: np.ndarray
+    slack: int  # by how much a sum of rounded weights may be wrong; 0 where none is rounded
+
+    @classmethod
+    def of(cls, problem: SampleProblem, exact: bool) -> "Rows":
+        slots = np.concatenate(
+            [
+                64 * first + np.arange(count)
+                for first, count in zip(problem.first_word, problem.class_rows, strict=False)
+            ]
+        ).astype(np.intp)
+        unpacked = np.unpackbits(problem.bits.view(np.uint8), axis=1, bitorder="little")
+        bits = unpacked[:, slots].astype(bool)
+        codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
+        weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
+        integers, slack = _integers(weights, codes, problem.class_weight, exact)
+        kept = _distinct_literals(bits)
+        words = _pack(bits[kept].T)
+        alike = _number_alike(words)
+        _, first, group = np.unique(
+            codes * (alike.max() + 1) + alike, return_index=True, return_inverse=True
+        )
+        words, codes, bits, alike = words[first], codes[first], bits[:, first], alike[first]
+        weights = _sums(group, integers, len(first))
+        weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
+        unavoidable = _unavoidable(alike, codes, weights, len(problem.classes))
+        amounts, which = _amounts(weights)
+        if len(amounts) > 1:
+            words = np.column_stack([words, which])
+        counts = np.bincount(codes, minlength=len(problem.classes))
+        first_word = np.concatenate([[0], np.cumsum((counts + 63) // 64)])
+        slots = 64 * first_word[codes] + np.arange(len(codes)) - np.searchsorted(codes, codes)
+
+        def spread(values: np.ndarray) -> np.ndarray:
+            spread = np.zeros((64 * first_word[-1], *values.shape[1:]), dtype=values.dtype)
+            spread[slots] = values
+            return spread
+
+        keys = np.random.default_rng(0x6D696374).integers(
+            0, 2**64, size=(len(codes), 2), dtype=np.uint64
+        )
+        data = Data(
+            words=spread(words),
+            columns=_pack(spread(bits[kept].T).T),
+            amounts=amounts,
+            weights=spread(np.column_stack([weights, unavoidable])),
+            keys=spread(keys),
+            first_word=first_word,
+        )
+        return cls(problem, data, kept, codes, slots, bits, weights, slack)
+
+    @property
+    def everything(self) -> np.ndarray:
+        """All rows."""
+        return np.arange(len(self.codes))
+
+    def mask(self, rows: np.ndarray) -> np.ndarray:
+        """The bits of some rows' slots."""
+        chosen = np.zeros(len(self.data.keys), dtype=bool)
+        chosen[self.slots[rows]] = True
+        return np.packbits(chosen, bitorder="little").view(np.uint64)
+
+    def holds(self, rows: np.ndarray, literal: int) -> np.ndarray:
+        """In which of some rows a kept literal holds."""
+        return self.bits[self.kept[literal], rows]
+
+    def masses(self, rows: np.ndarray) -> np.ndarray:
+        """The weight of each class among some rows."""
+        return _sums(self.codes[rows], self.weights[rows], len(self.problem.classes))
+
+    def leaf_error(self, rows: np.ndarray) -> int:
+        """The weight that a leaf labels wrongly."""
+        masses = self.masses(rows)
+        return int(masses.sum() - masses.max())
+
+    def majority(self, rows: np.ndarray) -> int:
+        """The heaviest class of some rows, the first of several."""
+        return int(self.masses(rows).argmax())
+
+    def wrong(self, tree: Tree) -> int:
+        """The weight that a tree labels wrongly, counted anew."""
+        node = np.zeros(len(self.codes), dtype=np.intp)
+        tests, low, high = np.array(tree.tests), np.array(tree.low), np.array(tree.high)
+        every = np.arange(len(node))
+        for _ in range(tree.depth):
+            moving = every[tests[node] >= 0]
+            here = node[moving]
+            node[moving] = np.where(self.bits[tests[here], moving], high[here], low[here])
+        return int(self.weights[np.array(tree.labels)[node] != self.codes].sum())
+
+
+def _distinct_literals(bits: np.ndarray) -> np.ndarray:
+    """The first of all literals that split the rows in the same two sets; constants split none."""
+    alike = np.where(bits[:, :1], ~bits, bits) if len(bits) else bits
+    packed = np.packbits(alike, axis=1)
+    seen: dict[bytes, int] = {}
+    for number, row in enumerate(packed):
+        if alike[number].any():
+            seen.setdefault(row.tobytes(), number)
+    return np.array(sorted(seen.values()), dtype=np.intp)
+
+
+def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
+    """Rows of bits to rows of 64-bit words."""
+    words = max(1, (bits.shape[1] + 63) // 64)
+    padded = np.zeros((len(bits), 64 * words), dtype=bool)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def _integers(
+    weights: np.ndarray, codes: np.ndarray, class_weight: np.ndarray, exact: bool
+) -> tuple[np.ndarray, int]:
+    """Weights times their class's in multiples of one unit, and by how much sums may be wrong.
+
+    Both are read as written, see ``as_fraction``. The unit divides all products if sums then keep
+    to 62 binary digits. Otherwise it is as small as lets sums keep to 52, and products are rounded:
+    each by half a unit, and all together by less than two more in floating point.
+    """
+    products = weights * class_weight[codes]
+    total = products.sum()
+    written = (weights, class_weight) if exact else (products,)
+    if total < 2**53 and all(np.all(numbers == np.round(numbers)) for numbers in written):
+        return products.astype(np.int64), 0
+    distinct, which = np.unique(weights, return_inverse=True)
+    pairs, which = np.unique(which * len(class_weight) + codes, return_inverse=True)
+    most = 2**63 / Fraction(float(total))  # units in 1, or sums are too large for sure
+    values, divisor, multiple = [], 0, 1
+    for pair in pairs.tolist():
+        weight, label = divmod(pair, len(class_weight))
+        values.append(as_fraction(float(distinct[weight])) * as_fraction(class_weight[label]))
+        divisor = math.gcd(divisor, values[-1].numerator)
+        multiple = math.lcm(multiple, values[-1].denominator)
+        if multiple > divisor * most:
+            break
+    else:
+        unit = Fraction(divisor, multiple)
+        integers = [int(value / unit) for value in values]
+        if sum(map(operator.mul, integers, np.bincount(which).tolist())) < 2**62:
+            return np.array(integers, dtype=np.int64)[which], 0
+    digits = 52 - int(np.ceil(np.log2(total)))
+    return np.round(np.ldexp(products, digits)).astype(np.int64), len(products) // 2 + 2
+
+
+def _sums(groups: np.ndarray, integers: np.ndarray, count: int) -> np.typing.NDArray[np.int64]:
+    """The sum of each group's integers; ``np.bincount`` would add them up in floating point."""
+    sums = np.zeros(count, dtype=np.int64)
+    np.add.at(sums, groups, integers)
+    return sums
+
+
+def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint64]]:
+    """A few amounts, and which of them add up to each weight: bit k for amount k."""
+    values, which = np.unique(weights, return_inverse=True)
+    digits = int(values[-1]).bit_length()
+    if len(values) <= max(2, digits):
+        return values, np.uint64(1) << which.ravel().astype(np.uint64)
+    return np.left_shift(1, np.arange(digits)).astype(weights.dtype), weights.astype(np.uint64)
+
+
+def _number_alike(words: np.ndarray) -> np.typing.NDArray[np.int64]:
+    """A number for each row, the same for equal ones."""
+    order = np.lexsort(words.T)
+    new = np.any(words[order[1:]] != words[order[:-1]], axis=1)
+    numbers = np.empty(len(words), dtype=np.int64)
+    numbers[order] = np.concatenate([[0], np.cumsum(new)])
+    return numbers
+
+
+def _unavoidable(alike: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int):
+    """The weight of each row that is outvoted among the rows with the same literals."""
+    votes = np.zeros((alike.max() + 1, classes), dtype=weights.dtype)
+    np.add.at(votes, (alike, codes), weights)
+    return np.where(codes == votes.argmax(axis=1)[alike], 0, weights).astype(weights.dtype)
