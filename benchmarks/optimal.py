@@ -144,11 +144,24 @@ def depth_four(peer: Any) -> None:
         report(f"    pydl8.5: {theirs:.3g} s{same}", f"{theirs / seconds:.2f} x pydl8.5", "1")
 
 
+def intervals() -> None:
+    """What is certain of digits beyond the last proved size; it depends on the machine."""
+    X, y = digits()
+    errors = mt.optimal_errors(mt.SampleProblem(X, y), 10, time_limit=20)
+    ends = zip((errors.lower * len(y)).round(), (errors.upper * len(y)).round(), strict=True)
+    for size, (lower, upper) in enumerate(ends):
+        if size > 6:
+            aim = "at least 19" if size == 10 else ""
+            report(f"digits, size {size} in 20 s", f"[{lower:.0f}, {upper:.0f}]", aim)
+
+
 def main(names: list[str] | None = None) -> None:
     peer = find_peer()
-    for name in names or [*CASES, "depth"]:
+    for name in names or [*CASES, "depth", "intervals"]:
         if name == "depth":
             depth_four(peer)
+        elif name == "intervals":
+            intervals()
         else:
             frontier(name, peer)
 

@@ -5,6 +5,8 @@
 
 import numpy as np
 
+from mictree.optimal.base import repeat_last
+
 
 class Counting:
     """What the weight of each class says of trees with few leaves, no deeper than ``depth``."""
@@ -15,8 +17,8 @@ class Counting:
 
     def by_classes(self, max_size: int) -> list[int]:
         """By size, the weight of all classes but the heaviest, one for each leaf."""
-        leaves = np.minimum(np.arange(1, max_size + 2), min(self.most_leaves, len(self.masses)))
-        return (self.masses.sum() - np.cumsum(self.masses)[leaves - 1]).tolist()
+        rest = self.masses.sum() - np.cumsum(self.masses)
+        return repeat_last(rest, max_size).tolist()
 
     def lightest_leaf(self, size: int, before: int) -> int:
         """The most that the last of ``size`` splits can gain, if one fewer leaves this error.
