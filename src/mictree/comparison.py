@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mictree.excess import ROUNDING
 from mictree.held_out import HeldOut
-from mictree.mic import ROUNDING
 from mictree.optimal import CertifiedErrors
 from mictree.optimal.sample import SampleOptimalTrees
 

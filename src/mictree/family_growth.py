@@ -12,11 +12,11 @@ import numpy as np
 
 from mictree._draws import MULTIPLIERS, STEP
 from mictree._jit import jit, run
+from mictree.excess import ROUNDING
 from mictree.families import Family
 from mictree.family_graph import FamilyGraph, unrank
 from mictree.growers import TIE_TOLERANCE, TIES, Grower
 from mictree.impurity import CRITERIA, minority
-from mictree.mic import ROUNDING
 from mictree.optimal.graph import Program
 
 AMBIGUOUS = -1

@@ -13,11 +13,11 @@ from mictree import __version__
 from mictree._checks import check_size
 from mictree._parquet import write_parquet
 from mictree._partial import Partial
+from mictree.excess import MicResult, against
 from mictree.families import Family
 from mictree.family_graph import build, member_terms
 from mictree.family_growth import BestSplits, FamilyGrowth, best_splits, with_seed
 from mictree.growers import BestFirst, Grower, Growth, TopDown
-from mictree.mic import MicResult, against
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
 from mictree.optimal.base import check_rows
 from mictree.optimal.graph import Program, batches, fill_batch, perfect_sizes, row_starts

@@ -21,10 +21,10 @@ from mictree.cli.common import (
     show_number,
     working,
 )
+from mictree.excess import MicResult, against
 from mictree.formulas import ReadOnceDNF
 from mictree.growers import RULES, TIES, Grower
 from mictree.impurity import CRITERIA
-from mictree.mic import MicResult, against
 from mictree.optimal import optimal_trees
 from mictree.problems import FormulaProblem, Problem
 from mictree.tree import Tree

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from mictree.excess import ROUNDING
 from mictree.experiments.cache import Cache
 from mictree.families import Family, grid
 from mictree.growers import TIES, BestFirst, TopDown
-from mictree.mic import ROUNDING
 from mictree.sweeps import Stage, summarize, sweep
 
 SEED = 20210  # of ties="random"

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mictree.mic import MicResult
+    from mictree.excess import MicResult
 
 # From Okabe and Ito's palette; without colour the line styles tell the curves apart.
 GREEDY, OPTIMAL, EXCESS, BETWEEN = "#D55E00", "#0072B2", "#1A1A1A", "#E3E3E3"
