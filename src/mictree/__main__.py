@@ -1,5 +1,77 @@
-"""``python -m mictree`` is the command line."""
+"""The start and the end of the command line, where it answers Ctrl-C.
 
-from mictree.cli import main
+Whenever Ctrl-C is pressed, the answer is one line and exit status 130. Python would raise
+KeyboardInterrupt wherever it is, but not all places can pass it on: C code that imports a module
+prints a traceback or drops it, and so does C code that calls Python back. There the process ends at
+once. Elsewhere the first Ctrl-C is raised, so that files are cleaned up, and a second one ends the
+process. Before this module runs, Python itself starts and answers with a traceback; after the last
+output is written, Ctrl-C comes too late and does nothing.
+"""
 
-main()
+import os
+import sys
+
+# Python has loaded these two already. Whatever else is needed is imported under protection.
+
+INTERRUPTED = 130  # the shell's status for Ctrl-C
+_pressed = False
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        import signal
+
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not with nohup
+            signal.signal(signal.SIGINT, _interrupt)
+        sys.unraisablehook = _report
+        from mictree import cli
+
+        try:
+            cli.main()
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except BaseException as end:
+        told = isinstance(end, SystemExit) and end.code == INTERRUPTED
+        if isinstance(end, KeyboardInterrupt) or (_pressed and not told):
+            _leave()
+        raise
+
+
+def _interrupt(_number: int, frame: object) -> None:
+    """Answer Ctrl-C."""
+    global _pressed
+    if _pressed or _imports(frame):
+        _leave()
+    _pressed = True
+    raise KeyboardInterrupt
+
+
+def _imports(frame: object) -> bool:
+    """Whether a module is being imported."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):  # type: ignore[attr-defined]
+            return True
+        frame = frame.f_back  # type: ignore[attr-defined]
+    return False
+
+
+def _report(error: "sys.UnraisableHookArgs") -> None:
+    """Answer a Ctrl-C that C code cannot pass on; print other errors as usual."""
+    if error.exc_type is KeyboardInterrupt:
+        _leave()
+    sys.__unraisablehook__(error)
+
+
+def _leave() -> None:
+    """End the process, whatever it is doing."""
+    try:
+        if os.isatty(2):
+            os.write(2, b"\x1b[?25h\n")  # a progress display hides the cursor
+        os.write(2, b"mictree: interrupted\n")
+    finally:
+        os._exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,12 +1,14 @@
 """Formulas: what is printed is read back, and nothing a user types does more than a ValueError."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.functions.read_once import as_formula
+from mictree.functions.read_once import _Parser, as_formula
 from tests.strategies import FormulaCase, all_inputs, formula_cases, formula_text, formulas
 from tests.strategies import identifiers as any_identifiers
 
@@ -180,6 +182,77 @@ def test_a_hundred_thousand_levels(text):
 def test_a_hundred_thousand_levels_left_open(text):
     with pytest.raises(ValueError, match="position"):
         mt.ReadOnceDNF.parse(text)
+
+
+def names(count: int) -> list[str]:
+    return [f"x{number}" for number in range(count)]
+
+
+SHAPES = {
+    "and": lambda count: " & ".join(names(count)),
+    "or": lambda count: " | ".join(names(count)),
+    "pairs": lambda count: " | ".join(f"({a} & ~{a}y)" for a in names(count // 2)),
+    "right and": lambda count: " & (".join(names(count)) + ")" * (count - 1),
+    "right or": lambda count: " | (".join(names(count)) + ")" * (count - 1),
+    "left and": lambda count: "(" * (count - 1) + ") & ".join(names(count)),
+    "left or": lambda count: "(" * (count - 1) + ") | ".join(names(count)),
+    "both": lambda count: (
+        " & (".join(names(count // 2))
+        + " & y"
+        + ") & z".join(["", *map(str, range(1, count // 2))])
+    ),
+    "mixed": lambda count: " | (~".join(names(count)) + ")" * (count - 1),
+    "levels": lambda count: "(" * count + "a" + ")" * count,
+    "negations": lambda count: "~" * count + "a",
+    "spaces": lambda count: "a" + " " * count + "|" + "\n" * count + "b",
+    "one name": lambda count: "a" * count,
+}
+
+
+@pytest.mark.parametrize("shape", ["right and", "right or"])
+def test_a_hundred_thousand_names_nested_to_the_right(shape):
+    formula = mt.ReadOnceDNF.parse(SHAPES[shape](100_000))
+    assert formula.variables == (*names(100_000),)
+    assert len(formula.terms) == (1 if shape == "right and" else 100_000)
+
+
+def work(monkeypatch, text: str) -> int:
+    """Lines of Python that parsing runs, and the values inside the parts that it joins."""
+    counted = 0
+    reduce = _Parser._reduce
+
+    def count_parts(self) -> None:
+        nonlocal counted
+        waiting: list = [*self.parts[-2:]]
+        while waiting:
+            part = waiting.pop()
+            counted += 1
+            if isinstance(part, list | tuple):
+                waiting += part
+        reduce(self)
+
+    def count_lines(frame, event, _):
+        nonlocal counted
+        if frame.f_code is count_parts.__code__:
+            return None
+        counted += event == "line"
+        return count_lines
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_Parser, "_reduce", count_parts)
+        before = sys.gettrace()
+        sys.settrace(count_lines)
+        try:
+            mt.ReadOnceDNF.parse(text)
+        finally:
+            sys.settrace(before)
+    return counted
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_parsing_takes_work_in_proportion_to_the_text(monkeypatch, shape):
+    few, many = (work(monkeypatch, SHAPES[shape](count)) for count in (100, 1000))
+    assert many <= 10.5 * few
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=5))

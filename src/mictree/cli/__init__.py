@@ -48,16 +48,27 @@ def main() -> None:
     try:
         status = app(standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     except typer.TyperException as error:
         status = _fail(error.format_message())  # type: ignore[attr-defined]  # every subclass has it
+    except (BrokenPipeError, SystemExit) as end:  # typer and rich exit when a pipe breaks
+        if not isinstance(end, BrokenPipeError) and not isinstance(end.__context__, OSError):
+            raise
+        status = _drop_output()
     except (ValueError, OSError) as error:
         status = _fail(str(error))
     if status == INTERRUPTED:
         print("mictree: interrupted", file=sys.stderr)
     sys.exit(status)
+
+
+def _drop_output() -> int:
+    """The reader, such as `head`, has seen enough; what is still buffered goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    return 0
 
 
 def _fail(message: str) -> int:

@@ -3,9 +3,11 @@
 A formula is an *or* of terms, a term an *and* of literals, and no variable appears twice.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -159,18 +161,30 @@ def binary_matrix(X: np.typing.ArrayLike, names: Sequence[str]) -> np.typing.NDA
     return ones
 
 
-# A parsed part is a list of terms, a term a list of (name, positive, position).
-_Part = list[list[tuple[str, bool, int]]]
+class _Part(NamedTuple):
+    """A parsed part of a formula: its first literal, and how many literals and terms it has."""
+
+    first: int
+    literals: int
+    terms: int
+
+
 _PRECEDENCE = {"|": 1, "&": 2, "~": 3}
 
 
 class _Parser:
-    """Operator precedence with explicit stacks, so that depth and length are unbounded."""
+    """Operator precedence with explicit stacks, so that depth and length are unbounded.
+
+    A formula's literals stand in the order of its text, however they are nested, so a part is only
+    a range of them, and joining two parts takes the same time for all.
+    """
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
             raise TypeError(f"a formula must be a text; got {type(text).__name__}")
         self.text = text
+        self.literals: list[tuple[str, bool, int]] = []  # name, positive, position
+        self.starts: set[int] = {0}  # literals that start a term
         self.parts: list[_Part] = []
         self.operators: list[tuple[str, int]] = []
 
@@ -190,7 +204,7 @@ class _Parser:
             if operator == "(":
                 self._fail("'(' is never closed", position)
             self._reduce()
-        return self._build(self.parts[0])
+        return self._build()
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:
         """Kind, value and position of each token; a name is whatever Python would take as one."""
@@ -217,7 +231,8 @@ class _Parser:
     def _operand(self, kind: str, value: str, position: int) -> bool:
         """Take one token where a literal may start; say whether an operand is still due."""
         if kind == "name":
-            self.parts.append([[(value, True, position)]])
+            self.parts.append(_Part(len(self.literals), 1, 1))
+            self.literals.append((value, True, position))
             return False
         if kind == "(" or value == "~":
             self.operators.append((value, position))
@@ -246,24 +261,33 @@ class _Parser:
         operator, position = self.operators.pop()
         right = self.parts.pop()
         if operator == "~":
-            if len(right) != 1 or len(right[0]) != 1:
+            if right.literals != 1:
                 self._fail("only a single variable may be negated", position)
-            name, positive, start = right[0][0]
-            self.parts.append([[(name, not positive, start)]])
-        elif operator == "|":
-            self.parts[-1].extend(right)
+            name, positive, start = self.literals[right.first]
+            self.literals[right.first] = name, not positive, start
+            self.parts.append(right)
+            return
+        left = self.parts.pop()
+        literals = left.literals + right.literals
+        if operator == "|":
+            self.starts.add(right.first)
+            self.parts.append(_Part(left.first, literals, left.terms + right.terms))
         else:
-            if len(right) != 1 or len(self.parts[-1]) != 1:
+            if left.terms != 1 or right.terms != 1:
                 self._fail("not a DNF: 'and' may not join an 'or'", position)
-            self.parts[-1][0].extend(right[0])
+            self.parts.append(_Part(left.first, literals, 1))
 
-    def _build(self, terms: _Part) -> ReadOnceDNF:
+    def _build(self) -> ReadOnceDNF:
         seen: set[str] = set()
-        for name, _, position in (literal for term in terms for literal in term):
+        terms: list[list[Literal]] = []
+        for number, (name, positive, position) in enumerate(self.literals):
             if name in seen:
                 self._fail(f"each variable may appear only once; {name} appears again", position)
             seen.add(name)
-        return ReadOnceDNF(tuple(Term(tuple(Literal(n, p) for n, p, _ in term)) for term in terms))
+            if number in self.starts:
+                terms.append([])
+            terms[-1].append(Literal(name, positive))
+        return ReadOnceDNF(tuple(Term(tuple(term)) for term in terms))
 
     def _fail(self, reason: str, position: int) -> bool:
         shown = self.text[max(0, position - 20) : position + 20]
@@ -274,6 +298,6 @@ def check_names(names: Sequence[str] | Mapping[str, object]) -> tuple[str, ...]:
     """Distinct identifiers, as a tuple."""
     checked = tuple(Literal(name).variable for name in names)
     if len(set(checked)) < len(checked):
-        twice = next(name for name in checked if checked.count(name) > 1)
+        twice = Counter(checked).most_common(1)[0][0]
         raise ValueError(f"variable names must differ; {twice} is given twice")
     return checked

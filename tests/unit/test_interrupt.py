@@ -1,0 +1,186 @@
+"""Ctrl-C and closed pipes: one line and status 130, or nothing and status 0."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+LINE = "mictree: interrupted\n"
+EXAMPLE = "x1 & x2 | y1 & y2 & y3"
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="sends signals to forked processes")
+
+# Forks a command at every so many calls of a function. Each child gets SIGINT right there; the
+# parent goes on and checks what its children printed and how they ended.
+FORKING = """
+import os, signal, sys
+from mictree import __main__ as entry
+
+folder, every = sys.argv[1], int(sys.argv[2])
+sys.argv[1:3] = []
+parent = os.getpid()
+calls = forks = 0
+wrong = []
+
+def interrupt():
+    global forks
+    forks += 1
+    path = os.path.join(folder, "stderr")
+    late = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    child = os.fork()
+    if child == 0:
+        sys.setprofile(None)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+        signal.raise_signal(signal.SIGINT)
+        return
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with open(path) as file:
+        found = status, file.read()
+    if found != ((0, "") if late else (130, "mictree: interrupted\\n")):
+        frame, stack = sys._getframe(1), []
+        while frame is not None:
+            stack.append(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+            frame = frame.f_back
+        wrong.append((calls, found, stack[:8]))
+
+def profile(frame, event, _):
+    global calls
+    if event in ("call", "c_call"):
+        calls += 1
+        if calls % every == 5:  # the first ones: main is called, and protects itself
+            interrupt()
+
+sys.setprofile(profile)
+try:
+    entry.main()
+except SystemExit as end:
+    sys.setprofile(None)
+    if os.getpid() != parent:
+        raise
+    assert not end.code, end.code
+assert not wrong, (len(wrong), wrong[:3])
+print("forks", forks)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "every"),
+    [
+        (["grow", EXAMPLE, "--size", "3"], 4001),
+        (["optimal", EXAMPLE, "--size", "3", "--json"], 20011),
+        (["--help"], 8009),
+    ],
+)
+def test_ctrl_c_at_many_moments(tmp_path, words, every):
+    subprocess.run([sys.executable, "-m", "mictree", *words], capture_output=True, check=True)
+    # now kernels are compiled, which would print a line of its own
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING, str(tmp_path), str(every), *words],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout.split("forks ")[1]) >= 20
+
+
+def run(code: str, *words: str) -> tuple[int, str, str]:
+    """The command line, with its commands replaced by some code."""
+    script = f"""
+import os, signal, sys
+from unittest import mock
+from mictree import __main__ as entry, cli
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+def command():
+{textwrap.indent(textwrap.dedent(code), "    ")}
+
+with mock.patch.object(cli, "app", lambda **_: command()):
+    entry.main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "press()",
+        # C code that calls Python and cannot pass an exception on
+        "import ctypes\nctypes.CFUNCTYPE(None)(press)()",
+        "type('Dying', (), {'__del__': lambda self: press()})()\nprint('done')",
+        # whoever catches it
+        "try:\n    press()\nexcept KeyboardInterrupt:\n    raise ImportError('numpy') from None",
+        "try:\n    press()\nexcept KeyboardInterrupt:\n    pass",
+        # a second one while the first is being answered
+        "try:\n    press()\nfinally:\n    press()\n    print('cleaned up', flush=True)",
+        # with threads at work
+        "import threading\nthreading.Thread(target=press).start()\nimport time\ntime.sleep(60)",
+    ],
+)
+def test_ctrl_c_is_one_line(code):
+    assert run(code) == (130, "", LINE)
+
+
+def test_the_first_ctrl_c_lets_commands_clean_up():
+    code = "try:\n    press()\nfinally:\n    print('cleaned up', flush=True)"
+    assert run(code) == (130, "cleaned up\n", LINE)
+
+
+def test_ctrl_c_after_the_last_output_is_too_late():
+    code = "import atexit\natexit.register(press)\nprint('all')"
+    assert run(code) == (0, "all\n", "")
+
+
+def test_other_errors_in_callbacks_are_shown():
+    status, _, shown = run("import ctypes\nctypes.CFUNCTYPE(None)(lambda: 1 / 0)()")
+    assert status == 0
+    assert "ZeroDivisionError" in shown
+
+
+def test_ignored_ctrl_c_stays_ignored():
+    """As under nohup."""
+    script = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    script += "from mictree import __main__, cli; "
+    script += "cli.app = lambda **_: signal.raise_signal(signal.SIGINT); __main__.main()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_importing_the_package_imports_nothing_else():
+    """What it imported would come before the command line can answer Ctrl-C."""
+    code = "import sys; before = {*sys.modules}; import mictree; print({*sys.modules} - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "{'mictree'}\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        ["grow", EXAMPLE],
+        ["grow", EXAMPLE, "--json"],
+        ["mic", EXAMPLE, "--max-size", "8"],
+        ["optimal", EXAMPLE, "--size", "5"],
+        ["sweep", "--variables", "6"],
+    ],
+)
+@pytest.mark.parametrize("both", [False, True])
+def test_a_closed_pipe_is_no_error(words, both):
+    """As in ``mictree grow ... | head`` and ``mictree grow ... 2>&1 | head``."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "mictree", *words], stdout=writer, text=True, check=False,
+        stderr=writer if both else subprocess.PIPE,
+    )  # fmt: skip
+    os.close(writer)
+    assert done.returncode == 0
+    shown = (done.stderr or "").splitlines()
+    assert [line for line in shown if not line.startswith("mictree: compiling kernels")] == []
