@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from mictree.optimal.base import repeat_last
+from mictree.optimal.result import repeat_last
 
 
 class Counting:
