@@ -3,16 +3,15 @@
 A formula is an *or* of terms, a term an *and* of literals, and no variable appears twice.
 """
 
-from collections import Counter
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-_SPELLINGS = {"&": ("&", "and", "∧"), "|": ("|", "or", "∨"), "~": ("~", "not", "¬")}
-OPERATORS = {text: operator for operator, texts in _SPELLINGS.items() for text in texts}
+from mictree.functions.syntax import CONSTANTS, OPERATORS, PRECEDENCE, fail, postfix
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class ReadOnceDNF:
         Accepts ``& | ~``, ``and or not`` and ``∧ ∨ ¬``, and parentheses wherever what they
         enclose leaves the whole in disjunctive normal form.
         """
-        return _Parser(text).formula()
+        return _build(text)
 
     @classmethod
     def of_sizes(cls, sizes: Sequence[int]) -> "ReadOnceDNF":
@@ -161,143 +160,60 @@ def binary_matrix(X: np.typing.ArrayLike, names: Sequence[str]) -> np.typing.NDA
     return ones
 
 
-class _Part(NamedTuple):
-    """A parsed part of a formula: its first literal, and how many literals and terms it has."""
-
-    first: int
-    literals: int
-    terms: int
+# A parsed part is a row of terms, a term a row of (name, positive, position).
+_Term = deque[tuple[str, bool, int]]
+_Part = deque[_Term]
 
 
-_PRECEDENCE = {"|": 1, "&": 2, "~": 3}
-
-
-class _Parser:
-    """Operator precedence with explicit stacks, so that depth and length are unbounded.
-
-    A formula's literals stand in the order of its text, however they are nested, so a part is only
-    a range of them, and joining two parts takes the same time for all.
-    """
-
-    def __init__(self, text: str) -> None:
-        if not isinstance(text, str):
-            raise TypeError(f"a formula must be a text; got {type(text).__name__}")
-        self.text = text
-        self.literals: list[tuple[str, bool, int]] = []  # name, positive, position
-        self.starts: set[int] = {0}  # literals that start a term
-        self.parts: list[_Part] = []
-        self.operators: list[tuple[str, int]] = []
-
-    def formula(self) -> ReadOnceDNF:
-        expect_operand = True
-        for kind, value, position in self._tokens():
-            if expect_operand:
-                expect_operand = self._operand(kind, value, position)
-            else:
-                expect_operand = self._operator(kind, value, position)
-        if expect_operand:
-            if not self.operators:
-                raise ValueError("a formula must have at least one term; the text is empty")
-            self._fail("a literal is missing", len(self.text))
-        while self.operators:
-            operator, position = self.operators[-1]
-            if operator == "(":
-                self._fail("'(' is never closed", position)
-            self._reduce()
-        return self._build()
-
-    def _tokens(self) -> Iterator[tuple[str, str, int]]:
-        """Kind, value and position of each token; a name is whatever Python would take as one."""
-        text, start = self.text, 0
-        while start < len(text):
-            end = start
-            while end < len(text) and f"x{text[end]}".isidentifier():
-                end += 1
-            word = text[start:end]
-            if word in OPERATORS:
-                yield "operator", OPERATORS[word], start
-            elif word:
-                if not word.isidentifier():
-                    self._fail(f"{word!r} is not an identifier", start)
-                yield "name", word, start
-            elif text[start] in OPERATORS:
-                yield "operator", OPERATORS[text[start]], start
-            elif text[start] in "()":
-                yield text[start], text[start], start
-            elif not text[start].isspace():
-                self._fail(f"unknown character {text[start]!r}", start)
-            start = max(end, start + 1)
-
-    def _operand(self, kind: str, value: str, position: int) -> bool:
-        """Take one token where a literal may start; say whether an operand is still due."""
-        if kind == "name":
-            self.parts.append(_Part(len(self.literals), 1, 1))
-            self.literals.append((value, True, position))
-            return False
-        if kind == "(" or value == "~":
-            self.operators.append((value, position))
-            return True
-        if not self.operators and not self.parts:
-            self._fail(f"a formula must not start with {value!r}", position)
-        return self._fail(f"a literal is missing before {value!r}", position)
-
-    def _operator(self, kind: str, value: str, position: int) -> bool:
-        """Take one token after an operand; say whether an operand is due next."""
-        if kind == ")":
-            while self.operators and self.operators[-1][0] != "(":
-                self._reduce()
-            if not self.operators:
-                self._fail("')' has no '('", position)
-            self.operators.pop()
-            return False
-        if kind != "operator" or value == "~":
-            self._fail(f"'&' or '|' is missing before {value!r}", position)
-        while self.operators and _PRECEDENCE.get(self.operators[-1][0], 0) >= _PRECEDENCE[value]:
-            self._reduce()
-        self.operators.append((value, position))
-        return True
-
-    def _reduce(self) -> None:
-        operator, position = self.operators.pop()
-        right = self.parts.pop()
-        if operator == "~":
-            if right.literals != 1:
-                self._fail("only a single variable may be negated", position)
-            name, positive, start = self.literals[right.first]
-            self.literals[right.first] = name, not positive, start
-            self.parts.append(right)
-            return
-        left = self.parts.pop()
-        literals = left.literals + right.literals
-        if operator == "|":
-            self.starts.add(right.first)
-            self.parts.append(_Part(left.first, literals, left.terms + right.terms))
+def _build(text: str) -> ReadOnceDNF:
+    parts: list[_Part] = []
+    for symbol, position in postfix(text):
+        if symbol in CONSTANTS:
+            fail(text, f"a read-once DNF has no constants; got {symbol!r}", position)
+        elif symbol in PRECEDENCE:
+            _reduce(text, symbol, position, parts)
         else:
-            if left.terms != 1 or right.terms != 1:
-                self._fail("not a DNF: 'and' may not join an 'or'", position)
-            self.parts.append(_Part(left.first, literals, 1))
+            parts.append(deque([deque([(symbol, True, position)])]))
+    terms = parts[0]
+    seen: set[str] = set()
+    for name, _, position in (literal for term in terms for literal in term):
+        if name in seen:
+            fail(text, f"each variable may appear only once; {name} appears again", position)
+        seen.add(name)
+    return ReadOnceDNF(tuple(Term(tuple(Literal(n, p) for n, p, _ in term)) for term in terms))
 
-    def _build(self) -> ReadOnceDNF:
-        seen: set[str] = set()
-        terms: list[list[Literal]] = []
-        for number, (name, positive, position) in enumerate(self.literals):
-            if name in seen:
-                self._fail(f"each variable may appear only once; {name} appears again", position)
-            seen.add(name)
-            if number in self.starts:
-                terms.append([])
-            terms[-1].append(Literal(name, positive))
-        return ReadOnceDNF(tuple(Term(tuple(term)) for term in terms))
 
-    def _fail(self, reason: str, position: int) -> bool:
-        shown = self.text[max(0, position - 20) : position + 20]
-        raise ValueError(f"{reason}, at position {position + 1} (near {shown!r})")
+def _reduce(text: str, operator: str, position: int, parts: list[_Part]) -> None:
+    """Replace the operator's operands, at the end of ``parts``, by the result."""
+    right = parts.pop()
+    if operator == "~":
+        if len(right) != 1 or len(right[0]) != 1:
+            fail(text, "only a single variable may be negated", position)
+        name, positive, start = right[0][0]
+        parts.append(deque([deque([(name, not positive, start)])]))
+    elif operator == "|":
+        parts[-1] = _join(parts[-1], right)
+    elif operator == "&":
+        if len(right) != 1 or len(parts[-1]) != 1:
+            fail(text, "not a DNF: 'and' may not join an 'or'", position)
+        parts[-1][0] = _join(parts[-1][0], right[0])
+    else:
+        fail(text, f"a DNF has only '~', '&' and '|'; got {operator!r}", position)
+
+
+def _join(left: deque[Any], right: deque[Any]) -> deque[Any]:
+    """Both in order; the shorter one is moved, so that no shape of a formula takes long."""
+    if len(left) >= len(right):
+        left.extend(right)
+        return left
+    right.extendleft(reversed(left))
+    return right
 
 
 def check_names(names: Sequence[str] | Mapping[str, object]) -> tuple[str, ...]:
     """Distinct identifiers, as a tuple."""
     checked = tuple(Literal(name).variable for name in names)
     if len(set(checked)) < len(checked):
-        twice = Counter(checked).most_common(1)[0][0]
+        twice = next(name for name in checked if checked.count(name) > 1)
         raise ValueError(f"variable names must differ; {twice} is given twice")
     return checked
