@@ -101,11 +101,7 @@ class Expression:
     def truth_table(self, variables: Sequence[str] | None = None) -> np.typing.NDArray[np.uint8]:
         """The value on all inputs; bit i of the row number is the value of variable i."""
         names = self.variables if variables is None else tuple(variables)
-        if len(names) > MAX_VARIABLES:
-            raise ValueError(
-                f"a table may have at most {MAX_VARIABLES} variables, {2**MAX_VARIABLES} rows; "
-                f"there are {len(names)} variables"
-            )
+        check_variables(len(names))
         rows = np.arange(2 ** len(names))[:, None] >> np.arange(len(names)) & 1
         return self.evaluate(rows.astype(bool), names)
 
@@ -193,3 +189,12 @@ class Expression:
                 pair = (second_value, first_value) if right_first else (first_value, second_value)
                 results.append(_OPERATIONS[symbol](*pair))
         return results[0]
+
+
+def check_variables(count: int) -> None:
+    """Refuse a table of too many variables."""
+    if count > MAX_VARIABLES:
+        raise ValueError(
+            f"a table may have at most {MAX_VARIABLES} variables, {2**MAX_VARIABLES} rows; "
+            f"there are {count} variables"
+        )

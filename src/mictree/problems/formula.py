@@ -1,15 +1,14 @@
 """A read-once DNF under a product distribution, with exact probabilities."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.checks import as_fraction
-from mictree.functions.read_once import ReadOnceDNF, as_formula, check_names
+from mictree.functions.read_once import ReadOnceDNF, as_formula
 from mictree.problems.base import (
     EVEN,
     NEAR_EVEN,
@@ -20,6 +19,7 @@ from mictree.problems.base import (
     Splits,
     settle,
 )
+from mictree.problems.biases import Biases, read_biases
 
 # What is left of a term: the places of its literals' satisfaction probabilities among the distinct
 # ones, ascending. () is a satisfied term.
@@ -27,7 +27,6 @@ TermValues = tuple[int, ...]
 Chances = tuple[float, float]  # that a term is satisfied, and that it fails
 # rates of label 0 and 1 when a literal fails, when it is satisfied, and their difference
 _After = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
-Biases = float | Fraction | Sequence[float | Fraction] | Mapping[str, float | Fraction]
 
 
 class _State(NamedTuple):
@@ -70,7 +69,7 @@ class FormulaProblem(Problem):
 
     def __init__(self, formula: str | ReadOnceDNF, bias: Biases = 0.5) -> None:
         self.formula = as_formula(formula)
-        self.biases = _read_biases(self.formula, bias)
+        self.biases = read_biases(self.formula.variables, bias)
         literals = {literal.variable: literal for term in self.formula.terms for literal in term}
         self._positive = np.array(
             [name not in literals or literals[name].positive for name in self.biases]
@@ -267,40 +266,6 @@ class FormulaProblem(Problem):
                     float(rate), Fraction(_any(self.term_probability(t, True) for t in present))
                 )
         return Leaf(one * math.prod(state.path), rate, satisfied or not present, state)
-
-
-def _read_biases(formula: ReadOnceDNF, bias: Biases) -> dict[str, Fraction]:
-    """Every variable's bias as a checked Fraction, the formula's variables first."""
-    names = formula.variables
-    if isinstance(bias, Mapping):
-        for name in names:
-            if name not in bias:
-                raise ValueError(f"every variable needs a bias; there is none for {name}")
-        given = {name: bias[name] for name in (*names, *bias)}
-    elif isinstance(bias, str) or not np.iterable(bias):
-        given = dict.fromkeys(names, bias)
-    else:
-        values = list(bias)
-        if len(values) != len(names):
-            raise ValueError(
-                f"bias must have one number for each of the {len(names)} variables; "
-                f"it has {len(values)}"
-            )
-        given = dict(zip(names, values, strict=True))
-    check_names(given)
-    return {name: _read_bias(name, value) for name, value in given.items()}
-
-
-def _read_bias(name: str, value: object) -> Fraction:
-    try:
-        bias = as_fraction(value)
-    except (ValueError, OverflowError):  # text, nan, infinity
-        raise ValueError(
-            f"bias must be a number strictly between 0 and 1; {name} has {value!r}"
-        ) from None
-    if not 0 < bias < 1:
-        raise ValueError(f"bias must lie strictly between 0 and 1; {name} has {value}")
-    return bias
 
 
 def without(term: TermValues, value: int) -> TermValues:
