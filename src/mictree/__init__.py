@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         optimal_trees,
         staircase_tree,
     )
-    from mictree.problems import FormulaProblem, Leaf, Problem, TableProblem
+    from mictree.problems import FormulaProblem, Leaf, Problem, TableProblem, distributions
     from mictree.problems.sample import SampleProblem
     from mictree.tree import Tree
 
@@ -57,6 +57,7 @@ __all__ = [
     "Tree",
     "__version__",
     "compare",
+    "distributions",
     "families",
     "identify_rule",
     "impurity",
@@ -90,7 +91,7 @@ _NAMES = {
         "optimal_trees",
         "staircase_tree",
     ),
-    "problems": ("FormulaProblem", "Leaf", "Problem", "TableProblem"),
+    "problems": ("FormulaProblem", "Leaf", "Problem", "TableProblem", "distributions"),
     "problems.sample": ("SampleProblem",),
     "tree": ("Tree",),
 }

@@ -25,9 +25,11 @@ def test_a_ragged_table():
         mt.TableProblem([[0], [1, 0]])
 
 
-@pytest.mark.parametrize("label", [2, -1, 0.5, math.nan, math.inf, "1", None, "yes"], ids=repr)
-def test_labels_are_0_or_1(label):
-    with pytest.raises(ValueError, match=r"labels must be 0 or 1; got .*\w"):
+@pytest.mark.parametrize("label", [2, -1, 1.5, math.nan, math.inf, "1", None, "yes"], ids=repr)
+def test_labels_are_0_or_1_or_probabilities(label):
+    with pytest.raises(
+        ValueError, match=r"labels must be 0 or 1, or probabilities between them; row 1 has .*\w"
+    ):
         mt.TableProblem([0, label])
 
 

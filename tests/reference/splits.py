@@ -7,7 +7,7 @@ split here, and a variable that is constant at a leaf is no candidate there.
 from decimal import Decimal, localcontext
 
 from .impurity import IMPURITIES, MANY_DIGITS, as_decimal
-from .table import Table, Tree, branch_probability, majority_label, positive_rate
+from .table import Table, Tree, branch_probability, is_pure, majority_label, positive_rate
 
 TIE = Decimal("1e-10")  # relative to the larger of two numbers
 ZERO = Decimal("1e-100")  # far above the rounding error of 120 digits
@@ -17,7 +17,7 @@ Path = tuple[tuple[str, int], ...]  # the tests that lead from the root to a lea
 
 def candidates(table: Table, leaf: Path) -> list[str]:
     """The variables that may split the leaf, in declared order: none if the leaf is pure."""
-    if positive_rate(table, dict(leaf)) in (0, 1):
+    if is_pure(table, dict(leaf)):
         return []
     unused = [name for name in table.names if name not in dict(leaf)]  # F_l
     return [name for name in unused if 0 < branch_probability(table, dict(leaf), name) < 1]

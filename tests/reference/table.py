@@ -17,10 +17,13 @@ Tree = int | tuple[str, "Tree", "Tree"]  # label, or (name, subtree at 0, subtre
 
 @dataclass(frozen=True)
 class Table:
-    """A Boolean function and a joint distribution: bit i of a row number is variable i."""
+    """A Boolean function and a joint distribution: bit i of a row number is variable i.
+
+    A label is 0, 1 or, where labels are noisy, P[y = 1 given x].
+    """
 
     names: tuple[str, ...]
-    labels: tuple[int, ...]
+    labels: tuple[int | Fraction, ...]
     weights: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
@@ -63,12 +66,24 @@ def reach(table: Table, restriction: Restriction) -> Fraction:
 def positive_reach(table: Table, restriction: Restriction) -> Fraction:
     """The probability p(l) q(l) that x satisfies the restriction and its label is 1."""
     rows = matching_rows(table, restriction)
-    return sum((table.weights[row] for row in rows if table.labels[row] == 1), Fraction(0))
+    return sum((table.weights[row] * table.labels[row] for row in rows), Fraction(0))
 
 
 def positive_rate(table: Table, restriction: Restriction) -> Fraction:
     """The probability q(l) of label 1 given the restriction; ZeroDivisionError if unreachable."""
     return positive_reach(table, restriction) / reach(table, restriction)
+
+
+def is_pure(table: Table, restriction: Restriction) -> bool:
+    """Whether all inputs that satisfy the restriction share one P[y = 1 given x]."""
+    rows = matching_rows(table, restriction)
+    return len({table.labels[row] for row in rows if table.weights[row] > 0}) <= 1
+
+
+def bayes_error(table: Table) -> Fraction:
+    """The least error of any function of the variables."""
+    pairs = zip(table.weights, table.labels, strict=True)
+    return sum((weight * min(label, 1 - label) for weight, label in pairs), Fraction(0))
 
 
 def branch_probability(table: Table, restriction: Restriction, name: str) -> Fraction:
@@ -93,8 +108,8 @@ def tree_error(table: Table, tree: Tree) -> Fraction:
     """The probability E(T) that the tree predicts wrongly."""
     wrong = Fraction(0)
     for row, (label, weight) in enumerate(zip(table.labels, table.weights, strict=True)):
-        if predict(tree, table.assignment(row)) != label:
-            wrong += weight
+        predicted = predict(tree, table.assignment(row))
+        wrong += weight * (1 - label if predicted == 1 else label)
     return wrong
 
 

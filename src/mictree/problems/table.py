@@ -1,24 +1,23 @@
-"""Any Boolean function under any joint distribution, on few variables."""
+"""Any Boolean function, or any noisy labels, under any joint distribution, on few variables."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.checks import as_fraction
+from mictree.functions.expression import MAX_VARIABLES, Expression, check_variables
 from mictree.functions.read_once import check_names
 from mictree.problems.base import EVEN, FloatArray, Leaf, Problem, Splits, settle
-
-MAX_VARIABLES = 16  # 3**16 subcubes, 43 million, is what memory holds
-SUM_TOLERANCE = 1e-9
+from mictree.problems.biases import Biases, read_biases
+from mictree.problems.distributions import product, read_distribution
 
 
 class _State(NamedTuple):
-    subcube: int  # in base 3, digit i: 0 or 1 where variable i is fixed, 2 where it is free
-    free: tuple[int, ...]
+    values: tuple[int | None, ...]  # of each variable; None where it is free
     exact: bool
 
 
@@ -27,21 +26,34 @@ class TableProblem(Problem):
 
     Parameters
     ----------
-    truth_table : 2**n labels, 0 or 1; bit i of the row number is the value of variable i
+    truth_table : 2**n labels, each 0, 1 or P[y = 1 given x]; bit i of the row number is the value
+        of variable i
     probabilities : 2**n numbers that sum to one; by default all rows are equally likely. Floats are
         read as written, and scaled to sum to one exactly.
     variables : names; by default ``x1`` to ``xn``
+
+    Attributes
+    ----------
+    truth_table : an array of 0 and 1, or of Fractions where some label is neither
+
+    Notes
+    -----
+    With noisy labels a leaf is pure, and never split, when all its inputs share one
+    P[y = 1 given x]; the least error that any tree can have is the Bayes error.
 
     Examples
     --------
     >>> xor = TableProblem([0, 1, 1, 0])
     >>> xor.positive_rate({"x1": 1})
     0.5
+    >>> noisy = TableProblem([0.1, 0.9, 0.5, 1])
+    >>> noisy.positive_rate({"x1": 0}, exact=True)
+    Fraction(3, 10)
     """
 
     def __init__(
         self,
-        truth_table: Sequence[int] | np.typing.ArrayLike,
+        truth_table: Sequence[float | Fraction] | np.typing.ArrayLike,
         probabilities: Iterable[float | Fraction] | None = None,
         variables: Sequence[str] | None = None,
     ) -> None:
@@ -58,9 +70,69 @@ class TableProblem(Problem):
         self.probabilities = (
             (Fraction(1, rows),) * rows
             if probabilities is None
-            else _read_probabilities(probabilities, rows)
+            else read_distribution(probabilities, rows)
         )
-        self._boxes: dict[int, _Box] = {}
+
+    @classmethod
+    def from_formula(
+        cls,
+        formula: str | Expression,
+        bias: Biases = 0.5,
+        variables: Sequence[str] | None = None,
+    ) -> "TableProblem":
+        """Any Boolean expression of independent variables.
+
+        Parameters
+        ----------
+        formula : such as ``(a | b) & ~c ^ a``; see ``Expression.parse``
+        bias : as for ``FormulaProblem``: one number, one for each variable, or a mapping, whose
+            extra names become irrelevant variables
+        variables : the names in declared order, irrelevant ones among them; by default those of the
+            formula in the order in which they are first written
+
+        Examples
+        --------
+        >>> TableProblem.from_formula("a ^ b", bias={"a": 0.5, "b": 0.1, "z": 0.5}).variables
+        ('a', 'b', 'z')
+        """
+        expression = formula if isinstance(formula, Expression) else Expression.parse(formula)
+        names = expression.variables if variables is None else tuple(variables)
+        biases = read_biases(names, bias)
+        table = expression.truth_table(tuple(biases))
+        return cls(table, product(biases), tuple(biases))
+
+    @classmethod
+    def from_function(
+        cls,
+        function: Callable[..., Any],
+        variables: Sequence[str],
+        bias: Biases = 0.5,
+    ) -> "TableProblem":
+        """Any function of independent variables.
+
+        Parameters
+        ----------
+        function : called once for each row, with the values of the variables, 0 or 1, in declared
+            order; returns a label, True or False, or P[y = 1 given x]
+        variables : names in declared order
+        bias : as in ``from_formula``
+
+        Examples
+        --------
+        >>> majority = TableProblem.from_function(lambda a, b, c: a + b + c > 1, ["a", "b", "c"])
+        >>> majority.truth_table
+        array([0, 0, 0, 1, 0, 1, 1, 1], dtype=uint8)
+        """
+        names = check_names(variables)
+        biases = read_biases(names, bias)
+        check_variables(len(biases))
+        labels = [
+            function(*(row >> place & 1 for place in range(len(names))))
+            for row in range(2 ** len(names))
+        ]
+        # variables that only the biases name come last, so the labels repeat
+        table = labels * 2 ** (len(biases) - len(names))
+        return cls(table, product(biases), tuple(biases))
 
     def __repr__(self) -> str:
         return f"TableProblem({len(self.truth_table)} rows, variables={list(self._variables)})"
@@ -69,45 +141,42 @@ class TableProblem(Problem):
     def variables(self) -> tuple[str, ...]:
         return self._variables
 
-    @cached_property
+    @property
     def masses(self) -> tuple[np.ndarray, np.ndarray]:
         """The probability of every subcube, and of every subcube with label 1, as floats.
 
-        Indexed by the base-3 number of the subcube.
+        Indexed by the number of the subcube: in base 3, digit i is 0 or 1 where variable i is
+        fixed, 2 where it is free.
         """
-        rows = np.array([float(number) for number in self.probabilities])
-        return sum_subcubes(rows), sum_subcubes(rows * self.truth_table)
-
-    @cached_property
-    def _scaled_rows(self) -> tuple[np.ndarray, int]:
-        """Every row's probability as an integer, and the one denominator of all of them."""
-        denominator = math.lcm(*(number.denominator for number in self.probabilities))
-        kind = np.int64 if denominator < 2**62 else object
-        rows = np.array([int(number * denominator) for number in self.probabilities], dtype=kind)
-        return rows, denominator
+        mass, positive = self._rows
+        return over_subcubes(mass), over_subcubes(positive)
 
     @cached_property
     def scaled_masses(self) -> tuple[np.ndarray, np.ndarray, int]:
         """The same as integers, and the one denominator of all of them."""
-        rows, denominator = self._scaled_rows
-        labels = self.truth_table.astype(rows.dtype)
-        return sum_subcubes(rows), sum_subcubes(rows * labels), denominator
+        (mass, positive), denominator = self._scaled_rows
+        return over_subcubes(mass), over_subcubes(positive), denominator
+
+    @property
+    def settled(self) -> np.typing.NDArray[np.bool_]:
+        """The subcubes in which no split lowers the error: one label is nowhere the less likely."""
+        above = self._possible & (2 * self.truth_table > 1)
+        below = self._possible & (2 * self.truth_table < 1)
+        return ~(over_subcubes(above, np.logical_or) & over_subcubes(below, np.logical_or))
 
     def root(self, exact: bool = False) -> Leaf:
-        free = range(len(self._variables))
-        return self._leaf(_State(3 ** len(free) - 1, tuple(free), exact))
+        return self._leaf(_State((None,) * len(self._variables), exact))
 
     def children(self, leaf: Leaf, variable: int) -> tuple[Leaf, Leaf]:
         state: _State = leaf.state
-        if variable not in state.free:
+        values = list(state.values)
+        if values[variable] is not None:
             name = self._variables[variable]
             raise ValueError(f"a path tests a variable at most once; {name} is tested twice")
-        free = tuple(other for other in state.free if other != variable)
-        low, high = (state.subcube - 2 * 3**variable, state.subcube - 3**variable)
-        return (
-            self._leaf(_State(low, free, state.exact)),
-            self._leaf(_State(high, free, state.exact)),
-        )
+        values[variable] = 0
+        low = self._leaf(_State(tuple(values), state.exact))
+        values[variable] = 1
+        return low, self._leaf(_State(tuple(values), state.exact))
 
     def splits(self, leaf: Leaf) -> Splits:
         parts = [part for part in self._parts(leaf.state) if part.low.mass and part.high.mass]
@@ -131,44 +200,75 @@ class TableProblem(Problem):
 
     def _parts(self, state: _State) -> "list[_Part]":
         """Both halves of a subcube along each of its free variables."""
-        return [
-            _Part(
-                variable,
-                self._box(state.subcube - 2 * 3**variable),
-                self._box(state.subcube - 3**variable),
-            )
-            for variable in state.free
-        ]
-
-    def _box(self, subcube: int) -> "_Box":
-        """The exact masses of a subcube."""
-        rows, _ = self._scaled_rows
-        if rows.dtype != object:
-            masses, positives, _ = self.scaled_masses
-            return _Box(int(masses[subcube]), int(positives[subcube]))
-        if subcube not in self._boxes:
-            # integers of any length for all subcubes at once would fill the memory
-            digits = [subcube // 3**place % 3 for place in range(len(self._variables))]
-            inside = tuple(slice(None) if digit == 2 else digit for digit in reversed(digits))
-            shape = (2,) * len(digits)
-            mass = np.asarray(rows.reshape(shape)[inside])
-            positive = self.truth_table.reshape(shape)[inside] == 1
-            self._boxes[subcube] = _Box(int(mass.sum()), int(mass[positive].sum()))
-        return self._boxes[subcube]
+        free = [place for place, value in enumerate(state.values) if value is None]
+        (low, high), (low_positive, high_positive) = (
+            kind.tolist() for kind in _halves(self._restrict(self._scaled_rows[0], state))
+        )
+        boxes = zip(free, low, low_positive, high, high_positive, strict=True)
+        return [_Part(place, _Box(*halves[:2]), _Box(*halves[2:])) for place, *halves in boxes]
 
     def _leaf(self, state: _State) -> Leaf:
-        box = self._box(state.subcube)
-        _, denominator = self._scaled_rows
-        pure = box.positive in (0, box.mass)
+        scaled, denominator = self._scaled_rows
+        mass, positive = _total(self._restrict(scaled, state)).tolist()
+        least, greatest = self._restrict(self._labels, state)
+        pure = bool(least.min() >= greatest.max())
         if state.exact:
-            reach = Fraction(box.mass, denominator)
             # a leaf that nothing reaches has no rate; 0 makes it pure and free of error
-            rate = Fraction(box.positive, box.mass) if box.mass else Fraction(0)
-            return Leaf(reach, rate, pure, state)
-        rate = box.positive / box.mass if box.mass else 0.0
-        if box.mass and abs(rate - 0.5) < EVEN:
-            rate = settle(rate, Fraction(box.positive, box.mass))
-        return Leaf(box.mass / denominator, rate, pure, state)
+            rate = Fraction(positive, mass) if mass else Fraction(0)
+            return Leaf(Fraction(mass, denominator), rate, pure, state)
+        rate = positive / mass if mass else 0.0
+        if mass and abs(rate - 0.5) < EVEN:
+            rate = settle(rate, Fraction(positive, mass))
+        return Leaf(mass / denominator, rate, pure, state)
+
+    def _restrict(self, rows: np.ndarray, state: _State) -> np.ndarray:
+        """Those of the rows, along the last axis, that agree with the state."""
+        # the first axis is the last variable, as bit i of the row number is variable i
+        cube = rows.reshape(len(rows), *(2,) * len(self._variables))
+        picked = (slice(None) if value is None else value for value in reversed(state.values))
+        return cube[:, *picked].reshape(len(rows), -1)
+
+    @cached_property
+    def _rows(self) -> np.typing.NDArray[np.float64]:
+        """Each row's probability, and its probability with label 1."""
+        mass = np.array([float(chance) for chance in self.probabilities])
+        if self.truth_table.dtype != object:
+            return np.stack([mass, mass * self.truth_table])
+        positive = [
+            # the quotient of two integers is rounded once
+            (chance.numerator * rate.numerator) / (chance.denominator * rate.denominator)
+            for chance, rate in zip(self.probabilities, self.truth_table, strict=True)
+        ]
+        return np.stack([mass, positive])
+
+    @cached_property
+    def _scaled_rows(self) -> tuple[np.ndarray, int]:
+        """The same as integers, and their denominator."""
+        rates = {rate.denominator for rate in self.truth_table if rate not in (0, 1)}
+        denominator = math.lcm(*(chance.denominator for chance in self.probabilities))
+        denominator *= math.lcm(*rates)
+        kind = np.int64 if denominator < 2**62 else object
+        mass = [each.numerator * (denominator // each.denominator) for each in self.probabilities]
+        pairs = zip(mass, self.truth_table.tolist(), strict=True)
+        return np.array([mass, [int(each * rate) for each, rate in pairs]], dtype=kind), denominator
+
+    @cached_property
+    def _labels(self) -> np.typing.NDArray[np.int64]:
+        """Each row's label as a number, twice: for a minimum and for a maximum over rows.
+
+        Rows that never occur have none. Rounding would lose rows of tiny probability, so floats do
+        not decide whether a leaf is pure.
+        """
+        # hashing a Fraction takes longer than hashing its two numbers
+        pairs = [(rate.numerator, rate.denominator) for rate in self.truth_table.tolist()]
+        known = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+        numbers = np.array([known[pair] for pair in pairs])
+        lowest = np.where(self._possible, numbers, len(known))
+        return np.stack([lowest, np.where(self._possible, numbers, -1)])
+
+    @cached_property
+    def _possible(self) -> np.typing.NDArray[np.bool_]:
+        return np.array([chance.numerator > 0 for chance in self.probabilities])
 
 
 class _Box(NamedTuple):
@@ -206,18 +306,40 @@ class _Part(NamedTuple):
         return cross / (self.low.mass * self.high.mass)
 
 
-def sum_subcubes(rows: np.ndarray) -> np.ndarray:
-    """The sum of a function over each of the 3**n subcubes, from its 2**n values."""
+def over_subcubes(rows: np.ndarray, combine: np.ufunc = np.add) -> np.ndarray:
+    """A function's 2**n values, summed or otherwise combined over each of the 3**n subcubes."""
     count = len(rows).bit_length() - 1
     # axis 0 is the last variable, so that variable i has weight 3**i in the flat index
     cube = rows.reshape((2,) * count)
     for axis in range(count):
-        total = cube.take([0], axis) + cube.take([1], axis)
-        cube = np.concatenate([cube, total], axis)
+        both = combine(cube.take([0], axis), cube.take([1], axis))
+        cube = np.concatenate([cube, both], axis)
     return cube.reshape(-1)
 
 
-def _read_labels(truth_table: object) -> np.typing.NDArray[np.uint8]:
+def _total(rows: np.ndarray) -> np.ndarray:
+    """The sum along the last axis; it adds in the order of ``over_subcubes``, for equal floats."""
+    while rows.shape[-1] > 1:
+        half = rows.shape[-1] // 2
+        rows = rows[..., :half] + rows[..., half:]
+    return rows[..., 0]
+
+
+def _halves(rows: np.ndarray) -> np.ndarray:
+    """For each variable the sums over its value 0 and over its value 1, in the same order.
+
+    Of rows of shape (kinds, 2**k) the result has the shape (kinds, 2, k).
+    """
+    halves = rows[:, None, :][:, :0]
+    while rows.shape[-1] > 1:
+        half = rows.shape[-1] // 2
+        low, high = rows[:, None, :half], rows[:, None, half:]
+        halves = np.concatenate([low, high, halves[..., :half] + halves[..., half:]], axis=1)
+        rows = low[:, 0] + high[:, 0]
+    return halves[..., 0].reshape(len(rows), -1, 2).transpose(0, 2, 1)
+
+
+def _read_labels(truth_table: Any) -> np.ndarray:
     try:
         table = np.asarray(truth_table)
     except ValueError:  # rows of different lengths
@@ -233,34 +355,24 @@ def _read_labels(truth_table: object) -> np.typing.NDArray[np.uint8]:
             f"it has {rows} rows"
         )
     ones = table == 1
-    if not np.all(ones | (table == 0)):
-        raise ValueError(f"labels must be 0 or 1; got {table[~(ones | (table == 0))][0]}")
-    labels = ones.astype(np.uint8)
+    if np.all(ones | (table == 0)):
+        labels = ones.astype(np.uint8)
+    else:
+        # next to a text, numpy would read numbers as texts too
+        values = list(truth_table) if table.dtype.kind in "US" else table.tolist()
+        labels = np.empty(rows, dtype=object)
+        labels[:] = [_read_label(row, label) for row, label in enumerate(values)]
     labels.flags.writeable = False
     return labels
 
 
-def _read_probabilities(
-    probabilities: Iterable[float | Fraction], rows: int
-) -> tuple[Fraction, ...]:
-    values = list(probabilities) if np.iterable(probabilities) else [probabilities]
-    if len(values) != rows:
-        raise ValueError(
-            f"probabilities must have one number for each of the {rows} rows; it has {len(values)}"
-        )
-    exact = [_read_probability(value) for value in values]
-    total = sum(exact, Fraction(0))
-    if abs(total - 1) > SUM_TOLERANCE:
-        shown = float(total) if total < 10**300 else "more than 1e300"
-        raise ValueError(f"probabilities must sum to one; they sum to {shown}")
-    return tuple(number / total for number in exact)
-
-
-def _read_probability(value: object) -> Fraction:
+def _read_label(row: int, label: object) -> Fraction:
     try:
-        probability = as_fraction(value)
+        rate = as_fraction(int(label) if isinstance(label, np.bool_) else label)
     except (ValueError, OverflowError):  # text, nan, infinity
-        probability = Fraction(-1)
-    if probability < 0:
-        raise ValueError(f"probabilities must be numbers, finite and not negative; got {value!r}")
-    return probability
+        rate = Fraction(-1)
+    if not 0 <= rate <= 1:
+        raise ValueError(
+            f"labels must be 0 or 1, or probabilities between them; row {row} has {label!r}"
+        )
+    return rate

@@ -1,4 +1,4 @@
-"""Optimal trees for any Boolean function under any joint distribution.
+"""Optimal trees for any Boolean function or noisy labels under any joint distribution.
 
 A dynamic program over the 3**n subcubes, those with fewer free variables first. Errors are
 probabilities of being in the subcube and mislabelled, not conditional on the subcube, so the two
@@ -45,7 +45,7 @@ def solve(
     free = _free_variables(count)
     order = np.argsort(free, kind="stable").astype(np.int32)
     perfect = np.empty(3**count, dtype=np.int64)
-    _perfect_sizes(order, count, leaf_errors == 0, perfect)
+    _perfect_sizes(order, count, problem.settled, perfect)
     distance = count - free
     lengths = np.maximum(np.minimum(max_size - distance, perfect) + 1, 0)
     check_rows(distance, perfect, max_size, memory_limit)
@@ -154,10 +154,10 @@ def _fill_errors(begin, stop, order, count, start, nothing, rows):
 
 
 @jit
-def _perfect_sizes(order, count, pure, out_perfect):
-    """The size of the smallest tree without error."""
+def _perfect_sizes(order, count, settled, out_perfect):
+    """The size of the smallest tree whose error no tree can lower: the Bayes error."""
     for subcube in order:
-        best = np.int64(0) if pure[subcube] else np.int64(1) << 40
+        best = np.int64(0) if settled[subcube] else np.int64(1) << 40
         step = 1
         for _ in range(count):
             if subcube // step % 3 == 2:
