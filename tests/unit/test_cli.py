@@ -76,6 +76,23 @@ def test_optimal():
     assert found["optimal_errors"][5] == 0.03125
 
 
+def test_any_expression_becomes_a_table():
+    words = ("--bias", "0.3", "--bias", "b=0.6", "--bias", "z=0.5", "--json")
+    bias = {"a": 0.3, "b": 0.6, "c": 0.3, "z": 0.5}
+    text = "(a or b) & ~c <-> a -> b"
+    problem = mt.TableProblem.from_formula(text, bias)
+    found = json.loads(run("mic", text, "--max-size", "6", *words).stdout)
+    assert found["formula"] == "(a | b) & ~c <-> a -> b"
+    assert found["bias"] == bias
+    result = mt.mic(mt.TopDown(), problem, 6)
+    assert found["rules"][0]["mic"] == result.mic
+    assert found["optimal_errors"] == result.optimal_errors.tolist()
+    grown = json.loads(run("grow", text, "--size", "4", *words).stdout)
+    assert grown["error"] == mt.TopDown().grow(problem, 4).errors[4]
+    best = json.loads(run("optimal", text, "--size", "4", *words).stdout)
+    assert best["error"] == mt.optimal_errors(problem, 4)[4]
+
+
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
 def test_drawings(tmp_path, suffix):
     for command in (["grow", EXAMPLE], ["optimal", EXAMPLE], ["mic", EXAMPLE, "--max-size", "5"]):
@@ -109,7 +126,13 @@ def test_help_has_examples():
     ("words", "message"),
     [
         (["mic"], "formula"),
-        (["mic", "a & a"], "a appears again, at position 5"),
+        (
+            ["mic", " & ".join(f"x{i}" for i in range(17)) + " | x0"],
+            "at most 16 variables; this one has 17 and is none: each variable may appear only once;"
+            " x0 appears again, at position 93",
+        ),
+        (["grow", "a ^ b", *(word for i in range(15) for word in ("--bias", f"z{i}=1/2"))], "17"),
+        (["optimal", "(a | b) & -> c"], "a literal is missing before '->', at position 11"),
         (["mic", ""], "at least one term"),
         (["mic", "a", "--bias", "1"], "strictly between 0 and 1; a has 1"),
         (["mic", "a", "--bias", "nan"], "NUMBER or NAME=NUMBER; got 'nan'"),

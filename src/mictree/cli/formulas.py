@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.table import Table
@@ -22,11 +22,14 @@ from mictree.cli.common import (
     working,
 )
 from mictree.excess import MicResult, against
+
+
+from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.growers.rules import RULES, TIES, Grower
 from mictree.impurity.criteria import CRITERIA
 from mictree.optimal import optimal_trees
-from mictree.problems import FormulaProblem, Problem
+from mictree.problems import FormulaProblem, Problem, TableProblem
 from mictree.tree import Tree
 
 if TYPE_CHECKING:
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
 Formula = Annotated[
     str,
     typer.Argument(
-        help="A read-once DNF such as 'x1 & ~x2 | y1 & y2'. Also 'and or not' and '∧ ∨ ¬'.",
+        help="A Boolean formula such as 'x1 & ~x2 | y1 & y2', with ~ & ^ | -> <->, 0, 1 and "
+        "parentheses; also 'and or not' and '∧ ∨ ¬'. A read-once DNF may have many variables, any "
+        f"other formula at most {MAX_VARIABLES}.",
         show_default=False,
     ),
 ]
@@ -72,9 +77,10 @@ def mic(
     Examples:
       mictree mic "x1 & x2 | y1 & y2 & y3" --max-size 8 --rule topdown --rule bestfirst
       mictree mic "a & b | c" --bias 0.3 --bias c=0.7 --json
+      mictree mic "(a | b) & ~c ^ a -> d" --max-size 8
       mictree mic "x1 & x2 | y1 & y2 & y3" --rule bestfirst --draw curves.svg
     """
-    problem = _problem(formula, bias)
+    problem, described = _read(formula, bias)
     rules = [make_rule(name, criterion, ties, seed) for name in rule]
     check_drawing(draw)
     if max_size < 1:
@@ -83,7 +89,7 @@ def mic(
         optimal = optimal_trees(problem, max_size, progress=progress).errors
         results = [against(each, problem, optimal) for each in rules]
     if as_json:
-        print_json(_describe(problem), max_size=max_size, optimal_errors=optimal, rules=[
+        print_json(described, max_size=max_size, optimal_errors=optimal, rules=[
             {**_settings(each), "mic": result.mic, "greedy_errors": result.greedy_errors,
              "excess_errors": result.excess_errors}
             for each, result in zip(rules, results, strict=True)
@@ -114,7 +120,7 @@ def grow(
       mictree grow "x1 & x2 | y1 & y2 & y3" --size 5 --rule bestfirst
       mictree grow "x1 & x2 | y1 & y2 & y3" --size 8 --draw tree.svg
     """
-    problem = _problem(formula, bias)
+    problem, described = _read(formula, bias)
     grower = make_rule(rule, criterion, ties, seed)
     check_drawing(draw)
     check_size(size, "--size")
@@ -128,7 +134,7 @@ def grow(
             for number, step in enumerate(growth.steps, start=1)
         ]  # fmt: skip
         print_json(
-            _describe(problem) | _settings(grower),
+            described | _settings(grower),
             size=tree.size,
             error=growth.errors[-1],
             splits=splits,
@@ -159,14 +165,14 @@ def optimal(
       mictree optimal "x1 & x2 | y1 & y2 & y3" --size 5
       mictree optimal "a & b | c & d" --bias 0.3 --bias d=0.7 --size 3 --draw best.png
     """
-    problem = _problem(formula, bias)
+    problem, described = _read(formula, bias)
     check_drawing(draw)
     check_size(size, "--size")
     with working("optimal trees") as progress:
         solved = optimal_trees(problem, size, progress=progress)
         tree = solved.tree(size)
     if as_json:
-        print_json(_describe(problem), size=tree.size, error=solved.errors[-1],
+        print_json(described, size=tree.size, error=solved.errors[-1],
                     optimal_errors=solved.errors, tree=json.loads(tree.to_json()))  # fmt: skip
     else:
         table = Table("size", "least error")
@@ -178,28 +184,42 @@ def optimal(
     _draw_tree(draw, tree, problem)
 
 
-def _problem(formula: str, biases: list[str]) -> FormulaProblem:
-    parsed = ReadOnceDNF.parse(formula)
+class _Target(NamedTuple):
+    problem: Problem
+    described: dict[str, Any]
+
+
+def _read(text: str, biases: list[str]) -> _Target:
+    """A read-once DNF as a FormulaProblem, any other expression as a table."""
+    try:
+        formula, reason = ReadOnceDNF.parse(text), ""
+    except ValueError as error:
+        formula, reason = Expression.parse(text), str(error)
     named: dict[str, Fraction] = {}
     default = Fraction(1, 2)
-    for text in biases:
-        name, equals, number = text.rpartition("=")
+    for option in biases:
+        name, equals, number = option.rpartition("=")
         try:
             value = Fraction(number.strip())
         except (ValueError, ZeroDivisionError):
-            raise ValueError(f"--bias must be NUMBER or NAME=NUMBER; got {text!r}") from None
+            raise ValueError(f"--bias must be NUMBER or NAME=NUMBER; got {option!r}") from None
         if equals:
             named[name.strip()] = value
         else:
             default = value
-    return FormulaProblem(parsed, dict.fromkeys(parsed.variables, default) | named)
-
-
-def _describe(problem: FormulaProblem) -> dict[str, Any]:
-    return {
-        "formula": str(problem.formula),
-        "bias": {k: float(v) for k, v in problem.biases.items()},
+    bias = dict.fromkeys(formula.variables, default) | named
+    described = {
+        "formula": str(formula),
+        "bias": {name: float(value) for name, value in bias.items()},
     }
+    if isinstance(formula, ReadOnceDNF):
+        return _Target(FormulaProblem(formula, bias), described)
+    if len(bias) > MAX_VARIABLES:
+        raise ValueError(
+            f"a formula that is no read-once DNF may have at most {MAX_VARIABLES} variables; this "
+            f"one has {len(bias)} and is none: {reason}"
+        )
+    return _Target(TableProblem.from_formula(formula, bias), described)
 
 
 def _settings(rule: Grower) -> dict[str, Any]:
