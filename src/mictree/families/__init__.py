@@ -1,5 +1,17 @@
 """Sets of problems, and sweeps over them."""
 
 from mictree.families.family import Family, grid, up_to
+from mictree.families.functions import FunctionFamily, functions, monotone, threshold
+from mictree.families.sizes import Sizes, exact_sizes
 
-__all__ = ["Family", "grid", "up_to"]
+__all__ = [
+    "Family",
+    "FunctionFamily",
+    "Sizes",
+    "exact_sizes",
+    "functions",
+    "grid",
+    "monotone",
+    "threshold",
+    "up_to",
+]
