@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mictree._support.checks import MOST_SPLITS, as_fraction, check_count, check_size
 from mictree.growers.rules import ExactSum
 from mictree.optimal.result import repeat_last, smallest_size
-from mictree.problems.table import sum_subcubes
+from mictree.problems.table import _halves, _total, over_subcubes
 
 FLOATS = st.floats(-1e100, 1e100, allow_subnormal=False)
 
@@ -66,7 +66,7 @@ def test_sizes(size):
 @given(st.integers(0, 4), st.data())
 def test_sums_over_subcubes(count, data):
     rows = data.draw(st.lists(st.integers(0, 9), min_size=2**count, max_size=2**count))
-    computed = sum_subcubes(np.array(rows))
+    computed = over_subcubes(np.array(rows))
     assert computed.shape == (3**count,)
     for subcube in range(3**count):
         digits = [subcube // 3**position % 3 for position in range(count)]
@@ -76,6 +76,20 @@ def test_sums_over_subcubes(count, data):
             if all(digit in (2, row >> position & 1) for position, digit in enumerate(digits))
         ]
         assert computed[subcube] == sum(inside)
+
+
+@given(st.integers(0, 5), st.data())
+def test_sums_on_demand_are_the_same_floats(count, data):
+    """Whatever computes the sum over a subcube, it rounds alike."""
+    size = 2**count
+    row = data.draw(st.lists(st.floats(1e-6, 1, width=64), min_size=size, max_size=size))
+    sums = over_subcubes(np.array(row))
+    whole = 3**count - 1
+    assert _total(np.array([row])).tolist() == [sums[whole]]
+    steps = 3 ** np.arange(count)
+    low, high = _halves(np.array([row]))[0]
+    assert low.tolist() == sums[whole - 2 * steps].tolist()
+    assert high.tolist() == sums[whole - steps].tolist()
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(0, 12))
