@@ -194,7 +194,7 @@ def test_compiled_kernels_equal_their_twins():
     class_of, moved_by, tables, _ = symmetry._orbits(2, group)
     counts = []
     for kernel in (symmetry._glue, plain(symmetry._glue)):
-        counts.append(np.zeros((len(tables), 16), dtype=np.int64))
+        counts.append(np.zeros((len(tables), 16), dtype=np.int16))
         kernel(3, tables, class_of, moved_by, *group, counts[-1])
     np.testing.assert_array_equal(*counts)
     every = np.arange(256, dtype=np.uint64)

@@ -64,11 +64,11 @@ def glued_classes(variables: int) -> Classes:
     fewer = variables - 1
     symmetries = Symmetries.of(fewer, inputs=True, output=True)
     class_of, moved_by, tables, _ = _orbits(fewer, symmetries)
-    counts = np.zeros((len(tables), len(class_of)), dtype=np.int64)
+    counts = np.zeros((len(tables), len(class_of)), dtype=np.int16)
     _glue(variables, tables, class_of, moved_by, *symmetries, counts)
     upper, lower = np.nonzero(counts)
     glued = tables[upper] << np.uint64(2**fewer) | lower.astype(np.uint64)
-    return Classes(glued, counts[upper, lower])
+    return Classes(glued, counts[upper, lower].astype(np.int64))
 
 
 def monotone_classes(variables: int) -> Classes:
