@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.families import exact_sizes, sizes, symmetry
-from mictree.growers.rules import gains
+from mictree.growers.generic_loop import gains
 from tests.reference import functions as reference
 
 CRITERIA = ("entropy", "gini", "root", "minority")
@@ -138,7 +138,7 @@ def recurrence(problem, leaf) -> tuple[int, int]:
     if leaf.pure:
         return 0, 0
     splits = problem.splits(leaf)
-    offered = gains(leaf, splits, "entropy")
+    offered = gains(problem, leaf, splits, "entropy")
     results = []
     for variable, gain in zip(splits.variables, offered, strict=True):
         if gain >= offered.max() * (1 - 1e-10):
@@ -195,7 +195,7 @@ def test_compiled_kernels_equal_their_twins():
     counts = []
     for kernel in (symmetry._glue, plain(symmetry._glue)):
         counts.append(np.zeros((len(tables), 16), dtype=np.int16))
-        kernel(3, tables, class_of, moved_by, *group, counts[-1])
+        kernel(0, len(tables), 3, tables, class_of, moved_by, *group, counts[-1])
     np.testing.assert_array_equal(*counts)
     every = np.arange(256, dtype=np.uint64)
     rows = symmetry.Symmetries.of(3, inputs=False, output=False).rows
@@ -205,13 +205,13 @@ def test_compiled_kernels_equal_their_twins():
         (symmetry._are_threshold, (every, codes, 27)),
     ):
         out = np.zeros((2, 256), dtype=np.int64)
-        kernel(*arguments, out[0])
-        plain(kernel)(*arguments, out[1])
+        kernel(0, 256, *arguments, out[0])
+        plain(kernel)(0, 256, *arguments, out[1])
         np.testing.assert_array_equal(*out)
     steps = np.array([[0], [0], [1]])
     out = np.zeros((2, 3, 4), dtype=np.int64)
     arguments = (every[:4], steps[:, 0], steps, np.array([0, 1, 0]), sizes._gain_table(1, "gini"))
     for number, kernel in enumerate((sizes._fill_sizes, plain(sizes._fill_sizes))):
-        kernel(*arguments, 1e-10, out[number])
+        kernel(0, 4, *arguments, 1e-10, out[number])
     np.testing.assert_array_equal(*out)
     assert out[0].tolist() == [[0, 1, 1, 0]] * 3

@@ -22,8 +22,6 @@ from mictree.cli.common import (
     working,
 )
 from mictree.excess import MicResult, against
-
-
 from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.growers.rules import RULES, TIES, Grower

@@ -7,15 +7,13 @@ numbers than the subcube.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from mictree._support.jit import parallel_jit
-from mictree.growers.rules import TIE_TOLERANCE, gains
-from mictree.impurity import check_criterion
-from mictree.problems.base import Leaf, Splits
+from mictree._support.jit import jit, run
+from mictree.growers.generic_loop import TIE_TOLERANCE
+from mictree.impurity import GAINS, check_criterion
 
-CHUNK = 256  # functions that share their scratch arrays
+STEPS = 20  # inner steps that a subcube costs, see run
 
 Integers = np.typing.NDArray[np.int64]
 
@@ -56,7 +54,10 @@ def exact_sizes(tables: np.typing.ArrayLike, variables: int, criterion: str = "e
     row_of = (digits % 2 * 2**place).sum(axis=1)
     out = np.empty((3, len(rows)), dtype=np.int64)
     gain = _gain_table(variables, check_criterion(criterion))
-    _fill_sizes(rows, free, steps, row_of, gain, TIE_TOLERANCE, out)
+    run(
+        _fill_sizes, len(rows), STEPS * len(rows) * len(free),
+        rows, free, steps, row_of, gain, TIE_TOLERANCE, out,
+    )  # fmt: skip
     return Sizes(*out)
 
 
@@ -67,51 +68,58 @@ def _gain_table(variables: int, criterion: str) -> np.typing.NDArray[np.float64]
         half = 2 ** (free - 1)
         for positives in range(2 * half + 1):
             low = np.arange(max(0, positives - half), min(positives, half) + 1)
-            leaf = Leaf(1.0, positives / (2 * half), positives in (0, 2 * half), None)
-            splits = Splits(
-                low, np.full(len(low), 0.5), low_rate=low / half, high_rate=(positives - low) / half
+            high = positives - low
+            if criterion == "minority":
+                before = min(positives, 2 * half - positives)
+                after = np.minimum(low, half - low) + np.minimum(high, half - high)
+                table[free, positives, low] = (before - after) / (2 * half)
+                continue
+            # quotients by powers of 2 are exact
+            even = np.full(len(low), 0.5)
+            low_rates, high_rates = (
+                np.stack([half - ones, ones], axis=1) / half for ones in (low, high)
             )
-            table[free, positives, low] = gains(leaf, splits, criterion)
+            gains = GAINS[criterion](even, even, low_rates, high_rates, high_rates - low_rates)
+            table[free, positives, low] = gains
     return table
 
 
-@parallel_jit
-def _fill_sizes(tables, free, steps, row_of, gain, tolerance, out_sizes):
-    """``out_sizes[:, number]``: perfect, best greedy and worst greedy size of each function.
+@jit
+def _fill_sizes(start, stop, tables, free, steps, row_of, gain, tolerance, out_sizes):
+    """``out_sizes[:, number]``: perfect, best greedy and worst greedy size of some functions.
 
     The halves of a subcube are ``subcube - 2 * step`` and ``subcube - step`` for each of its first
     ``free[subcube]`` steps.
     """
     whole = len(free) - 1
-    for chunk in numba.prange((len(tables) + CHUNK - 1) // CHUNK):
-        positives = np.empty(len(free), dtype=np.int64)
-        perfect, best = np.zeros(len(free), dtype=np.int64), np.zeros(len(free), dtype=np.int64)
-        worst = np.zeros(len(free), dtype=np.int64)
-        for number in range(chunk * CHUNK, min(len(tables), (chunk + 1) * CHUNK)):
-            for subcube in range(len(free)):
-                splits = free[subcube]
-                if splits == 0:
-                    row = np.uint64(row_of[subcube])
-                    positives[subcube] = np.int64(tables[number] >> row & np.uint64(1))
-                    continue
-                step = steps[subcube, 0]
-                ones = positives[subcube - 2 * step] + positives[subcube - step]
-                positives[subcube] = ones
-                if ones == 0 or ones == 1 << splits:
-                    perfect[subcube] = best[subcube] = worst[subcube] = 0
-                    continue
-                largest = 0.0
-                for split in range(splits):
-                    low = subcube - 2 * steps[subcube, split]
-                    largest = max(largest, gain[splits, ones, positives[low]])
-                least, fewest, most = 1 << 40, 1 << 40, 0
-                for split in range(splits):
-                    low, high = subcube - 2 * steps[subcube, split], subcube - steps[subcube, split]
-                    least = min(least, perfect[low] + perfect[high])
-                    if gain[splits, ones, positives[low]] >= largest - tolerance * largest:
-                        fewest = min(fewest, best[low] + best[high])
-                        most = max(most, worst[low] + worst[high])
-                perfect[subcube], best[subcube] = least + 1, fewest + 1
-                worst[subcube] = most + 1
-            out_sizes[0, number], out_sizes[1, number] = perfect[whole], best[whole]
-            out_sizes[2, number] = worst[whole]
+    positives = np.empty(len(free), dtype=np.int64)
+    perfect, best = np.zeros(len(free), dtype=np.int64), np.zeros(len(free), dtype=np.int64)
+    worst = np.zeros(len(free), dtype=np.int64)
+    for number in range(start, stop):
+        for subcube in range(len(free)):
+            splits = free[subcube]
+            if splits == 0:
+                row = np.uint64(row_of[subcube])
+                positives[subcube] = np.int64(tables[number] >> row & np.uint64(1))
+                continue
+            step = steps[subcube, 0]
+            ones = positives[subcube - 2 * step] + positives[subcube - step]
+            positives[subcube] = ones
+            if ones == 0 or ones == 1 << splits:
+                perfect[subcube] = best[subcube] = worst[subcube] = 0
+                continue
+            largest = 0.0
+            for split in range(splits):
+                low = subcube - 2 * steps[subcube, split]
+                largest = max(largest, gain[splits, ones, positives[low]])
+            least, fewest, most = 1 << 40, 1 << 40, 0
+            for split in range(splits):
+                low, high = subcube - 2 * steps[subcube, split], subcube - steps[subcube, split]
+                least = min(least, perfect[low] + perfect[high])
+                if gain[splits, ones, positives[low]] >= largest - tolerance * largest:
+                    fewest = min(fewest, best[low] + best[high])
+                    most = max(most, worst[low] + worst[high])
+            perfect[subcube], best[subcube] = least + 1, fewest + 1
+            worst[subcube] = most + 1
+        out_sizes[0, number], out_sizes[1, number] = perfect[whole], best[whole]
+        out_sizes[2, number] = worst[whole]

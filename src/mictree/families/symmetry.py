@@ -9,10 +9,9 @@ from itertools import permutations
 from math import factorial
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from mictree._support.jit import jit, parallel_jit
+from mictree._support.jit import jit, run
 
 Integers = np.typing.NDArray[np.int64]
 Tables = np.typing.NDArray[np.uint64]
@@ -65,7 +64,8 @@ def glued_classes(variables: int) -> Classes:
     symmetries = Symmetries.of(fewer, inputs=True, output=True)
     class_of, moved_by, tables, _ = _orbits(fewer, symmetries)
     counts = np.zeros((len(tables), len(class_of)), dtype=np.int16)
-    _glue(variables, tables, class_of, moved_by, *symmetries, counts)
+    work = len(tables) * len(class_of) * len(symmetries.negate)
+    run(_glue, len(tables), work, variables, tables, class_of, moved_by, *symmetries, counts)
     upper, lower = np.nonzero(counts)
     glued = tables[upper] << np.uint64(2**fewer) | lower.astype(np.uint64)
     return Classes(glued, counts[upper, lower].astype(np.int64))
@@ -82,7 +82,7 @@ def monotone_classes(variables: int) -> Classes:
         pairs = [upper << half | everything[everything & ~upper == 0] for upper in found.tables]
         candidates = np.concatenate(pairs)
         fixed = np.empty(len(candidates), dtype=np.int64)
-        _count_fixing(candidates, rows, fixed)
+        run(_count_fixing, len(candidates), rows.size * len(candidates), candidates, rows, fixed)
         least = fixed > 0
         order = np.argsort(candidates[least])
         found = Classes(candidates[least][order], factorial(count) // fixed[least][order])
@@ -102,7 +102,8 @@ def are_threshold(tables: Tables, variables: int) -> np.typing.NDArray[np.bool_]
     # digits of a sum of two rows are 0, 1 or 2, so numbers in base 3 are equal only if vectors are
     codes = sum(((row >> place & 1) * 3**place for place in range(variables)), 0 * row)
     out = np.empty(len(tables), dtype=bool)
-    _are_threshold(tables, codes, 3**variables, out)
+    work = len(tables) * 4**variables
+    run(_are_threshold, len(tables), work, tables, codes, 3**variables, out)
     return out
 
 
@@ -166,11 +167,11 @@ def _cofactor(table, variable, value, variables):
     return table
 
 
-@parallel_jit
-def _glue(variables, tables, class_of, moved_by, rows, negate, out_counts):
+@jit
+def _glue(start, stop, variables, tables, class_of, moved_by, rows, negate, out_counts):
     """Fill ``out_counts[upper class, lower half]``: the size of the class, 0 if not the least."""
     symmetries = 2 * variables * len(negate)
-    for number in numba.prange(len(tables)):
+    for number in range(start, stop):
         upper = tables[number]
         least = np.full(len(class_of), -1, dtype=np.int64)
         fixed = np.zeros(len(class_of), dtype=np.int64)
@@ -210,10 +211,10 @@ def _glue(variables, tables, class_of, moved_by, rows, negate, out_counts):
                 out_counts[number, lower] = symmetries // (ways * fixed[lower])
 
 
-@parallel_jit
-def _count_fixing(tables, rows, out_fixed):
+@jit
+def _count_fixing(start, stop, tables, rows, out_fixed):
     """How many renamings leave each function as it is; 0 where one makes it less."""
-    for number in numba.prange(len(tables)):
+    for number in range(start, stop):
         table = tables[number]
         fixed = 0
         for each in range(len(rows)):
@@ -230,10 +231,10 @@ def _count_fixing(tables, rows, out_fixed):
         out_fixed[number] = fixed
 
 
-@parallel_jit
-def _are_threshold(tables, codes, sums, out):
+@jit
+def _are_threshold(start, stop, tables, codes, sums, out):
     """Whether no sum of two rows of value 1 is one of two rows of value 0."""
-    for number in numba.prange(len(tables)):
+    for number in range(start, stop):
         table = tables[number]
         seen = np.zeros((2, sums), dtype=np.bool_)
         for one in range(len(codes)):
