@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup browser test test-extras lint reproduce bench clean
+.PHONY: help setup browser test test-extras lint reproduce bench dist clean
 
 help:
 	@echo "make test       all tests, lint, types and layers"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-extras  exported trees in SHAP and ONNX; installs them"
 	@echo "make bench      speed, as ratios to peers measured in the same run"
 	@echo "make reproduce  the paper's results, and one page that shows them: out/report.html"
+	@echo "make dist       sdist and wheel in dist/; runs the README's example on the installed wheel"
 	@echo "make setup      create .venv with pinned versions"
 	@echo "make clean      remove .venv and everything generated"
 
@@ -57,6 +58,19 @@ test-extras: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
+# Nothing of this folder or of .venv is visible to the environment in which the wheel is tried.
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m hatchling build --directory dist
+	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && unset PYTHONPATH && \
+	echo "Installing the wheel into an environment of its own ..." && \
+	$(PYTHON) -m venv "$$scratch" && \
+	"$$scratch/bin/python" -m pip install --quiet --disable-pip-version-check --constraint requirements.txt dist/*.whl && \
+	cp README.md "$$scratch" && cd "$$scratch" && \
+	bin/python -m doctest --option NORMALIZE_WHITESPACE README.md && \
+	bin/mictree mic "x1 & x2 | y1 & y2 & y3" --max-size 8 && \
+	echo "The wheel works."
+
 clean:
-	rm -rf $(VENV) out .hypothesis .benchmarks .ruff_cache .import_linter_cache
+	rm -rf $(VENV) out dist .hypothesis .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -37,6 +37,8 @@ class Data:
         shape = self.frame.shape if self.frame is not None else self.matrix.shape
         if len(shape) != 2:
             raise ValueError(f"X must have two dimensions; its shape is {shape}")
+        self.rows: int
+        self.width: int
         self.rows, self.width = (int(length) for length in shape)
         self._read: dict[int, FloatArray | list[Any]] = {}
 

@@ -38,6 +38,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     """What every fitted tree can do; how it is found is left to ``fit``."""
 
     classes_: np.ndarray
+    n_features_in_: int
     _problem: SampleProblem
     _splitting: Splitting
     _max_size: int | None  # as fitted; None where the tree has all splits that can be made

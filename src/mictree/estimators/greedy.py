@@ -108,6 +108,7 @@ class GreedyTreeClassifier(TreeClassifier):
         if ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
         data = self._read(X, reset=True)
+        self.classes_: np.ndarray
         self.classes_, coded = read_labels(y, data.rows)
         sample_weight = read_weights(sample_weight, data.rows)
         seed = None

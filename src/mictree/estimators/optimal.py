@@ -108,6 +108,7 @@ class OptimalTreeClassifier(TreeClassifier):
         if seconds is not None:
             seconds = check_seconds(seconds, "time_limit")
         data = self._read(X, reset=True)
+        self.classes_: np.ndarray
         self.classes_, coded = read_labels(y, data.rows)
         weights = read_weights(sample_weight, data.rows)
         factors = class_weights(self.class_weight, coded)

@@ -68,8 +68,8 @@ class FormulaProblem(Problem):
     """
 
     def __init__(self, formula: str | ReadOnceDNF, bias: Biases = 0.5) -> None:
-        self.formula = as_formula(formula)
-        self.biases = read_biases(self.formula.variables, bias)
+        self.formula: ReadOnceDNF = as_formula(formula)
+        self.biases: dict[str, Fraction] = read_biases(self.formula.variables, bias)
         literals = {literal.variable: literal for term in self.formula.terms for literal in term}
         self._positive = np.array(
             [name not in literals or literals[name].positive for name in self.biases]
@@ -78,7 +78,7 @@ class FormulaProblem(Problem):
             name: self.biases[name] if literal.positive else 1 - self.biases[name]
             for name, literal in literals.items()
         }
-        self.satisfaction = tuple(sorted(set(chances.values())))
+        self.satisfaction: tuple[Fraction, ...] = tuple(sorted(set(chances.values())))
         index = {value: position for position, value in enumerate(self.satisfaction)}
         self.terms: tuple[TermValues, ...] = tuple(
             tuple(sorted(index[chances[literal.variable]] for literal in term))
@@ -90,8 +90,8 @@ class FormulaProblem(Problem):
             for literal in term
         }
         # where each variable stands: its term (-1: irrelevant) and its satisfaction probability
-        self.term_of = tuple(term_of.get(name, -1) for name in self.biases)
-        self.value_of = tuple(
+        self.term_of: tuple[int, ...] = tuple(term_of.get(name, -1) for name in self.biases)
+        self.value_of: tuple[int, ...] = tuple(
             index[chances[name]] if name in chances else 0 for name in self.biases
         )
         # variables of one term and value are alike and share a slot; slot 0 is for irrelevant ones

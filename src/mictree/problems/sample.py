@@ -90,6 +90,18 @@ class SampleProblem(Problem):
     1.0
     """
 
+    limits: Limits
+    min_gain: float
+    literals: Literals
+    bits: np.typing.NDArray[np.uint64]
+    valid: np.typing.NDArray[np.uint64]
+    class_rows: np.typing.NDArray[np.int64]
+    first_word: np.typing.NDArray[np.int64]
+    class_weight: FloatArray
+    weights: FloatArray
+    whole_weights: FloatArray
+    weight_unit: float
+
     def __init__(
         self,
         X: Any,

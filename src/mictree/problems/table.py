@@ -57,7 +57,7 @@ class TableProblem(Problem):
         probabilities: Iterable[float | Fraction] | None = None,
         variables: Sequence[str] | None = None,
     ) -> None:
-        self.truth_table = _read_labels(truth_table)
+        self.truth_table: np.typing.NDArray[np.uint8] = _read_labels(truth_table)
         count = len(self.truth_table).bit_length() - 1
         names = [f"x{number}" for number in range(1, count + 1)] if variables is None else variables
         self._variables = check_names(names)
@@ -67,7 +67,7 @@ class TableProblem(Problem):
                 f"{len(self._variables)} names are given"
             )
         rows = len(self.truth_table)
-        self.probabilities = (
+        self.probabilities: tuple[Fraction, ...] = (
             (Fraction(1, rows),) * rows
             if probabilities is None
             else read_distribution(probabilities, rows)

@@ -1,0 +1,56 @@
+"""The examples in docs/ print what the pages say."""
+
+import doctest
+import io
+import re
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```$"
+    r"((?P<between>(?:(?!^```).)*)^```text\n(?P<output>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+VARIES = "<!-- varies"  # above an output that is not compared
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "```python" in page.read_text("utf-8")]
+LOOSELY = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def examples(text: str) -> list[tuple[str, str | None]]:
+    """The blocks of Python with the output below them, None where there is none to compare."""
+    found = list(BLOCK.finditer(text))
+    assert len(found) == text.count("```python")
+    return [
+        (each["code"], None if VARIES in (each["between"] or "") else each["output"])
+        for each in found
+    ]
+
+
+def run(code: str, names: dict[str, Any]) -> str:
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(code, "example", "exec"), names)
+    return printed.getvalue()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
+    """The blocks of a page run one after the other, as its reader would type them."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "example"}
+    for code, expected in examples(page.read_text("utf-8")):
+        printed = run(code, names)
+        if expected is not None:
+            assert doctest.OutputChecker().check_output(expected, printed, LOOSELY), printed
+
+
+def test_a_wrong_output_is_noticed():
+    page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    ((code, expected),) = examples(page)
+    assert expected == "3\n"
+    assert not doctest.OutputChecker().check_output(expected, run(code, {}), LOOSELY)

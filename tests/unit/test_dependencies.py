@@ -1,0 +1,84 @@
+"""The package declares what it imports, and ships what users of its types need."""
+
+import ast
+import importlib
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions, version
+from importlib.resources import files
+from pathlib import Path
+
+import mictree
+
+PACKAGE = Path(mictree.__file__).parent
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PINNED = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+
+# scikit-learn may change these without notice: run the tests with a new version before you
+# widen the range.
+SKLEARN_RANGE = "scikit-learn>=1.6,<1.10"
+SKLEARN_PRIVATE = {
+    "sklearn.tree._tree.Tree",
+    "sklearn.utils._safe_indexing",
+    "sklearn.utils.validation._check_sample_weight",
+}
+
+
+def _imported() -> Iterator[tuple[str, str]]:
+    """The modules from which the package imports, and the names."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name, "") for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def _normal(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def _declared() -> set[str]:
+    return {_normal(re.split(r"[<>=!~\[; ]", each)[0]) for each in PROJECT["dependencies"]}
+
+
+def test_declared_is_imported():
+    modules = {module.split(".")[0] for module, _ in _imported()}
+    foreign = modules - set(sys.stdlib_module_names) - {"mictree"}
+    provided_by = packages_distributions()
+    imported = {_normal(provided_by[module][0]) for module in foreign}
+    assert imported == _declared()
+
+
+def test_what_is_declared_is_pinned():
+    pinned = {_normal(line.split("==")[0]) for line in PINNED.splitlines() if "==" in line}
+    assert _declared() <= pinned
+
+
+def test_private_names_of_scikit_learn_are_known_and_exist():
+    used = {
+        f"{module}.{name}"
+        for module, name in _imported()
+        if module.split(".")[0] == "sklearn"
+        and any(part.startswith("_") for part in [*module.split("."), name])
+    }
+    assert used == SKLEARN_PRIVATE
+    assert SKLEARN_RANGE in PROJECT["dependencies"]
+    lowest, below = re.findall(r"\d+\.\d+", SKLEARN_RANGE)
+    installed = tuple(map(int, version("scikit-learn").split(".")[:2]))
+    assert tuple(map(int, lowest.split("."))) <= installed < tuple(map(int, below.split(".")))
+    for dotted in SKLEARN_PRIVATE:
+        module, _, name = dotted.rpartition(".")
+        assert hasattr(importlib.import_module(module), name), dotted
+
+
+def test_types_are_shipped():
+    assert files("mictree").joinpath("py.typed").is_file()
+
+
+def test_the_citation_is_of_this_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {mictree.__version__}\n" in citation
