@@ -145,7 +145,7 @@ def test_help_does_not_start_flint():
 def test_ctrl_c_ends_it_without_a_traceback():
     code = (
         "import sys, time\n"
-        "from mictree.experiments import theorems\n"
+        "from mictree.statements import theorems\n"
         "theorems.verify = lambda *a: [print('ready', flush=True), time.sleep(60)]\n"
         "sys.argv = ['mictree', 'verify']\n"
         "from mictree.cli import main\n"

@@ -11,9 +11,21 @@ from mictree.cli import data, fit, formulas, reproduce, sweep, verify
 
 INTERRUPTED = 130  # the shell's status for Ctrl-C
 
+HELP = """How far is a greedily grown decision tree from the best tree of its size?
+
+mic, grow and optimal take a formula; fit and data take a table of data; sweep covers whole
+families of formulas; reproduce and verify check the paper.
+
+\b
+Examples:
+  mictree mic "x1 & x2 | y1 & y2 & y3" --max-size 8
+  mictree data iris.csv --target species
+  mictree COMMAND --help
+"""
+
 app = typer.Typer(
     name="mictree",
-    help="How far is a greedily grown decision tree from the best tree of its size?",
+    help=HELP,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -64,7 +76,7 @@ def main() -> None:
 
 
 def _drop_output() -> int:
-    """The reader, such as `head`, has seen enough; what is still buffered goes nowhere."""
+    """Discard buffered output: the reader of the pipe, such as `head`, has closed it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())

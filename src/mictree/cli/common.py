@@ -1,4 +1,4 @@
-"""What every command shares: tables, JSON, progress, drawings."""
+"""Helpers of every command: tables, JSON, progress, drawings."""
 
 import io
 import json
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Draw = Annotated[
     Path | None,
-    typer.Option(help="Also draw into FILE (.svg, .png or .pdf).", show_default=False),
+    typer.Option(help="Also save a drawing (.svg, .png or .pdf).", show_default=False),
 ]
 
 
@@ -50,18 +50,18 @@ def print_json(start: dict[str, Any], **more: Any) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[float], None]]:
-    """A spinner on stderr, when that is a terminal, with the share of the work done."""
+    """A spinner on stderr, if that is a terminal, with the share of the work done."""
     with Console(stderr=True).status(f"{what} ...") as status:
         yield lambda share: status.update(f"{what} ... {share:.0%}")
 
 
 def check_drawing(path: Path | None, option: str = "--draw") -> None:
-    """Refuse a drawing that cannot be written before any work is done."""
+    """Refuse a drawing that cannot be written, before any work is done."""
     check_output(path, option, (".svg", ".png", ".pdf"))
 
 
 def check_output(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
-    """Refuse a file whose name cannot be written to."""
+    """Refuse an output file that cannot be written."""
     if path is None:
         return
     if path.suffix.lower() not in endings:
@@ -72,7 +72,7 @@ def check_output(path: Path | None, option: str, endings: tuple[str, ...]) -> No
 
 
 def save(path: Path, axes: "Axes") -> None:
-    """Write a figure to a temporary file, then rename it: nothing is left half written."""
+    """Write a figure to a temporary file, then rename it: no file is ever half written."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     drawn = io.BytesIO()

@@ -21,39 +21,45 @@ LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
 def data(
     file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
-    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
-    max_size: Annotated[int, typer.Option(help="The most splits.")] = 8,
+    target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
+    max_size: Annotated[int, typer.Option(help="Largest number of splits.")] = 8,
     time_limit: Annotated[float, typer.Option(help="Seconds for all searches together.")] = 60,
     learner: Annotated[
-        list[str], typer.Option(help=f"{', '.join(LEARNERS)}; repeatable.", metavar="LEARNER")
+        list[str],
+        typer.Option(help=f"One of {', '.join(LEARNERS)}; repeatable.", metavar="LEARNER"),
     ] = ["topdown"],  # noqa: B006  # typer copies defaults
     drop: Annotated[
-        list[str], typer.Option(help="A column to leave out; repeatable.", metavar="COLUMN")
+        list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")
     ] = [],  # noqa: B006
-    cv: Annotated[int, typer.Option(help="Folds of the cross-validation; 0 for none.")] = 5,
-    repeats: Annotated[int, typer.Option(help="How often it is done.")] = 3,
-    seed: Annotated[int, typer.Option(help="Chooses the folds.")] = 0,
-    max_thresholds: Annotated[int, typer.Option(help="The most thresholds of a column.")] = 8,
+    cv: Annotated[int, typer.Option(help="Folds of the cross-validation; 0 skips it.")] = 5,
+    repeats: Annotated[
+        int, typer.Option(help="Number of times to repeat the cross-validation.")
+    ] = 3,
+    seed: Annotated[int, typer.Option(help="Random seed for the folds.")] = 0,
+    max_thresholds: Annotated[
+        int, typer.Option(help="Largest number of thresholds per column.")
+    ] = 8,
     size: Annotated[
         int | None,
         typer.Option(
-            help="The optimal tree to show; by default that of least held-out error.",
+            help="Size of the optimal tree to show; default: the smallest size with the "
+            "lowest held-out error, or --max-size with --cv 0.",
             show_default=False,
         ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Also draw the errors into FILE (.svg, .png, .pdf).", show_default=False),
+        typer.Option(help="Also plot the errors (.svg, .png or .pdf).", show_default=False),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Also write an HTML page.", show_default=False)
+        Path | None, typer.Option(help="Also write a self-contained HTML page.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare learners with the best trees of every size: is the best tree worth it?
+    """Compare tree learners with the optimal trees of every size.
 
-    Every learner and the optimal trees test the same literals. Where the time limit strikes, or
-    Ctrl-C, an optimal error is shown as the interval it is proved to lie in.
+    Every learner and the optimal trees choose from the same tests. When the time limit or Ctrl-C
+    ends the search early, each optimal error that is not proved is shown as a certified interval.
 
     \b
     Examples:
@@ -129,10 +135,10 @@ def _facts(result: "Comparison") -> dict[str, Any]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[["Step"], None]]:
-    """One line on stderr, when that is a terminal: what is proved so far."""
+    """One line on stderr, if that is a terminal: the sizes proved so far."""
     with Console(stderr=True).status("reading ...") as status:
 
-        def tell(step: "Step") -> None:
+        def show(step: "Step") -> None:
             found = step.found
             if found is None:
                 status.update(f"{step.what} ...")
@@ -142,4 +148,4 @@ def _progress() -> Iterator[Callable[["Step"], None]]:
                 f"{found.sub_problems:,} sub-problems, gap {found.upper - found.lower:.4f}"
             )
 
-        yield tell
+        yield show

@@ -29,37 +29,46 @@ MISSING_TEXTS = ["", "NA", "NaN", "nan", "null", "?"]
 
 def fit(
     file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
-    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
-    rule: Annotated[str, typer.Option(help=f"{', '.join(RULES)}.")] = "topdown",
-    max_size: Annotated[int, typer.Option(help="The most splits.")] = 20,
+    target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
+    rule: Annotated[str, typer.Option(help=f"One of {', '.join(RULES)}.")] = "topdown",
+    max_size: Annotated[int, typer.Option(help="Largest number of splits.")] = 20,
     size: Annotated[
         int | None,
         typer.Option(
-            help="The size of the tree to show; by default the least of least held-out error.",
+            help="Size of the tree to show; default: the smallest size with the lowest "
+            "held-out error.",
             show_default=False,
         ),
     ] = None,
     drop: Annotated[
-        list[str], typer.Option(help="A column to leave out; repeatable.", metavar="COLUMN")
+        list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")
     ] = [],  # noqa: B006  # typer copies defaults
-    held_out: Annotated[float, typer.Option(help="The share of rows kept for testing.")] = 0.25,
-    seed: Annotated[int, typer.Option(help="Chooses the rows kept for testing.")] = 0,
+    held_out: Annotated[
+        float, typer.Option(help="Share of the rows to hold out for testing.")
+    ] = 0.25,
+    seed: Annotated[
+        int, typer.Option(help="Random seed for the held-out rows and for --ties random.")
+    ] = 0,
     criterion: Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")] = "entropy",
     ties: Annotated[
-        str, typer.Option(help=f"Among equally good splits: {', '.join(TIES)}.")
+        str, typer.Option(help=f"Choice among equally good splits: {', '.join(TIES)}.")
     ] = "last",
-    min_samples_split: Annotated[int, typer.Option(help="Fewer rows are not split.")] = 2,
-    min_samples_leaf: Annotated[int, typer.Option(help="The fewest rows of a leaf.")] = 1,
+    min_samples_split: Annotated[
+        int, typer.Option(help="Do not split leaves with fewer rows.")
+    ] = 2,
+    min_samples_leaf: Annotated[int, typer.Option(help="Do not make leaves with fewer rows.")] = 1,
     max_depth: Annotated[
-        int | None, typer.Option(help="The most tests on a path.", show_default=False)
+        int | None, typer.Option(help="Largest number of tests on a path.", show_default=False)
     ] = None,
-    max_thresholds: Annotated[int, typer.Option(help="The most thresholds of a column.")] = 64,
+    max_thresholds: Annotated[
+        int, typer.Option(help="Largest number of thresholds per column.")
+    ] = 64,
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
-    """Grow a tree from data; show its error by size on its own and on held-out rows.
+    """Grow a tree from data and test it on held-out rows.
 
-    The rows are split once, by --seed: the tree is grown on one part and tested on the other.
+    Prints the training error and the held-out error at every size, and one tree.
 
     \b
     Examples:
@@ -118,7 +127,7 @@ def fit(
 
 
 def read_table(file: Path, target: str, drop: list[str]) -> tuple["polars.DataFrame", Any]:
-    """The columns to learn from and the labels."""
+    """Read a file into the columns to learn from and the labels."""
     import polars
 
     reader = READERS.get(file.suffix.lower())
@@ -154,7 +163,7 @@ def read_table(file: Path, target: str, drop: list[str]) -> tuple["polars.DataFr
 
 
 def _check_header(frame: "polars.DataFrame") -> None:
-    """Refuse names that occur twice: a target's twin would give the answer away."""
+    """Refuse duplicate names: a copy of the target would give the answer away."""
     names = frame.row(0)
     for name in names:
         if name is not None and names.count(name) > 1:
@@ -162,7 +171,7 @@ def _check_header(frame: "polars.DataFrame") -> None:
 
 
 def split_rows(rows: int, held_out: float, seed: int) -> tuple[Any, Any]:
-    """Row numbers to grow on and to test on, the same for the same seed."""
+    """Row numbers to grow on and to test on; the same seed gives the same rows."""
     import numpy as np
 
     if not 0 < held_out < 1:

@@ -46,22 +46,24 @@ Bias = Annotated[
     list[str],
     typer.Option(
         help="P[variable = 1]: a number for all variables, or NAME=NUMBER for one; repeatable. "
-        "Names outside the formula become irrelevant variables.",
+        "A name that is not in the formula adds an irrelevant variable.",
         metavar="NUMBER|NAME=NUMBER",
     ),
 ]
 Criterion = Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")]
-Ties = Annotated[str, typer.Option(help=f"Among equally good splits: {', '.join(TIES)}.")]
-Seed = Annotated[int | None, typer.Option(help="For --ties random.", show_default=False)]
+Ties = Annotated[str, typer.Option(help=f"Choice among equally good splits: {', '.join(TIES)}.")]
+Seed = Annotated[
+    int | None, typer.Option(help="Random seed for --ties random.", show_default=False)
+]
 Size = Annotated[int, typer.Option(help="Number of splits.")]
 
 
 def mic(
     formula: Formula,
     bias: Bias = ["0.5"],  # noqa: B006  # typer copies defaults
-    max_size: Annotated[int, typer.Option(help="The largest size, t*.")] = 100,
+    max_size: Annotated[int, typer.Option(help="Largest number of splits, t*.")] = 100,
     rule: Annotated[
-        list[str], typer.Option(help=f"{', '.join(RULES)}; repeatable.", metavar="RULE")
+        list[str], typer.Option(help=f"One of {', '.join(RULES)}; repeatable.", metavar="RULE")
     ] = ["topdown"],  # noqa: B006
     criterion: Criterion = "entropy",
     ties: Ties = "last",
@@ -69,7 +71,9 @@ def mic(
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
-    """Compare greedy with optimal trees of every size: the MIC.
+    """Compare greedy with optimal trees of every size (MIC).
+
+    MIC is the mean, over sizes 1 to --max-size, of the greedy error minus the optimal error.
 
     \b
     Examples:
@@ -103,7 +107,7 @@ def mic(
 def grow(
     formula: Formula,
     size: Size = 5,
-    rule: Annotated[str, typer.Option(help=f"{', '.join(RULES)}.")] = "topdown",
+    rule: Annotated[str, typer.Option(help=f"One of {', '.join(RULES)}.")] = "topdown",
     bias: Bias = ["0.5"],  # noqa: B006
     criterion: Criterion = "entropy",
     ties: Ties = "last",
@@ -111,7 +115,7 @@ def grow(
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
-    """Grow a tree greedily and show every split.
+    """Grow a tree greedily, and show every split.
 
     \b
     Examples:

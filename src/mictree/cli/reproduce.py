@@ -1,4 +1,4 @@
-"""The command reproduce: every figure and claim of the paper, and one page that shows them."""
+"""The command reproduce: every figure and claim of the paper, on one page."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,17 +13,19 @@ from mictree.cli.common import print_parts
 
 
 def reproduce(
-    out: Annotated[Path, typer.Option(help="The folder for the page, figures and results.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for the page, figures and results.")] = Path(
         "out"
     ),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Smaller ranges everywhere, for a first look.")
+        bool, typer.Option("--quick", help="Use smaller ranges everywhere, for a first look.")
     ] = False,
 ) -> None:
-    """Compute every figure and claim of the paper and write report.html.
+    """Reproduce the paper: all figures and claims on one page.
 
-    An interrupted run continues where it stopped. Exit status 1 when a statement of the paper does
-    not come out as expected; see mictree verify.
+    Writes report.html, the figures and all numbers into the folder --out.
+
+    Repeat the command to continue an interrupted run. The exit status is 1 if the result of a
+    statement of the paper is not the expected one; see mictree verify.
 
     \b
     Examples:
@@ -48,7 +50,7 @@ def reproduce(
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None]]:
-    """One bar on stderr for the whole run, when that is a terminal."""
+    """One bar on stderr, if that is a terminal, for the whole run."""
     columns = (
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),

@@ -31,40 +31,54 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    terms: Annotated[int | None, typer.Option(help="Most terms.", show_default=False)] = None,
+    terms: Annotated[
+        int | None, typer.Option(help="Largest number of terms.", show_default=False)
+    ] = None,
     literals: Annotated[
-        int | None, typer.Option(help="Most literals in a term.", show_default=False)
+        int | None, typer.Option(help="Largest number of literals in a term.", show_default=False)
     ] = None,
     variables: Annotated[
         int | None,
-        typer.Option(help="Most variables, instead of terms and literals.", show_default=False),
+        typer.Option(
+            help="Largest number of variables; replaces --terms and --literals.", show_default=False
+        ),
     ] = None,
     bias: Annotated[
-        list[str], typer.Option(help="P[literal is true]; repeatable.", metavar="NUMBER")
+        list[str],
+        typer.Option(help="P[literal is true] of some literals; repeatable.", metavar="NUMBER"),
     ] = ["0.5"],  # noqa: B006  # typer copies defaults
-    max_size: Annotated[int, typer.Option(help="The largest size, t*.")] = 100,
+    max_size: Annotated[int, typer.Option(help="Largest number of splits, t*.")] = 100,
     rule: Annotated[
-        list[str], typer.Option(help=f"{', '.join(RULES)}; repeatable.", metavar="RULE")
+        list[str], typer.Option(help=f"One of {', '.join(RULES)}; repeatable.", metavar="RULE")
     ] = ["topdown", "bestfirst"],  # noqa: B006
     ties: Annotated[
-        list[str], typer.Option(help=f"{', '.join(TIES)}; repeatable.", metavar="TIES")
+        list[str],
+        typer.Option(
+            help=f"Choice among equally good splits: {', '.join(TIES)}; repeatable.", metavar="TIES"
+        ),
     ] = ["last"],  # noqa: B006
     criterion: Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")] = "entropy",
-    seed: Annotated[int | None, typer.Option(help="For --ties random.", show_default=False)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Random seed for --ties random.", show_default=False)
+    ] = None,
     memory: Annotated[float, typer.Option(help="Memory limit in GiB.")] = 4.0,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write all rows to FILE.parquet. The same command continues an interrupted one.",
+            help="Write all rows to this .parquet file. Repeat the command to continue after an "
+            "interruption.",
             show_default=False,
         ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the histogram (.svg, .png, .pdf).", show_default=False)
+        Path | None,
+        typer.Option(help="Also plot a histogram (.svg, .png or .pdf).", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute the MIC of every read-once DNF within a bound.
+    """Compute the MIC of every read-once DNF within bounds.
+
+    Give --terms and --literals, or --variables.
 
     \b
     Examples:
@@ -111,7 +125,7 @@ def _family(
 
 @contextmanager
 def _progress() -> Iterator["Report"]:
-    """A live bar on stderr: what is being done, layers, formulas a second, time left."""
+    """A live bar on stderr: stage, layer, formulas per second, time left."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=12),
@@ -154,7 +168,7 @@ def _table(frame: "pl.DataFrame") -> Table:
 
 
 def _columns(frame: "pl.DataFrame") -> Table:
-    """The same with one column per row: many numbers of few rules."""
+    """The same transposed, for many numbers of few rules."""
     table = Table("MIC", *(f"{rule}, {ties}" for rule, ties in frame["rule", "ties"].iter_rows()))
     for name in frame.columns[3:]:
         table.add_row(name.replace("_", " "), *map(_cell, frame[name]))

@@ -15,18 +15,17 @@ from mictree.cli.common import AsJson, print_json, print_parts
 if TYPE_CHECKING:
     from mictree.statements.checks import Check
 
-Quick = Annotated[bool, typer.Option("--quick", help="Smaller ranges, for a first look.")]
-Details = Annotated[
-    bool, typer.Option("--details", help="Say of every statement what its verdict rests on.")
-]
+Quick = Annotated[bool, typer.Option("--quick", help="Use smaller ranges, for a first look.")]
+Details = Annotated[bool, typer.Option("--details", help="Print the reason for every verdict.")]
 
 
 def verify(quick: Quick = False, details: Details = False, as_json: AsJson = False) -> None:
-    """Check the paper's theorems and inequalities, exactly or with certified bounds.
+    """Check the paper's theorems and inequalities.
 
-    Exit status 1 when a statement does not come out as expected: when one that should hold fails,
-    or when one that is known to be false or unclear as printed does not fail at its known
-    counterexample.
+    Every check is exact or uses certified bounds.
+
+    The exit status is 1 if a result is not the expected one: a statement that should hold fails, or
+    one that is known to be false or unclear as printed does not fail at its known counterexample.
 
     \b
     Examples:
@@ -46,8 +45,8 @@ def verify(quick: Quick = False, details: Details = False, as_json: AsJson = Fal
             checks=[check.to_dict() for check in checks],
         )
     else:
-        told = checks if details else [check for check in checks if check.verdict != "holds"]
-        print_parts(_table(checks), *_details(told), VERDICT_RULE, _summary(checks))
+        explained = checks if details else [check for check in checks if check.verdict != "holds"]
+        print_parts(_table(checks), *_details(explained), VERDICT_RULE, _summary(checks))
     if surprising:
         typer.echo(f"mictree: {len(surprising)} not as expected:", err=True)
         for check in surprising:
@@ -57,7 +56,7 @@ def verify(quick: Quick = False, details: Details = False, as_json: AsJson = Fal
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr, when that is a terminal."""
+    """A bar on stderr, if that is a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
