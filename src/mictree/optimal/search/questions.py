@@ -13,7 +13,7 @@ import numpy as np
 from mictree._support.checks import TooLarge
 from mictree._support.jit import CORES
 from mictree.optimal.search import kernel as search
-from mictree.optimal.search.frames import ERRORS, Frames, first_test, frame_bytes, make_frames
+from mictree.optimal.search.frames import Frames, first_test, frame_bytes, make_frames
 from mictree.optimal.search.rows import Rows
 from mictree.optimal.search.table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
 
@@ -89,7 +89,7 @@ class Asking:
     ) -> int | None:
         """The least error of some rows if it is below a bound; None when it had to stop.
 
-        See ``_search.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
+        See ``kernel.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
         """
         mask = self.rows.mask(rows)
         question = budget, bound, depth, retrace, self.rows.data
@@ -114,7 +114,7 @@ class Asking:
         frames, control = self.frames[0], np.zeros_like(self.control)  # asked even when it is late
         frames.mask[0] = self.rows.mask(rows)
         search.solve(2, error, depth, False, self.rows.data, self.table, frames, control)
-        return frames.value[0, ERRORS : ERRORS + 4].astype(np.int64)
+        return frames.levels[0].errors.copy()
 
     def trace(
         self, rows: np.ndarray, budget: int, error: int, depth: int, known: bool = False
