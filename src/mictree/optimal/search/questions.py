@@ -1,4 +1,13 @@
-"""Puts questions to the search kernel: on all cores, until it is told to stop."""
+"""Puts questions to the search kernel: on all cores, until time is up or Ctrl-C is pressed.
+
+A question is a set of rows, a budget of splits, a depth and a bound; the answer is the least error
+if it is below the bound, otherwise some lower bound that is at least the bound. Workers share one
+table and one array of control words. They see in it when to stop, or that the table is full: then
+all of them return, the table moves to a larger one, and the question is asked again.
+
+Invariant: nothing that a stopped worker returns is used, but everything in the table stays true.
+Memory is planned before the first question: frames for all workers, then the table.
+"""
 
 import signal
 import threading
