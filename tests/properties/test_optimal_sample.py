@@ -273,7 +273,9 @@ def test_max_size_far_beyond_what_can_be_proved(monkeypatch):
 
 
 def test_a_stopped_kernel_visits_nothing():
-    search = sample._Search(mt.SampleProblem(*random_bits(300, 20, 1)), 6, 2**28, None, None, None)
+    search = sample._Search(
+        mt.SampleProblem(*random_bits(300, 20, 1)), 6, False, 2**28, None, None, None
+    )
     asking = search.asking
     asking.frames[0].mask[0] = asking.rows.mask(asking.rows.everything)
     question = 6, search.total, asking.budgets, False, asking.rows.data

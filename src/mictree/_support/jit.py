@@ -22,7 +22,20 @@ PIECES = 8  # for each core, so that none waits long for another's last one
 
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel."""
-    kernel = numba.njit(nogil=True)(function)
+    return _compile(function, no_cfunc_wrapper=True)
+
+
+def inner_jit(function: Callable[..., Any]) -> Any:
+    """Compile a kernel that only kernels call: without the code that reads Python's objects.
+
+    For kernels with many arrays that code takes longer to compile than the kernel itself. Calling
+    such a kernel from Python crashes the process.
+    """
+    return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def _compile(function: Callable[..., Any], **options: Any) -> Any:
+    kernel = numba.njit(nogil=True, **options)(function)
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         kernel._cache = make_cache(function)  # type: ignore[attr-defined]
     return kernel

@@ -1,35 +1,30 @@
-"""What is known of the children of a literal: lower bounds on their least errors, by budget.
+"""Lower bounds on the least errors of both children of a literal, for every budget.
 
-They come from the pair counts, from the table, and from similar children that were tried before.
+Before a child is asked, the search collects what it has for free: the pair counts give the child's
+least errors without a split and with one, and a floor for more; the table of sub-problems may have
+an answer or a bound; and a child that was tried before bounds a similar one. The sum of both
+children's bounds often reaches the limit, and then neither is asked.
+
+Invariant: ``bounds[level, 0, side, b]`` is at most the least error of that child with ``b`` splits,
+and equal to it where bit ``b`` of ``children[level, side].exact`` is set.
 """
 
 import numpy as np
 
-from mictree._support.jit import jit, lowest_bit
-from mictree.optimal.search.frames import (
-    ALL,
-    BUDGET,
-    DEPTH,
-    DONE,
-    EXACT,
-    MASS,
-    ONE,
-    SINGLE,
-    SMALLER,
-    TOTALS,
-)
+from mictree._support.jit import inner_jit, lowest_bit
+from mictree.optimal.search.frames import ALL
 from mictree.optimal.search.table import EXACT_BUDGETS, find, finish_key, unchanged
 
 
-@jit
+@inner_jit
 def look_up(level, literal, data, table, frames):
     """Fill both children's keys, and their lower bounds for every budget; note the smaller."""
+    at = frames.levels[level]
     surplus = 0
-    for label in range(frames.pairs.shape[1]):
-        held = frames.pairs[level, label, literal, literal]
-        surplus += frames.value[level, TOTALS + label] - 2 * held
-    smaller = 1 if surplus >= 0 else 0
-    flip = np.uint64(0) if smaller == 1 else ALL
+    for label in range(frames.totals.shape[1]):
+        surplus += frames.totals[level, label] - 2 * frames.held[level, label, literal]
+    at.smaller = 1 if surplus >= 0 else 0
+    flip = np.uint64(0) if at.smaller == 1 else ALL
     high, low = np.uint64(0), np.uint64(0)
     for word in range(frames.mask.shape[1]):
         left = frames.mask[level, word] & (data.columns[literal, word] ^ flip)
@@ -38,36 +33,35 @@ def look_up(level, literal, data, table, frames):
             left &= left - np.uint64(1)
             high ^= data.keys[slot, 0]
             low ^= data.keys[slot, 1]
-    keys = frames.keys
-    keys[level, 2 + 2 * smaller], keys[level, 3 + 2 * smaller] = high, low
-    keys[level, 4 - 2 * smaller] = keys[level, 0] ^ high
-    keys[level, 5 - 2 * smaller] = keys[level, 1] ^ low
-    frames.state[level, SMALLER] = smaller
-    budget, depth = frames.state[level, BUDGET], frames.state[level, DEPTH] - 1
     for side in range(2):
-        key = finish_key(keys[level, 2 + 2 * side], keys[level, 3 + 2 * side], depth)
+        child = frames.children[level, side]
+        child.key_high = high if side == at.smaller else high ^ at.key_high
+        child.key_low = low if side == at.smaller else low ^ at.key_low
+        key = finish_key(child.key_high, child.key_low, at.depth - 1)
         place, version = find(key[0], key[1], table.entries)
         while True:
-            _known_bounds(level, literal, side, budget, depth, place, table, frames)
+            _known_bounds(level, literal, side, place, table, frames)
             if place < 0 or unchanged(place, version, table.entries):
                 break
             place = -1
+    at.looked_up = 1
 
 
-@jit
-def _known_bounds(level, literal, side, budget, depth, place, table, frames):
-    """Fill one child's lower bounds from its pair counts and from the table."""
-    cells, bounds = frames.cells, frames.bounds
-    deepest = (1 << depth) - 1 if depth < 62 else budget
-    perfect = cells[level, ONE + side, literal] == 0
+@inner_jit
+def _known_bounds(level, literal, side, place, table, frames):
+    """Fill one child's lower bounds from its pair counts and from a place of the table, or -1."""
+    at, least, bounds = frames.levels[level], frames.least, frames.bounds
+    many = frames.totals.shape[1] > 3
+    if many:
+        _class_bounds(level, literal, side, frames)
+    deepest = (1 << (at.depth - 1)) - 1 if at.depth <= 62 else at.budget
+    perfect = least[level, 1, side, literal] == 0
     proved = table.entries[place, EXACT_BUDGETS] if place >= 0 else np.uint64(0)
     exact = np.uint64(0)
-    if frames.pairs.shape[1] > 3:
-        _class_bounds(level, literal, side, budget, frames)
-    for size in range(budget):
+    for size in range(at.budget):
         possible = min(size, deepest)
-        bound = cells[level, 2 * min(possible, 2) + side, literal]
-        if frames.pairs.shape[1] > 3 and possible >= 2:
+        bound = least[level, min(possible, 2), side, literal]
+        if many and possible >= 2:
             bound = max(bound, bounds[level, 0, side, possible])
         known = possible <= 1 or perfect
         if place >= 0:
@@ -76,58 +70,58 @@ def _known_bounds(level, literal, side, budget, depth, place, table, frames):
         bounds[level, 0, side, size] = bound
         if known:
             exact |= np.uint64(1) << np.uint64(size)
-    frames.keys[level, EXACT + side] = exact
+    frames.children[level, side].exact = exact
 
 
-@jit
-def _class_bounds(level, literal, side, budget, frames):
+@inner_jit
+def _class_bounds(level, literal, side, frames):
     """Fill one child's bounds with the weight of all but the heaviest classes, one per leaf."""
-    bounds = frames.bounds
-    classes = frames.pairs.shape[1]
-    masses = np.empty(classes, dtype=frames.pairs.dtype)
+    classes = frames.totals.shape[1]
+    masses = np.empty(classes, dtype=frames.totals.dtype)
     rest = 0
     for label in range(classes):
-        held = frames.cells[level, SINGLE + label, literal]
-        masses[label] = held if side == 1 else frames.value[level, TOTALS + label] - held
+        held = frames.held[level, label, literal]
+        masses[label] = held if side == 1 else frames.totals[level, label] - held
         rest += masses[label]
-    for size in range(budget):
+    for size in range(frames.levels[level].budget):
         heaviest = 0
         for label in range(classes):
             if masses[label] > masses[heaviest]:
                 heaviest = label
         rest -= masses[heaviest]
         masses[heaviest] = 0
-        bounds[level, 0, side, size] = rest
+        frames.bounds[level, 0, side, size] = rest
 
 
-@jit
-def compare(level, literal, budget, frames):
+@inner_jit
+def compare(level, literal, frames):
     """Raise the bounds of a literal's children by those of similar children.
 
     A row set that lacks some rows of another has at least the other's least error less their
     weight.
     """
-    cells, bounds = frames.cells, frames.bounds
-    mass = cells[level, MASS, literal]
-    for number in range(frames.state[level, DONE]):
+    at, bounds, held = frames.levels[level], frames.bounds, frames.held
+    classes = frames.totals.shape[1]
+    mass = held[level, classes, literal]
+    for number in range(at.tried):
         other = frames.order[level, 1, number]
         both = 0
-        for label in range(frames.pairs.shape[1]):
+        for label in range(classes):
             both += frames.pairs[level, label, max(literal, other), min(literal, other)]
         lacked = mass - both  # by the low child
         for side in range(2):
-            for size in range(2, budget):
+            for size in range(2, at.budget):
                 bound = bounds[level, 1 + number, side, size] - lacked
                 bounds[level, 0, side, size] = max(bounds[level, 0, side, size], bound)
-            lacked += cells[level, MASS, other] - mass
+            lacked += held[level, classes, other] - mass
 
 
-@jit
-def keep(level, literal, budget, order, bounds, state):
-    """Keep what was learned of a literal's children, for those to come."""
-    number = state[level, DONE]
-    order[level, 1, number] = literal
-    for size in range(2, budget):
-        bounds[level, 1 + number, 0, size] = bounds[level, 0, 0, size]
-        bounds[level, 1 + number, 1, size] = bounds[level, 0, 1, size]
-    state[level, DONE] = number + 1
+@inner_jit
+def keep(level, literal, frames):
+    """Keep the bounds of a literal's children, for the literals to come."""
+    at, bounds = frames.levels[level], frames.bounds
+    frames.order[level, 1, at.tried] = literal
+    for side in range(2):
+        for size in range(2, at.budget):
+            bounds[level, 1 + at.tried, side, size] = bounds[level, 0, side, size]
+    at.tried += 1

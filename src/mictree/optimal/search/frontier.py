@@ -1,7 +1,12 @@
 """Optimal trees on data: the whole frontier of sizes in one search, with certified intervals.
 
-Sizes are proved one after another over one table of sub-problems. When time runs out, every size
-still has a lower bound, the largest error that was refuted, and an upper bound, from a tree.
+Sizes are proved one after another over one table of sub-problems. Each has an upper bound, the
+error of a tree at hand, and a lower bound. A question to the search closes the gap between them:
+either it finds a better tree, or it refutes that there is one. When time runs out, trees are
+polished for a moment, and the rest of the time goes to lower bounds of the sizes that are open.
+
+Invariant, at any moment and for each size: ``lower <= least error <= upper``, and ``trees`` has a
+tree with this many splits or fewer that makes ``upper`` errors.
 """
 
 import operator

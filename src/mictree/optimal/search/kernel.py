@@ -2,40 +2,25 @@
 
 A sub-problem is a set of rows and a budget of splits. Counting all pairs of literals among its rows
 gives, at once, its least errors with 0, 1 and 2 splits and those of every child with 0 and 1 split.
-The rest is asked of the children, each only for less than what would help, and kept in a table.
+For more splits the search tries every literal as the first test and every way to share the rest of
+the budget between both children. It asks a child only for an error small enough to help, and enters
+every answer in a table.
+
+Invariant: a frame's ``limit`` is the smallest error known of its rows, or the bound of its question
+if that is smaller. So a way through a literal matters only if both children's errors add up to less
+than the limit, and when no way is left the limit is the answer.
 
 The recursion is a stack of frames: compiled functions that call each other cannot be kept on disk.
+Levels are ``np.int64``: numba would compile every kernel a second time for the constant 0.
 """
 
 import numpy as np
 
-from mictree._support.jit import atomic_add, jit, lowest_bit
+from mictree._support.jit import atomic_add, inner_jit, jit, lowest_bit
 from mictree.optimal.search.children import compare, keep, look_up
-from mictree.optimal.search.frames import (
-    ALL,
-    BEST,
-    BOUND,
-    BUDGET,
-    DEPTH,
-    DONE,
-    ERRORS,
-    EXACT,
-    FLOOR,
-    GOAL,
-    HELD,
-    LEAF,
-    LEAST,
-    LIMIT,
-    LOOKED,
-    LOW,
-    ONE,
-    POSITION,
-    SIDE,
-    TOTALS,
-    TURN,
-    USEFUL,
-)
-from mictree.optimal.search.pairs import count, least_errors
+from mictree.optimal.search.frames import ALL
+from mictree.optimal.search.pair_errors import least_errors
+from mictree.optimal.search.pairs import count
 from mictree.optimal.search.table import (
     EXACT_BUDGETS,
     FOUND,
@@ -64,12 +49,12 @@ def solve(budget, bound, depth, retrace, data, table, frames, control):
     Any number of workers may ask the same question at a time, each with its own frames: they share
     out the literals of frame 0, and the least of their answers is the answer.
     """
+    level = np.int64(0)
     _start(data, frames)
-    _ask(0, budget, bound, depth, frames.state, frames.value)
+    _ask(level, budget, bound, depth, frames)
     if retrace:
-        frames.value[0, GOAL] = bound - 1
-    frames.state[0, POSITION] = atomic_add(control, NEXT, 1)
-    level = 0
+        frames.levels[0].goal = bound - 1
+    frames.levels[0].position = atomic_add(control, NEXT, 1)
     while True:
         finished, result = _glance(level, frames, control)
         if not finished:
@@ -89,7 +74,7 @@ def solve(budget, bound, depth, retrace, data, table, frames, control):
             finished = False
 
 
-@jit
+@inner_jit
 def _start(data, frames):
     """Set what the first frame says of its rows."""
     high, low = np.uint64(0), np.uint64(0)
@@ -105,197 +90,204 @@ def _start(data, frames):
                 low ^= data.keys[slot, 1]
                 total += data.weights[slot, 0]
                 floor += data.weights[slot, 1]
-        frames.value[0, TOTALS + label] = total
-    frames.keys[0, 0], frames.keys[0, 1] = high, low
-    frames.value[0, FLOOR] = floor
-    frames.state[0, HELD] = -1
+        frames.totals[0, label] = total
+    root = frames.levels[0]
+    root.key_high, root.key_low, root.floor, root.counted = high, low, floor, -1
 
 
-@jit
-def _ask(level, budget, bound, depth, state, value):
+@inner_jit
+def _ask(level, budget, bound, depth, frames):
     """Put a question to a frame whose rows are in place."""
-    state[level, DEPTH] = depth
-    state[level, BUDGET] = min(budget, (1 << depth) - 1) if depth < 62 else budget
-    state[level, POSITION], state[level, TURN], state[level, LOOKED] = 0, 0, 0
-    value[level, BOUND] = bound
-    value[level, GOAL] = value[level, FLOOR]
+    at = frames.levels[level]
+    at.depth, at.bound, at.goal = depth, bound, at.floor
+    at.budget = min(budget, (1 << depth) - 1) if depth < 62 else budget
+    at.position, at.turn, at.looked_up = 0, 0, 0
 
 
-@jit
+@inner_jit
 def _glance(level, frames, control):
     """Whether no split can help, or there is no time to look; and the error without a split."""
     whole, most = 0, 0
-    for label in range(TOTALS, frames.value.shape[1]):
-        whole += frames.value[level, label]
-        most = max(most, frames.value[level, label])
+    for label in range(frames.totals.shape[1]):
+        whole += frames.totals[level, label]
+        most = max(most, frames.totals[level, label])
     error = np.int64(whole - most)
-    return frames.state[level, BUDGET] == 0 or error == 0 or control[STATUS] != RUN, error
+    return frames.levels[level].budget == 0 or error == 0 or control[STATUS] != RUN, error
 
 
-@jit
+@inner_jit
 def _judge(level, table, frames, control):
     """Whether the pair counts suffice for an answer; and the answer."""
-    state, value = frames.state, frames.value
-    budget, depth = state[level, BUDGET], state[level, DEPTH]
+    at = frames.levels[level]
     atomic_add(control, VISITED, 1)
-    best = value[level, ERRORS + min(budget, 3)]
-    value[level, BEST] = best
-    value[level, LIMIT] = min(value[level, BOUND], best)
-    if budget <= 2 or best <= value[level, GOAL] or depth <= 2:
+    at.best = at.errors[min(at.budget, 3)]
+    at.limit = min(at.bound, at.best)
+    answered = at.budget <= 2 or at.best <= at.goal or at.depth <= 2
+    if answered:
         if level > 0:
-            _remember(level, best, True, table, frames, control)
-        return True, np.int64(best)
-    if state[level, USEFUL] < 0:
-        _sort_literals(level, frames.cells, frames.order, state)
-    state[level, DONE] = 0
-    return False, np.int64(best)
+            _remember(level, at.best, answered, table, frames, control)
+        return answered, at.best
+    if at.useful < 0:
+        _sort_literals(level, frames)
+    at.tried = 0
+    return answered, at.best
 
 
-@jit
-def _sort_literals(level, cells, order, state):
+@inner_jit
+def _sort_literals(level, frames):
     """Order the literals that split the rows by what one split in each child would leave."""
+    least, order = frames.least, frames.order
     useful = 0
-    for literal in range(cells.shape[2]):
-        if cells[level, LEAF, literal] < 0:
+    for literal in range(least.shape[3]):
+        if least[level, 0, 0, literal] < 0:
             continue
-        score = cells[level, ONE, literal] + cells[level, ONE + 1, literal]
+        score = least[level, 1, 0, literal] + least[level, 1, 1, literal]
         place = useful
         while place > 0:
             before = order[level, 0, place - 1]
-            if cells[level, ONE, before] + cells[level, ONE + 1, before] <= score:
+            if least[level, 1, 0, before] + least[level, 1, 1, before] <= score:
                 break
             order[level, 0, place] = before
             place -= 1
         order[level, 0, place] = literal
         useful += 1
-    state[level, USEFUL] = useful
+    frames.levels[level].useful = useful
 
 
-@jit
+@inner_jit
 def _close(level, table, frames, control):
     """The answer of a frame that has tried all literals."""
-    limit = frames.value[level, LIMIT]
-    if level == 0:  # what is known is known of this worker's literals only
-        return np.int64(limit)
-    exact = limit < frames.value[level, BOUND] or limit == frames.value[level, BEST]
-    _remember(level, limit, exact, table, frames, control)
-    if control[STORED] > control[ROOM]:
-        control[STATUS] = GROW
-    return np.int64(limit)
+    at = frames.levels[level]
+    if level > 0:  # at level 0 the limit holds for this worker's literals only
+        exact = at.limit < at.bound or at.limit == at.best
+        _remember(level, at.limit, exact, table, frames, control)
+        if control[STORED] > control[ROOM]:
+            control[STATUS] = GROW
+    return at.limit
 
 
-@jit
+@inner_jit
 def _remember(level, answer, exact, table, frames, control):
     """Enter a lower bound for a frame's budget, and what its pairs gave for smaller ones."""
-    budget, depth = frames.state[level, BUDGET], frames.state[level, DEPTH]
-    key = finish_key(frames.keys[level, 0], frames.keys[level, 1], depth)
-    place = claim(key[0], key[1], frames.value[level, FLOOR], table, control)
+    at = frames.levels[level]
+    key = finish_key(at.key_high, at.key_low, at.depth)
+    place = claim(key[0], key[1], at.floor, table, control)
     if place < 0:
         return
-    known = min(4 if depth == 2 else 3, table.lower.shape[1])
+    known = min(4 if at.depth == 2 else 3, table.lower.shape[1])
     for size in range(known):
-        table.lower[place, size] = frames.value[level, ERRORS + size]
+        table.lower[place, size] = at.errors[size]
     proved = (np.uint64(1) << np.uint64(known)) - np.uint64(1)
-    for size in range(known, budget + 1):
+    for size in range(known, at.budget + 1):
         table.lower[place, size] = max(table.lower[place, size], answer)
     if exact:
-        proved |= np.uint64(1) << np.uint64(budget)
+        proved |= np.uint64(1) << np.uint64(at.budget)
     table.entries[place, EXACT_BUDGETS] |= proved
     release(place, table.entries)
 
 
-@jit
+@inner_jit
 def _take(level, answer, frames):
     """Note a child's answer: a lower bound for its budget holds for all smaller ones."""
-    side, low = frames.state[level, SIDE], frames.state[level, LOW]
-    budget = low if side == 0 else frames.state[level, BUDGET] - 1 - low
+    at, bounds = frames.levels[level], frames.bounds
+    budget = at.low_budget if at.side == 0 else at.budget - 1 - at.low_budget
     for size in range(budget + 1):
-        frames.bounds[level, 0, side, size] = max(frames.bounds[level, 0, side, size], answer)
-    if answer < frames.value[level + 1, BOUND]:
-        frames.keys[level, EXACT + side] |= np.uint64(1) << np.uint64(budget)
+        bounds[level, 0, at.side, size] = max(bounds[level, 0, at.side, size], answer)
+    if answer < frames.levels[level + 1].bound:
+        frames.children[level, at.side].exact |= np.uint64(1) << np.uint64(budget)
 
 
-@jit
+@inner_jit
 def _advance(level, data, table, frames, control):
-    """Put the next question to a child's frame, or say False when there is none.
-
-    For each literal, and each way to share the budget, from balanced to lopsided, the child with
-    fewer splits is asked first, each for less than the other's lower bound leaves below the limit.
-    """
-    state, value, bounds, cells = frames.state, frames.value, frames.bounds, frames.cells
-    budget = state[level, BUDGET]
-    while (
-        state[level, POSITION] < state[level, USEFUL] and value[level, LIMIT] > value[level, GOAL]
-    ):
-        turn = state[level, TURN]
-        literal = frames.order[level, 0, state[level, POSITION]]
-        if level == 0:
-            value[0, LIMIT] = min(value[0, LIMIT], control[FOUND])
-        if turn == budget:
-            if state[level, LOOKED]:
-                keep(level, literal, budget, frames.order, bounds, state)
-            following = state[level, POSITION] + 1
-            state[level, POSITION] = atomic_add(control, NEXT, 1) if level == 0 else following
-            state[level, TURN], state[level, LOOKED] = 0, 0
-            continue
-        offset = (turn + 1) // 2
-        low_budget = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
-        high_budget = budget - 1 - low_budget
-        if not state[level, LOOKED]:
-            low = cells[level, 2 * min(low_budget, 2), literal]
-            high = cells[level, 2 * min(high_budget, 2) + 1, literal]
-            if low + high >= value[level, LIMIT]:
-                state[level, TURN] += 1
-                continue
+    """Put the next question to a child's frame, or say False when there is none."""
+    at = frames.levels[level]
+    while _next_share(level, frames, control):
+        literal = frames.order[level, 0, at.position]
+        if not at.looked_up:
             look_up(level, literal, data, table, frames)
-            compare(level, literal, budget, frames)
-            state[level, LOOKED] = 1
-        low, high = bounds[level, 0, 0, low_budget], bounds[level, 0, 1, high_budget]
-        if low + high >= value[level, LIMIT]:
-            state[level, TURN] += 1
-            continue
-        low_known = (frames.keys[level, EXACT] >> np.uint64(low_budget)) & np.uint64(1)
-        high_known = (frames.keys[level, EXACT + 1] >> np.uint64(high_budget)) & np.uint64(1)
-        if low_known and high_known:
-            value[level, LIMIT] = low + high
-            if level == 0:
-                control[FOUND] = min(control[FOUND], low + high)
-            if low + high <= value[level, GOAL]:
-                state[level, LOW] = low_budget
-                return False
-            state[level, TURN] += 1
-            continue
-        side = _first_side(level, literal, low_budget, high_budget, cells)
-        if (low_known and side == 0) or (high_known and side == 1):
-            side = 1 - side
-        state[level, SIDE], state[level, LOW] = side, low_budget
-        _descend(level, literal, side, data, frames)
-        child_budget = low_budget if side == 0 else high_budget
-        rest = value[level, LIMIT] - (high if side == 0 else low)
-        _ask(level + 1, child_budget, rest, state[level, DEPTH] - 1, state, value)
-        return True
+            compare(level, literal, frames)
+        if _needs_child(level, literal, frames, control):
+            _descend(level, literal, data, frames)
+            return True
+        at.turn += 1
     return False
 
 
-@jit
-def _first_side(level, literal, low_budget, high_budget, cells):
-    """The child to ask first: with fewer splits, as it answers sooner, or with more errors."""
-    if low_budget != high_budget:
-        return 0 if low_budget < high_budget else 1
-    return 0 if cells[level, ONE, literal] >= cells[level, ONE + 1, literal] else 1
+@inner_jit
+def _next_share(level, frames, control):
+    """Move on to a literal and a share of the budget that may beat the limit, if there is one.
+
+    The shares of a literal are tried from balanced to lopsided. Workers take the literals of frame
+    0 one by one.
+    """
+    at, least, bounds = frames.levels[level], frames.least, frames.bounds
+    while at.position < at.useful and at.limit > at.goal:
+        literal = frames.order[level, 0, at.position]
+        if level == 0:
+            at.limit = min(at.limit, control[FOUND])
+        if at.turn == at.budget:
+            if at.looked_up:
+                keep(level, literal, frames)
+            at.position = atomic_add(control, NEXT, 1) if level == 0 else at.position + 1
+            at.turn, at.looked_up = 0, 0
+            continue
+        offset = (at.turn + 1) // 2
+        at.low_budget = (at.budget - 1) // 2 + (offset if at.turn % 2 == 1 else -offset)
+        low_budget, high_budget = at.low_budget, at.budget - 1 - at.low_budget
+        if at.looked_up:
+            low, high = bounds[level, 0, 0, low_budget], bounds[level, 0, 1, high_budget]
+        else:
+            low = least[level, min(low_budget, 2), 0, literal]
+            high = least[level, min(high_budget, 2), 1, literal]
+        if low + high < at.limit:
+            return True
+        at.turn += 1
+    return False
 
 
-@jit
-def _descend(level, literal, side, data, frames):
-    """Set what the next frame says of its rows: a child of this one's, whose keys are known."""
+@inner_jit
+def _needs_child(level, literal, frames, control):
+    """Whether a child must be asked at this share of the budget, and on which side.
+
+    If both children's least errors are known, their sum becomes the limit. Otherwise the child with
+    fewer splits is asked first, as it answers sooner; of two equal ones that with more errors.
+    """
+    at, least = frames.levels[level], frames.least
+    low_budget, high_budget = at.low_budget, at.budget - 1 - at.low_budget
+    low, high = frames.bounds[level, 0, 0, low_budget], frames.bounds[level, 0, 1, high_budget]
+    if low + high >= at.limit:
+        return False
+    low_known = (frames.children[level, 0].exact >> np.uint64(low_budget)) & np.uint64(1)
+    high_known = (frames.children[level, 1].exact >> np.uint64(high_budget)) & np.uint64(1)
+    if low_known and high_known:
+        at.limit = low + high
+        if level == 0:
+            control[FOUND] = min(control[FOUND], at.limit)
+        return False
+    if low_known or high_known:
+        at.side = 1 if low_known else 0
+    elif low_budget != high_budget:
+        at.side = 0 if low_budget < high_budget else 1
+    else:
+        at.side = 0 if least[level, 1, 0, literal] >= least[level, 1, 1, literal] else 1
+    return True
+
+
+@inner_jit
+def _descend(level, literal, data, frames):
+    """Put the question to the next frame: for less than what the sibling's bound leaves."""
+    at, child, side = frames.levels[level], frames.levels[level + 1], frames.levels[level].side
     flip = np.uint64(0) if side == 1 else ALL
     for word in range(frames.mask.shape[1]):
         column = data.columns[literal, word] ^ flip
         frames.mask[level + 1, word] = frames.mask[level, word] & column
-    for label in range(frames.pairs.shape[1]):
-        held = frames.pairs[level, label, literal, literal]
-        rest = frames.value[level, TOTALS + label] - held
-        frames.value[level + 1, TOTALS + label] = held if side == 1 else rest
-    frames.keys[level + 1, 0] = frames.keys[level, 2 + 2 * side]
-    frames.keys[level + 1, 1] = frames.keys[level, 3 + 2 * side]
-    frames.value[level + 1, FLOOR] = frames.cells[level, LEAST + side, literal]
+    for label in range(frames.totals.shape[1]):
+        held = frames.held[level, label, literal]
+        rest = frames.totals[level, label] - held
+        frames.totals[level + 1, label] = held if side == 1 else rest
+    child.key_high = frames.children[level, side].key_high
+    child.key_low = frames.children[level, side].key_low
+    child.floor = frames.least[level, 2, side, literal]
+    budget = at.low_budget if side == 0 else at.budget - 1 - at.low_budget
+    other = frames.bounds[level, 0, 1 - side, at.budget - 1 - budget]
+    _ask(level + 1, budget, at.limit - other, at.depth - 1, frames)

@@ -1,8 +1,11 @@
 """Better trees for sizes that could not be proved, from a tree that is already good.
 
 Every node of the tree may become the root of the best subtree with up to 3 splits that the pair
-counts of its rows know; a dynamic program over the nodes shares the budget out among all of them.
-What it finds is a new tree, to which the same can be done again.
+counts of its rows offer; a dynamic program over the nodes shares the budget out among all of them.
+The result is a new tree, to which the same can be done again.
+
+Invariant: ``best[node][b]`` is attained by some tree with at most ``b`` splits on the rows of the
+node, and is at most the error of the node's own subtree where ``b`` allows that many splits.
 """
 
 import math

@@ -1,4 +1,13 @@
-"""Puts questions to the search kernel: on all cores, until it is told to stop."""
+"""Puts questions to the search kernel: on all cores, until time is up or Ctrl-C is pressed.
+
+A question is a set of rows, a budget of splits, a depth and a bound; the answer is the least error
+if it is below the bound, otherwise some lower bound that is at least the bound. Workers share one
+table and one array of control words. They see in it when to stop, or that the table is full: then
+all of them return, the table moves to a larger one, and the question is asked again.
+
+Invariant: nothing that a stopped worker returns is used, but everything in the table stays true.
+Memory is planned before the first question: frames for all workers, then the table.
+"""
 
 import signal
 import threading
@@ -13,7 +22,7 @@ import numpy as np
 from mictree._support.checks import TooLarge
 from mictree._support.jit import CORES
 from mictree.optimal.search import kernel as search
-from mictree.optimal.search.frames import ERRORS, Frames, first_test, frame_bytes, make_frames
+from mictree.optimal.search.frames import Frames, first_test, frame_bytes, make_frames
 from mictree.optimal.search.rows import Rows
 from mictree.optimal.search.table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
 
@@ -89,7 +98,7 @@ class Asking:
     ) -> int | None:
         """The least error of some rows if it is below a bound; None when it had to stop.
 
-        See ``_search.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
+        See ``kernel.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
         """
         mask = self.rows.mask(rows)
         question = budget, bound, depth, retrace, self.rows.data
@@ -114,7 +123,7 @@ class Asking:
         frames, control = self.frames[0], np.zeros_like(self.control)  # asked even when it is late
         frames.mask[0] = self.rows.mask(rows)
         search.solve(2, error, depth, False, self.rows.data, self.table, frames, control)
-        return frames.value[0, ERRORS : ERRORS + 4].astype(np.int64)
+        return frames.levels[0].errors.copy()
 
     def trace(
         self, rows: np.ndarray, budget: int, error: int, depth: int, known: bool = False

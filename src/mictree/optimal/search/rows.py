@@ -1,4 +1,12 @@
-"""A data set's rows as the search for optimal trees wants them."""
+"""A data set's rows in the form that the search kernel reads.
+
+Rows that are alike in all literals and in class become one row with the sum of their weights.
+Literals that never change, and all but one of those that split the rows in the same way, are left
+out. Weights become integers, so sums and differences are exact and ties are ties.
+
+Invariant: the error of a tree on these rows, over the sum of their weights, is its error on the
+problem; where weights had to be rounded, up to ``slack``.
+"""
 
 import math
 import operator
@@ -15,7 +23,7 @@ from mictree.tree import Tree
 
 @dataclass(frozen=True)
 class Rows:
-    """A sample problem's rows as the search wants them: distinct, with integer weights."""
+    """A sample problem's rows: distinct, with integer weights."""
 
     problem: SampleProblem
     data: Data

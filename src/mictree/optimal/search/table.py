@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import atomic_add, atomic_load, atomic_swap, jit
+from mictree._support.jit import atomic_add, atomic_load, atomic_swap, inner_jit, jit
 
 PROBES = 8  # places of the table that a key may have; the last is overwritten when all are taken
 # what workers share: the status, how many entries may be stored, the first literal not yet taken,
@@ -33,7 +33,7 @@ class Table(NamedTuple):
 VERSION, EXACT_BUDGETS = 2, 3
 
 
-@jit
+@inner_jit
 def finish_key(high, low, depth):
     """Where depth is limited, what is left of it belongs to the key; the second half is never 0."""
     if depth < 62:
@@ -41,7 +41,7 @@ def finish_key(high, low, depth):
     return high, low | np.uint64(1)
 
 
-@jit
+@inner_jit
 def find(high_key, low_key, entries):
     """The place of a key and its version; place -1 if there is none or it is being written."""
     mask = np.uint64(len(entries) - 1)
@@ -57,13 +57,13 @@ def find(high_key, low_key, entries):
     return -1, np.uint64(0)
 
 
-@jit
+@inner_jit
 def unchanged(place, version, entries):
     """Whether what was read since ``find`` is what the entry said."""
     return atomic_load(entries, 4 * place + VERSION) == version
 
 
-@jit
+@inner_jit
 def claim(high_key, low_key, floor, table, control):
     """The place of a key, made if there is none, to be written and released; -1 if it is taken."""
     entries = table.entries
@@ -89,7 +89,7 @@ def claim(high_key, low_key, floor, table, control):
     return place
 
 
-@jit
+@inner_jit
 def release(place, entries):
     """Let others read an entry again."""
     atomic_add(entries, 4 * place + VERSION, np.uint64(1))

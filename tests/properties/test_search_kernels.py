@@ -1,0 +1,162 @@
+"""The kernels of the search over row sets compute what their Python source computes.
+
+Every kernel writes into the frames, the table or the control words, all of which are compared.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from unittest import mock
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mictree._support import jit
+from mictree.optimal.search import kernel
+from mictree.optimal.search import questions as _asking
+from mictree.optimal.search import table as _table
+from mictree.optimal.search.rows import Rows
+from mictree.optimal.search.table import FOUND, NEXT, RUN, STATUS, STOP, UNLIMITED, Table
+from tests.datasets import compile_search, random_bits
+from tests.strategies import sample_problem, samples
+
+ROOM_OF_SEARCH = "mictree.optimal.search."
+PLACES = 64  # of the smallest table, so that small searches fill it
+
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT=1: nothing is compiled"
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled():
+    compile_search()
+
+
+def room_kernels() -> Iterator[tuple]:
+    """All kernels, by every name under which a module of the room has them."""
+    for path, module in sorted(sys.modules.items()):
+        if path.startswith((ROOM_OF_SEARCH, "mictree._support.jit")):
+            for name, value in list(vars(module).items()):
+                if hasattr(value, "py_func"):
+                    yield module, name, value, value.py_func
+
+
+def intrinsics() -> Iterator[tuple]:
+    """What only numba can call, by every name, and its stand-in for Python."""
+    plain = {
+        jit.popcount: np.bitwise_count,
+        jit.atomic_load: jit._plain_load,
+        jit.atomic_add: jit._plain_add,
+        jit.atomic_swap: jit._plain_swap,
+    }
+    for path, module in sorted(sys.modules.items()):
+        if path.startswith((ROOM_OF_SEARCH, "mictree._support.jit")):
+            for name, value in list(vars(module).items()):
+                if isinstance(value, numba.core.extending._Intrinsic) and value in plain:
+                    yield module, name, value, plain[value]
+
+
+@contextmanager
+def from_source(watch: Callable[[str], None] = lambda name: None):
+    """Every kernel of the room replaced by its Python function, which reports its calls."""
+
+    def watched(function):
+        def call(*arguments):
+            watch(function.__name__)
+            return function(*arguments)
+
+        return call
+
+    kernels, others = list(room_kernels()), list(intrinsics())
+    for module, name, _, function in kernels:
+        setattr(module, name, watched(function))
+    for module, name, _, function in others:
+        setattr(module, name, function)
+    try:
+        with np.errstate(over="ignore"):  # a hash wraps around
+            yield
+    finally:
+        for module, name, value, _ in kernels + others:
+            setattr(module, name, value)
+
+
+def searched(problem, budget: int, depth: int, status: int | None = None) -> list[np.ndarray]:
+    """All arrays after a question, after retracing its answer, and after a move of the table."""
+    rows = Rows.of(problem, exact=False)
+    with mock.patch.object(_asking, "SMALLEST_TABLE", PLACES):
+        asking = _asking.Asking(rows, budget, depth, 2**22)
+    frames, table, control = asking.frames[0], asking.table, asking.control
+    for array in frames:
+        array.fill(0)
+    seen: list[np.ndarray] = []
+
+    def solve(bound: int, retrace: bool) -> int:
+        frames.mask[0] = rows.mask(rows.everything)
+        control[NEXT], control[FOUND] = 0, bound
+        answer = kernel.solve(budget, bound, depth, retrace, rows.data, table, frames, control)
+        seen.extend(array.copy() for array in (*frames, *table, control, np.array(answer)))
+        return answer
+
+    if status is not None:
+        control[STATUS] = status
+    least = solve(rows.leaf_error(rows.everything) + 1, False)
+    if control[STATUS] == RUN:
+        solve(least + 1, True)
+        solve((least + 1) // 2, False)
+    larger = Table(*(np.zeros((2 * PLACES, part.shape[1]), part.dtype) for part in table))
+    _table.rehash(table, larger)
+    return seen + list(larger)
+
+
+def assert_alike(computed: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    assert len(computed) == len(expected)
+    for number, (one, other) in enumerate(zip(computed, expected, strict=True)):
+        np.testing.assert_array_equal(one, other, err_msg=f"array {number}")
+        assert one.dtype == other.dtype
+
+
+@settings(max_examples=40, deadline=None)
+@given(samples(most_rows=20, most_literals=6), st.integers(1, 6), st.sampled_from([1, 2, 3, 4, 99]))
+def test_the_whole_search(case, budget, depth):
+    problem = sample_problem(*case)
+    depth = UNLIMITED if depth == 99 else depth
+    computed = searched(problem, budget, depth)
+    with from_source():
+        expected = searched(problem, budget, depth)
+    assert_alike(computed, expected)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("weights", [None, 3, 2**33])
+def test_rows_that_fill_blocks_and_the_table(classes, weights):
+    X, _ = random_bits(150, 7, 1)
+    generator = np.random.default_rng(2)
+    y = generator.integers(0, classes, len(X))
+    weighted = None if weights is None else generator.integers(1, 1 + weights, len(X))
+    problem = sample_problem(X, y, weighted)
+    computed = searched(problem, 4, UNLIMITED)
+    with from_source():
+        expected = searched(problem, 4, UNLIMITED)
+    assert_alike(computed, expected)
+
+
+def test_a_stopped_search():
+    problem = sample_problem(*random_bits(60, 5, 3))
+    computed = searched(problem, 4, UNLIMITED, STOP)
+    with from_source():
+        expected = searched(problem, 4, UNLIMITED, STOP)
+    assert_alike(computed, expected)
+
+
+def test_these_searches_call_every_kernel():
+    called: set[str] = set()
+    X, _ = random_bits(150, 7, 1)
+    y = np.random.default_rng(2).integers(0, 5, len(X))
+    with from_source(called.add):
+        searched(sample_problem(X, y), 4, UNLIMITED)
+        searched(sample_problem(X, y % 2), 4, UNLIMITED)
+    assert called == {kernel.py_func.__name__ for _, _, kernel, _ in room_kernels()}
