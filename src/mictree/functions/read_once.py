@@ -136,7 +136,7 @@ class ReadOnceDNF:
 
 
 def as_formula(formula: "str | ReadOnceDNF") -> ReadOnceDNF:
-    """A formula as it is, a text parsed."""
+    """Return a formula unchanged; parse a text."""
     if isinstance(formula, ReadOnceDNF):
         return formula
     if isinstance(formula, str):
@@ -207,7 +207,7 @@ class _Parser:
         return self._build()
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:
-        """Kind, value and position of each token; a name is whatever Python would take as one."""
+        """Kind, value and position of each token; names follow Python's rules."""
         text, start = self.text, 0
         while start < len(text):
             end = start
@@ -229,7 +229,7 @@ class _Parser:
             start = max(end, start + 1)
 
     def _operand(self, kind: str, value: str, position: int) -> bool:
-        """Take one token where a literal may start; say whether an operand is still due."""
+        """Take one token where a literal may start; return whether an operand is still due."""
         if kind == "name":
             self.parts.append(_Part(len(self.literals), 1, 1))
             self.literals.append((value, True, position))
@@ -242,7 +242,7 @@ class _Parser:
         return self._fail(f"a literal is missing before {value!r}", position)
 
     def _operator(self, kind: str, value: str, position: int) -> bool:
-        """Take one token after an operand; say whether an operand is due next."""
+        """Take one token after an operand; return whether an operand is due next."""
         if kind == ")":
             while self.operators and self.operators[-1][0] != "(":
                 self._reduce()

@@ -12,7 +12,7 @@ from mictree._support.checks import as_fraction
 from mictree.functions.read_once import check_names
 from mictree.problems.base import EVEN, FloatArray, Leaf, Problem, Splits, settle
 
-MAX_VARIABLES = 16  # 3**16 subcubes, 43 million, is what memory holds
+MAX_VARIABLES = 16  # 3**16 subcubes, 43 million, fit into memory
 SUM_TOLERANCE = 1e-9
 
 
@@ -172,7 +172,7 @@ class TableProblem(Problem):
 
 
 class _Box(NamedTuple):
-    """What is in a subcube: integers over the problem's one denominator."""
+    """The masses of a subcube: integers over the problem's one denominator."""
 
     mass: int
     positive: int
@@ -201,7 +201,7 @@ class _Part(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """By how much the positive rates differ, rounded once."""
+        """The difference of the positive rates, rounded once."""
         cross = self.high.positive * self.low.mass - self.low.positive * self.high.mass
         return cross / (self.low.mass * self.high.mass)
 
