@@ -26,16 +26,16 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class MicResult:
-    """Two curves over sizes 0 to ``max_size``, and what lies between them.
+    """Two error curves over sizes 0 to ``max_size``, and the difference between them.
 
     Attributes
     ----------
-    rule : what grew the greedy trees, as text
+    rule : the learner of the greedy trees, as text
     greedy_errors, optimal_errors : index = size
     excess_errors : greedy minus optimal errors
     mic : the mean of ``excess_errors[1:]``, m(t*)
     optimal_lower : lower bounds on the optimal errors; on data they differ from ``optimal_errors``
-        where a time limit struck, and MIC is then only known to lie in ``interval``
+        if a time limit ended the search, and MIC then lies in ``interval``
     """
 
     rule: str
@@ -81,7 +81,7 @@ class MicResult:
         return "\n".join(lines)
 
     def telling_sizes(self, most: int = 16) -> list[int]:
-        """Sizes to show when not all can be: evenly spaced, and the worst one."""
+        """At most ``most`` evenly spaced sizes to show, and the worst one."""
         spread = np.linspace(0, self.max_size, min(most, self.max_size + 1)).round().astype(int)
         return sorted({*spread.tolist(), self.worst_size})
 
@@ -130,10 +130,10 @@ def mic(
 def against(
     rule: Grower | Learner, problem: Problem, optimal: np.ndarray, exact: bool = False
 ) -> MicResult:
-    """The same when the optimal errors are known already, index = size."""
+    """The same as ``mic``, from optimal errors computed before, index = size."""
     greedy = _greedy_errors(rule, problem, len(optimal) - 1, exact)
     lower = getattr(optimal, "lower", optimal)
-    # an upper bound on the optimal error may be above the greedy one; that is one too
+    # the greedy error also bounds the optimum; use whichever is lower
     optimal = np.where(lower < optimal, np.minimum(optimal, greedy), optimal)
     excess = greedy - optimal
     if excess.min() < -ROUNDING:

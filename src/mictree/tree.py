@@ -31,7 +31,7 @@ class Tree:
 
     Nodes are numbered in preorder, low subtree first; node 0 is the root. Two trees are equal
     when they have the same columns and make the same tests with the same labels. Tests are
-    positions; names only say how they are shown.
+    positions; names are only for display.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Tree:
         tests: Sequence[int],
         labels: Sequence[int],
     ) -> Tree:
-        """From splits in any order of growth; trusts what it is given.
+        """From splits in any order of growth, without checking them.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Tree:
         return node
 
     def walk(self, problem: Problem, exact: bool = False) -> list[Leaf]:
-        """What the problem says of every node, as if each were a leaf, by node number.
+        """The problem's leaf for every node, as if the tree ended there, by node number.
 
         The problem's variables are the tree's, or else found by their names.
         """
@@ -278,7 +278,7 @@ class Tree:
 
     @classmethod
     def from_json(cls, text: str) -> Tree:
-        """Read what ``to_json`` wrote, now or before 0.2; anything else is a ValueError."""
+        """Read the output of ``to_json``, also of versions before 0.2; else raise a ValueError."""
         try:
             content = json.loads(text)
         except (json.JSONDecodeError, RecursionError) as error:

@@ -1,1 +1,1 @@
-"""What a table offers: its columns, the tests on them, and their packed bits."""
+"""Tables of data: their columns, the tests on them, and the packed bits of the tests."""

@@ -18,7 +18,7 @@ FloatArray = np.typing.NDArray[np.float64]
 class Data:
     """A matrix, sparse matrix or frame, read one column at a time, numbers as 64-bit floats.
 
-    ``remember`` keeps every column that was read, for those who come back to it.
+    ``remember`` keeps every column after its first reading.
     """
 
     def __init__(self, X: Any, remember: bool = False) -> None:
@@ -44,21 +44,21 @@ class Data:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names; ``x0``, ``x1``, ... where there are none."""
+        """The columns' names; ``x0``, ``x1``, ... if they have none."""
         if self.frame is not None:
             return tuple(str(name) for name in self.frame.columns)
         return unnamed(self.width)
 
     @property
     def bytes(self) -> np.typing.NDArray[np.uint8] | None:
-        """The matrix itself if it is of bytes, row after row, and so may be packed as it is."""
+        """The matrix itself if it holds bytes in C order, ready to be packed."""
         matrix = self.matrix
         if not isinstance(matrix, np.ndarray) or matrix.dtype not in (np.uint8, np.bool_):
             return None
         return matrix.view(np.uint8) if matrix.flags.c_contiguous else None
 
     def is_boolean(self, number: int) -> bool:
-        """Whether a frame says that the column holds True and False."""
+        """Whether the column's type in a frame is Boolean."""
         return self.frame is not None and str(self.frame.schema.dtypes()[number]) == "Boolean"
 
     def column(self, number: int) -> FloatArray | list[Any]:
@@ -130,9 +130,9 @@ def unnamed(count: int) -> tuple[str, ...]:
 
 
 def read_array(values: Any) -> np.typing.NDArray[Any]:
-    """An array of what was given, as numpy makes it unless that would change a list's cells.
+    """Convert to an array as numpy does, unless that would change a list's cells.
 
-    numpy would make texts of numbers beside texts, and floats of large integers beside floats.
+    numpy would convert numbers beside texts to texts, and large integers beside floats to floats.
     """
     array = np.asarray(values)
     kind = array.dtype.kind

@@ -1,12 +1,12 @@
 """Columns of data as literals: ``age > 37.5``, ``color is red``, ``income is missing``, ``flag``.
 
-A binary column (0 and 1) is a literal as it is. A numeric column offers thresholds halfway between
-neighbouring values, a categorical one its categories, and one with missing values that they are
-missing; a missing value fails every threshold.
+A binary column (0 and 1) is itself a literal. A numeric column offers thresholds halfway between
+neighbouring values, and a categorical column its categories. A column with missing values also
+offers "is missing". A missing value fails every threshold.
 
-No two literals of a data set read the same, nor does one read like another's negation. Where they
-would, a column's texts are quoted (``c is '1'`` beside ``c is 1``, always for the text "missing"),
-and what is left gets the number of its column: ``a > 1.5 (column 0)``.
+No two literals of a data set have the same text, and none has the text of another's negation. If
+two would clash, a column's texts are quoted (``c is '1'`` beside ``c is 1``, and always if one is
+"missing"). Any other clash is resolved by the number of the column: ``a > 1.5 (column 0)``.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numpy as np
 from mictree.columns.data import Data, unnamed
 from mictree.columns.packing import MISSING, find_bins, find_midpoints, pack_bins
 
-MAX_CATEGORIES = 1024  # more are an identifier, not a category
+MAX_CATEGORIES = 1024  # a column with more is an identifier
 
 FloatArray = np.typing.NDArray[np.float64]
 BoolArray = np.typing.NDArray[np.bool_]
-Texts = tuple[str, str]  # a literal as it is shown, and what holds where it does not
+Texts = tuple[str, str]  # a literal's text, and the text of its negation
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Column:
     thresholds : of a numeric column, ascending; 0.5 for a binary one
     categories : of a categorical column, sorted; None for a numeric one
     missing : whether "is missing" is a literal too, the last one
-    style : "binary" and "boolean" columns have a threshold but write it otherwise
+    style : "binary" and "boolean" columns have a threshold but show it differently
     """
 
     name: str
@@ -54,7 +54,7 @@ class Column:
         return offered + self.missing
 
     def texts(self) -> list[Texts]:
-        """Each literal as it is shown, and its negation; ``tell_apart`` mends clashes."""
+        """Each literal's text and its negation's; ``tell_apart`` resolves clashes."""
         if self.categories is not None:
             texts = self._is(map(str, self.categories))
             if "missing" in self.categories or not _differ(texts):
@@ -74,7 +74,7 @@ class Column:
         return texts + self._is([])
 
     def _is(self, values: Iterable[str]) -> list[Texts]:
-        """What "is" a value, and "is missing" behind, if that is a literal."""
+        """Texts of the form "is a value", then "is missing" if that is a literal."""
         words = [*values, "missing"] if self.missing else values
         return [(f"{self.name} is {word}", f"{self.name} is not {word}") for word in words]
 
@@ -127,9 +127,9 @@ def _differ(texts: Sequence[Texts]) -> bool:
 
 
 def tell_apart(columns: Iterable[Sequence[Texts]]) -> list[Texts]:
-    """The texts of all columns in one list; those that are blank or read like another are marked.
+    """The texts of all columns in one list; blank texts and duplicates get a mark.
 
-    The mark is the number of the column, and another number where that is not enough.
+    The mark is the number of the column, and a second number if that is not enough.
     """
     numbered = [(number, pair) for number, texts in enumerate(columns) for pair in texts]
     uses = Counter(text for _, pair in numbered for text in pair)
@@ -142,7 +142,7 @@ def tell_apart(columns: Iterable[Sequence[Texts]]) -> list[Texts]:
 
 
 def _mark(pair: Texts, number: int, uses: Counter[str]) -> Texts:
-    """Texts with the number of their column, which are not in use; from now on they are."""
+    """Texts with the number of their column that no literal has yet; adds them to ``uses``."""
     again, mark = 1, f" (column {number})"
     while pair[0] + mark in uses or pair[1] + mark in uses:
         again += 1
@@ -240,7 +240,7 @@ class Literals:
 
     @classmethod
     def binary(cls, names: Sequence[str]) -> Literals:
-        """Every column is a literal as it is."""
+        """Every column is itself a literal."""
         return cls(None, names)
 
     def __len__(self) -> int:
@@ -259,14 +259,14 @@ class Literals:
 
     @cached_property
     def starts(self) -> np.typing.NDArray[np.intp]:
-        """The first literal of each column, and behind the last one their number."""
+        """The first literal of each column, and at the end the number of literals."""
         return np.concatenate(
             [[0], np.cumsum([column.count for column in self.columns], dtype=int)]
         )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The literals as they are shown, all different."""
+        """The texts of the literals, all different."""
         return tuple(text for text, _ in self._texts)
 
     @cached_property
@@ -274,7 +274,7 @@ class Literals:
         return tell_apart(column.texts() for column in self.columns)
 
     def negated(self, literal: int) -> str:
-        """What holds where a literal does not: ``age <= 37.5``, ``color is not red``."""
+        """The negation of a literal: ``age <= 37.5``, ``color is not red``."""
         return self._texts[literal][1]
 
     def locate(self, literal: int) -> tuple[int, int]:
@@ -334,7 +334,7 @@ def encode(
     Parameters
     ----------
     order : the row in each slot, -1 where it is empty; a multiple of 64 slots
-    keep, weights : the rows to learn thresholds from, and what they weigh
+    keep, weights : the rows to learn thresholds from, and their weights
     """
     columns: list[Column] = []
     blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]

@@ -1,8 +1,8 @@
-"""In which order a learner splits leaves, told from the trees that it grows on crafted data.
+"""Identify the order in which a learner splits leaves, from the trees it grows on crafted data.
 
-Learners call their growth "best first" or "leaf-wise" without saying whether a leaf's gain counts
-by itself or times the rows that it is for. On these data the orders give different trees, entropy
-and gini make the same tests at every leaf by a wide margin, and every split changes a prediction.
+Libraries call their growth "best first" or "leaf-wise" but do not document whether they weight a
+leaf's gain by its rows. On these data the orders give different trees, entropy and gini make the
+same tests at every leaf by a wide margin, and every split changes a prediction.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _LevelWiseHigh(Grower):
         return 1 / (1 + born)
 
 
-# name, what it does, and all ways to do it
+# name, description, and all growers that follow it
 ORDERS: dict[str, tuple[str, tuple[Grower, ...]]] = {
     "weighted": (
         "splits the leaf with the largest reach times gain, as TopDown does",
@@ -67,7 +67,7 @@ class Case:
 
     Attributes
     ----------
-    rows : how often each of the eight pure leaves of the full tree occurs, left to right
+    rows : the number of rows in each of the eight pure leaves of the full tree, left to right
     flipped : for each pair of leaves, whether the low one is positive
     """
 
@@ -75,7 +75,7 @@ class Case:
     flipped: tuple[bool, ...]
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and labels; columns that do not matter are balanced in every leaf."""
+        """Rows and labels; irrelevant columns are balanced in every leaf."""
         bits, labels = [], []
         for root, low, high, below_low, below_high in product((0, 1), repeat=5):
             pair = 2 * root + (high if root else low)
@@ -86,7 +86,7 @@ class Case:
         return np.array(bits, dtype=np.uint8), np.array(labels, dtype=np.intp)
 
 
-# found by random search for sizes that tell all orders apart with wide margins; on the last one
+# found by random search for sizes at which all orders differ by wide margins; on the last one
 # growth by the fewest errors with ties="last" is not depth-first
 CASES = (
     Case((2, 3, 2, 24, 1, 0, 4, 16), (False, True, True, False)),
@@ -99,7 +99,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Evidence:
-    """Which orders would have predicted what the learner did, on one data set at one size."""
+    """The orders whose predictions equal the learner's, on one data set at one size."""
 
     case: int  # from 1
     size: int
@@ -135,12 +135,12 @@ class GrowthOrder:
 
 
 def identify_rule(learner: Any) -> GrowthOrder:
-    """Tell in which order a learner splits leaves.
+    """Identify the order in which a learner splits leaves.
 
     Parameters
     ----------
-    learner : whatever ``compare`` takes: a rule, an estimator, a name, or a callable
-        ``(X, y, size)`` that returns a fitted model with at most so many splits
+    learner : a rule, an estimator, a name, or a callable ``(X, y, size)`` that returns a fitted
+        model with at most ``size`` splits, as in ``compare``
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _predictions(peer: Peer, case: Case) -> list[np.ndarray]:
 
 @cache
 def _expected(order: str, way: int, number: int) -> tuple[np.ndarray, ...]:
-    """What a grower of a known order predicts, by size."""
+    """The predictions of a grower of a known order, by size."""
     bits, labels = CASES[number].data()
     growth = ORDERS[order][1][way].grow(SampleProblem(bits, labels), MAX_SIZE)
     return tuple(growth.tree(size).predict(bits) for size in range(MAX_SIZE + 1))

@@ -1,4 +1,4 @@
-"""Errors on held-out rows: which rows are held out, and what the errors tell."""
+"""Held-out rows: how they are chosen, and the errors on them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class HeldOut:
         return self.errors.mean(axis=0)
 
     def less(self, other: HeldOut) -> tuple[FloatArray, FloatArray]:
-        """The mean of this less the other's errors, fold by fold, and its standard error.
+        """The mean, over folds, of these errors minus the other's, and its standard error.
 
-        Folds share training rows, so the variance of a mean is larger than for independent ones
+        Folds share training rows, so the variance of the mean is larger than for independent folds
         (Nadeau and Bengio, Inference for the Generalization Error, 2003).
         """
         apart = self.errors - other.errors
@@ -40,7 +40,7 @@ class HeldOut:
 
 
 def check_folds(coded: Coded, cv: int, repeats: int, seed: int) -> int:
-    """The number of folds of a repeated cross-validation; 0 without one."""
+    """The number of folds of a repeated cross-validation; 0 for none."""
     check_size(cv, "cv")
     if cv == 1:
         raise ValueError("cv must be 0 or at least 2; got 1")

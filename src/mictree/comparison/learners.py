@@ -1,7 +1,7 @@
-"""Any learner as one that makes a tree of a given size from a 0/1 matrix.
+"""Adapters: any learner makes a tree of a given size from a 0/1 matrix.
 
-Every learner gets the same literals and labels 0, 1, ...; what is adapted is only how it is told
-the size, and what would keep it from growing one plain tree.
+Every learner gets the same literals, and labels 0, 1, ... An adapter only sets the learner's size
+parameter and switches off the options that prevent it from growing one plain tree.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Bits = np.typing.NDArray[np.uint8]
 Codes = np.typing.NDArray[np.integer]
 Make = Callable[[Any, Any, int], Any]
 
-# One tree whose leaves say their majority: half as start, a full step, no penalty, no pruning.
+# One tree whose leaves predict their majority: start from 1/2, full step, no penalty, no pruning.
 LIGHTGBM = {
     "n_estimators": 1, "learning_rate": 1.0, "boost_from_average": False, "max_depth": -1,
     "min_child_samples": 1, "min_child_weight": 0.0, "min_split_gain": 0.0, "reg_lambda": 0.0,
@@ -44,14 +44,14 @@ class Peer:
     max_depth: int | None = None
 
     def check(self, classes: int) -> None:
-        """Refuse a learner that cannot make trees for so many classes."""
+        """Refuse a learner that cannot make one tree for this number of classes."""
         if not isinstance(self.learner, Grower):
             self._maker(classes)
 
     def predictions(self, bits: Bits, codes: Codes, max_size: int, others: Bits) -> Iterator[Codes]:
-        """For each size from 0: the labels that it gives other rows than those it learns from."""
+        """Learn from rows and labels; for each size from 0, the predictions for other rows."""
         classes = int(codes.max()) + 1
-        majority = np.bincount(codes).argmax()  # a lone leaf, which many cannot be asked for
+        majority = np.bincount(codes).argmax()  # a lone leaf, which many learners cannot make
         yield np.full(len(others), majority)
         if isinstance(self.learner, Grower):
             problem = SampleProblem(bits, codes, limits=Limits(max_depth=self.max_depth))
@@ -64,7 +64,7 @@ class Peer:
             model = make(bits, codes, size)
             if not hasattr(model, "predict"):
                 raise TypeError(
-                    f"a learner must return something that predicts; {self.name} gave "
+                    f"a learner must return a model with predict; {self.name} gave "
                     f"{type(model).__name__}"
                 )
             yield self._read(model.predict(others), len(others), classes)
@@ -98,7 +98,8 @@ class Peer:
         if self.max_depth is not None:
             if "max_depth" not in learner.get_params():
                 raise ValueError(
-                    f"a learner must have max_depth to be told it; {self.name} has none"
+                    f"to limit depth, a learner must have the parameter max_depth; "
+                    f"{self.name} has none"
                 )
             deep = {"max_depth": self.max_depth}
 
@@ -112,13 +113,13 @@ class Peer:
 
 
 def _settings(learner: Any, library: str, name: str) -> Callable[[int], dict[str, Any]]:
-    """What an estimator is told to make one tree of a size."""
+    """The parameters that make an estimator grow one tree of a size."""
     known = learner.get_params()
     if library == "lightgbm":
         return lambda size: LIGHTGBM | {"num_leaves": size + 1}
     if library == "xgboost":
         policy = known.get("grow_policy") or "lossguide"
-        # level by level needs a depth that allows the size
+        # growth level by level needs a depth limit that allows the size
         deep = {} if policy == "lossguide" else {"max_depth": 30}
         return lambda size: XGBOOST | deep | {"max_leaves": size + 1, "grow_policy": policy}
     seeded = {"random_state": 0} if known.get("random_state", 0) is None else {}
@@ -127,13 +128,13 @@ def _settings(learner: Any, library: str, name: str) -> Callable[[int], dict[str
     if "max_leaf_nodes" in known:
         return lambda size: seeded | {"max_leaf_nodes": size + 1}
     raise ValueError(
-        "an estimator must have max_size, max_leaf_nodes, num_leaves or max_leaves to be told its "
-        f"size; {name} has none: pass a callable (X, y, size) that returns a fitted model"
+        "an estimator must have a parameter for its size: max_size, max_leaf_nodes, num_leaves or "
+        f"max_leaves; {name} has none: pass a callable (X, y, size) that returns a fitted model"
     )
 
 
 def read_peers(learners: Any, max_depth: int | None = None) -> tuple[Peer, ...]:
-    """Learners by name, from a mapping, a sequence or a single one."""
+    """Named learners, from a mapping, a sequence or a single learner."""
     if isinstance(learners, Mapping):
         named = [(str(name), _peer(learner)) for name, learner in learners.items()]
         return tuple(Peer(name, peer.learner, max_depth) for name, peer in named)
@@ -165,14 +166,14 @@ def _peer(learner: Any) -> Peer:
 
 
 def _short(grower: Grower) -> str:
-    """A rule with what differs from the default."""
+    """A rule's name and the parameters that differ from the defaults."""
     plain = vars(TopDown())
-    told = [
+    changed = [
         f"{name}={value}"
         for name, value in vars(grower).items()
         if name not in plain or value != plain[name]
     ]
-    return f"{type(grower).__name__}({', '.join(told)})" if told else type(grower).__name__
+    return f"{type(grower).__name__}({', '.join(changed)})" if changed else type(grower).__name__
 
 
 def _by_name(name: str) -> Any:
@@ -188,14 +189,14 @@ def _by_name(name: str) -> Any:
         try:
             module = import_module(name)
         except ImportError:
-            raise ValueError(f"{name} must be installed to be compared; it is not") from None
+            raise ValueError(f"to compare {name}, install it first; it is not installed") from None
         kind = module.LGBMClassifier if name == "lightgbm" else module.XGBClassifier
         return kind(n_jobs=1, random_state=0)
     raise ValueError(f"a learner must be one of {', '.join(NAMES)}; got {name!r}")
 
 
 def check_max_size(max_size: int) -> int:
-    """A largest size to compare up to."""
+    """Check the largest size to compare."""
     limit = check_size(max_size)
     if limit == 0:
         raise ValueError("trees are compared at sizes 1 to max_size; max_size must be at least 1")

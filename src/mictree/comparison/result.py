@@ -1,4 +1,4 @@
-"""Learners beside the optimal trees on a data set: the numbers, and how they are told."""
+"""Comparison results and their text form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OPTIMAL = "optimal"
-CLEAR = 2.0  # a difference of so many standard errors is called clear
+CLEAR = 2.0  # standard errors in a clear difference
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Comparison:
     held_out : for each learner and "optimal"; empty without cross-validation
     unproved_folds : by size, the share of folds whose optimal tree is only the best one found
     rows, literals, classes : of the data set
-    cv, repeats : folds of one cross-validation, and how often it was done
+    cv, repeats : folds of one cross-validation, and its number of repetitions
     optimal_trees : the trees themselves
     """
 
@@ -63,21 +63,23 @@ class Comparison:
         return bool(self.optimal_errors.proved.all())
 
     def excess(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """A learner's training error above the optimum: the least and the most it can be."""
+        """A learner's training error minus the optimum: its lower and upper bound."""
         errors = self.training_errors[name]
-        upper = np.minimum(self.optimal_errors.upper, errors)  # it found a tree as well
+        upper = np.minimum(
+            self.optimal_errors.upper, errors
+        )  # the learner's tree bounds the optimum too
         return errors - upper, np.maximum(errors - self.optimal_errors.lower, 0)
 
     def mic(self, name: str) -> tuple[float, float]:
-        """The mean excess over sizes from 1: equal numbers where all is proved."""
+        """Bounds on the mean excess over sizes from 1; equal if every optimal error is proved."""
         least, most = self.excess(name)
         return float(least[1:].mean()), float(most[1:].mean())
 
     def verdicts(self, name: str) -> list[str]:
-        """By size: whether the optimal tree errs less on held-out rows than the learner's.
+        """By size: whether the optimal tree errs less on held-out rows than the learner's tree.
 
-        "better" and "worse" are clear differences, of two standard errors; else it is "same" where
-        all folds agree, and "unclear".
+        "better" and "worse" are clear differences, of more than two standard errors. Otherwise the
+        verdict is "same" if the errors are equal in all folds, and "unclear" if not.
         """
         apart, spread = self.held_out[name].less(self.held_out[OPTIMAL])
         found = []
@@ -135,7 +137,7 @@ class Comparison:
 
     @property
     def summary(self) -> list[str]:
-        """The MIC of each learner, and where the optimal tree is worth it."""
+        """The MIC of each learner, and the sizes at which the optimal tree does better."""
         lines = []
         for name in self.names:
             least, most = self.mic(name)
@@ -154,7 +156,7 @@ class Comparison:
         return f"{counts}; held-out error by {self.cv}-fold cross-validation{often}"
 
     def tree_title(self, size: int) -> str:
-        """What the tree of a size is: optimal only where that is proved."""
+        """A heading for the tree of a size, "optimal" only if that is proved."""
         most = f"of at most {_count(size, 'split')}"
         if self.optimal_errors.proved[size]:
             return f"optimal tree {most}"
@@ -162,7 +164,7 @@ class Comparison:
 
     @property
     def worth_it(self) -> list[str]:
-        """One line for each learner: at which sizes the optimal tree errs less on new rows."""
+        """One line for each learner: the sizes at which the optimal tree errs less on new rows."""
         lines = []
         for name in self.names if self.held_out else ():
             found = self.verdicts(name)
@@ -176,12 +178,13 @@ class Comparison:
         if self.unproved_folds.any():
             first = int(np.argmax(self.unproved_folds > 0))
             lines.append(
-                f"from size {first} on some folds' optimal trees are only the best found in time"
+                f"from size {first} on, some folds' optimal trees are not proved: "
+                "the best found in time"
             )
         return lines
 
     def columns(self) -> list[str]:
-        """The heads of ``cells``."""
+        """The headings of ``cells``."""
         heads = ["size", "optimal", *(["held-out"] if self.held_out else [])]
         for name in self.names:
             heads += [name, "excess", *(["held-out"] if self.held_out else [])]
@@ -190,8 +193,8 @@ class Comparison:
     def cells(self, size: int) -> list[str]:
         """One line of the table: training error, excess and held-out error of each learner.
 
-        A star marks a held-out error that the optimal tree's is clearly below, a plus one that it
-        is clearly above.
+        A star marks a held-out error clearly above the optimal tree's, and a plus one clearly below
+        it.
         """
         errors = self.optimal_errors
         cells = [str(size), f"{errors.upper[size]:.4f}"]

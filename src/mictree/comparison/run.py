@@ -30,7 +30,7 @@ Progress = Callable[["Step"], None]
 
 
 class Step(NamedTuple):
-    """What a comparison is doing."""
+    """The current step of a comparison."""
 
     what: str  # "all rows", "fold 3 of 15: sklearn"
     found: Found | None  # of the search for optimal trees, while it lasts
@@ -53,24 +53,25 @@ def compare(
 ) -> Comparison:
     """Compare learners with the optimal trees of every size on a data set.
 
-    All of them see the same literals, made once from the rows they learn from, so that the excess
-    of a learner is due to its growth alone.
+    All of them choose from the same literals, made from the training rows, so the excess of a
+    learner is due to its growth alone.
 
     Parameters
     ----------
     learners : a learner, a sequence or a mapping of names to learners. A learner is a mictree rule
         or its name, "sklearn", "lightgbm", "xgboost", an estimator with ``max_size``,
         ``max_leaf_nodes``, ``num_leaves`` or ``max_leaves``, or a callable ``(X, y, size)`` that
-        returns a fitted model of at most so many splits.
+        returns a fitted model with at most ``size`` splits.
     X, y : matrix or frame, and labels of any kind
     max_size : the largest size
-    time_limit : seconds for all searches together, half of it for that on all rows; None for any
-    cv, repeats : folds of the stratified cross-validation and how often it is done; ``cv=0`` does
-        without
-    random_state : chooses the folds
-    max_thresholds : the most thresholds that a numeric column offers
-    max_depth : the most tests on a path, of the optimal trees and the learners; callables must keep
-        to it themselves
+    time_limit : seconds for all searches together, half of them for the search on all rows; None
+        for no limit
+    cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
+        skips cross-validation
+    random_state : random seed for the folds
+    max_thresholds : the largest number of thresholds per numeric column
+    max_depth : the largest number of tests on a path, for the optimal trees and the learners;
+        callables must enforce it themselves
     memory_limit : in bytes, for each search
     progress : called now and then with a ``Step``
 
@@ -101,8 +102,8 @@ def compare(
     count = check_folds(coded, cv, repeats, random_state)
     memory = check_count(memory_limit, "memory_limit")
     clock = _Clock(None if time_limit is None else check_seconds(time_limit, "time_limit"))
-    tell = progress or (lambda step: None)
-    run = _Run(X, coded, peers, limit, max_depth, max_thresholds, memory, clock, tell)
+    report = progress or (lambda step: None)
+    run = _Run(X, coded, peers, limit, max_depth, max_thresholds, memory, clock, report)
     everything = np.arange(rows)
     solved, training = run.learn("all rows", everything, everything, WHOLE_SHARE if count else 1.0)
     for name in names:
@@ -137,7 +138,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Run:
-    """What all searches and learners of a comparison share."""
+    """The inputs of all searches and learners of a comparison."""
 
     X: Any
     coded: Coded
@@ -147,13 +148,13 @@ class _Run:
     max_thresholds: int
     memory_limit: int
     clock: _Clock
-    tell: Progress
+    report: Progress
 
     def learn(
         self, what: str, train: np.ndarray, test: np.ndarray, share: float
     ) -> tuple[SampleOptimalTrees, dict[str, FloatArray]]:
-        """Grow all trees on some rows; their errors by size on the test rows."""
-        self.tell(Step(what, None))
+        """Grow all trees on the training rows; return their errors by size on the test rows."""
+        self.report(Step(what, None))
         codes = self.coded.codes.astype(np.intp)
         rows = self.X if test is train else take_rows(self.X, train)
         problem = SampleProblem(
@@ -165,7 +166,7 @@ class _Run:
         new = seen if test is train else problem.literals.transform(take_rows(self.X, test))
         errors = {OPTIMAL: _errors((tree.predict(new) for tree in found.trees), codes[test])}
         for peer in self.peers:
-            self.tell(Step(f"{what}: {peer.name}", None))
+            self.report(Step(f"{what}: {peer.name}", None))
             given = peer.predictions(seen, codes[train], self.max_size, new)
             errors[peer.name] = _errors(given, codes[test])
         return found, errors
@@ -175,7 +176,7 @@ class _Run:
     ) -> SampleOptimalTrees:
         found = solve(
             problem, self.max_size, False, self.memory_limit,
-            lambda found: self.tell(Step(what, found)), self.max_depth, seconds,
+            lambda found: self.report(Step(what, found)), self.max_depth, seconds,
         )  # fmt: skip
         if found.interrupted:
             self.clock.interrupt()
@@ -183,21 +184,21 @@ class _Run:
 
 
 class _Clock:
-    """What is left of a time limit."""
+    """The rest of a time limit."""
 
     def __init__(self, limit: float | None) -> None:
         self.end = None if limit is None else time.monotonic() + limit
         self.interrupted = False
 
     def interrupt(self) -> None:
-        """Ctrl-C leaves nothing for the searches still to come; a second one ends them all."""
+        """The first Ctrl-C leaves no time for further searches; the second ends the comparison."""
         if self.interrupted:
             raise KeyboardInterrupt
         self.interrupted = True
         self.end = time.monotonic()
 
     def part(self, share: float) -> float | None:
-        """A share of what is left, and a little where nothing is."""
+        """A share of the remaining time, and at least 0.02 s."""
         if self.end is None:
             return None
         return max(0.02, share * (self.end - time.monotonic()))
@@ -211,7 +212,7 @@ def _errors(predictions: Any, codes: np.ndarray) -> FloatArray:
 def _check_honest(
     name: str, errors: FloatArray, optimal: CertifiedErrors, max_depth: int | None
 ) -> None:
-    """No tree is better than the best one, so what is better is no tree of its size."""
+    """Reject a learner that beats the proved optimum: it is not a single tree of that size."""
     ahead = np.flatnonzero(errors < optimal.lower - 1e-9)
     if len(ahead):
         deep = "" if max_depth is None else f" and depth {max_depth}"

@@ -1,4 +1,4 @@
-"""scikit-learn's door: greedy and optimal trees as estimators."""
+"""Greedy and optimal trees as scikit-learn estimators."""
 
 from mictree.estimators.greedy import BestFirstClassifier, ID3Classifier, TopDownClassifier
 from mictree.estimators.optimal import OptimalTreeClassifier

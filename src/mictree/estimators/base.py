@@ -1,4 +1,4 @@
-"""What every estimator of a tree shares: reading X and y, predicting, exporting."""
+"""The base of all tree estimators: reading X and y, predicting, exporting."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ FloatArray = np.typing.NDArray[np.float64]
 
 
 class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """What every fitted tree can do; how it is found is left to ``fit``."""
+    """The methods of a fitted tree; subclasses define ``fit``."""
 
     classes_: np.ndarray
     n_features_in_: int
     _problem: SampleProblem
     _splitting: Splitting
-    _max_size: int | None  # as fitted; None where the tree has all splits that can be made
+    _max_size: int | None  # as fitted; None if the tree was grown until no leaf could be split
 
     @abstractmethod
     def at_size(self, size: int) -> Self:
-        """A copy that predicts by the tree of a size, as if fitted with that ``max_size``."""
+        """A copy that predicts with the tree of a size, as if fitted with that ``max_size``."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -56,7 +56,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
     def predict(self, X: Any, size: int | None = None) -> np.ndarray:
-        """The most likely class of each row, by the tree of full or of the given size."""
+        """The most likely class of each row, from the tree of full or of the given size."""
         model = self._sized(size)
         return model.classes_[model._splitting.labels[model._leaves(X)]]
 
@@ -77,7 +77,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return exports.preorder(model._splitting, model._made)[model._leaves(X)]
 
     def decision_path(self, X: Any, size: int | None = None) -> Any:
-        """A sparse matrix that says for each row which nodes of ``tree_`` it visits."""
+        """A sparse 0/1 matrix: the nodes of ``tree_`` that each row visits."""
         from scipy.sparse import csr_array
 
         model = self._sized(size)
@@ -103,7 +103,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @property
     def literals_(self) -> Literals:
-        """What the tree may test."""
+        """The literals that the tree may test."""
         return self._fitted("_problem").literals
 
     @property
@@ -132,8 +132,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        on : "columns": it reads what this classifier was fitted on, which must be numbers.
-            "literals": it reads ``literals_.transform(X)``, which also serves categories.
+        on : "columns": the result takes the columns that this classifier was fitted on, which must
+            be numeric. "literals": it takes ``literals_.transform(X)``, so it supports categories.
         """
         check_is_fitted(self)
         return exports.to_sklearn(self, on)
@@ -157,12 +157,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return exports.to_dot(self._sized(size).tree_, self._class_names)
 
     def draw(self, ax: Axes | None = None, size: int | None = None) -> Axes:
-        """Draw the tree with matplotlib; every node says how many rows reach it."""
+        """Draw the tree with matplotlib, with the number of rows at every node."""
         model = self._sized(size)
         return exports.draw(ax, model._splitting, model.tree_, self._class_names)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the training rows."""
+        """The state to pickle, without the training rows."""
         state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         if "_problem" in state:
             state["_problem"] = state["_problem"].without_rows()
@@ -179,11 +179,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @property
     def _made(self) -> int:
-        """The splits that the tree really has."""
+        """The number of splits of the tree, which may be smaller than ``max_size``."""
         return len(self._splitting.leaves)
 
     def _check_size(self, size: object) -> int:
-        """A size of which the model has a tree; trees of those never reached are the last one."""
+        """Check that a size is at most ``max_size``; sizes never reached have the last tree."""
         check_is_fitted(self)
         wanted = check_size(size, "size")
         most = self._made if self._max_size is None else self._max_size
@@ -199,7 +199,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _read(self, X: Any, reset: bool) -> Data:
         """Check X as scikit-learn does, but leave frames and texts as they are."""
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu" and X.size:
-            if reset:  # nothing here can fail, and small fits need not wait for check_array
+            if reset:  # nothing here can fail; skipping check_array makes small fits faster
                 self.n_features_in_ = X.shape[1]
                 vars(self).pop("feature_names_in_", None)
                 return Data(X)

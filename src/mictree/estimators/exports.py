@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def preorder(splitting: Splitting, size: int) -> np.typing.NDArray[np.intp]:
-    """The number in the tree of each leaf ever created up to a size, low subtrees first."""
+    """Preorder numbers, low subtrees first, of all nodes by order of creation, up to a size."""
     split_of = {int(leaf): step for step, leaf in enumerate(splitting.leaves[:size])}
     number = np.zeros(2 * size + 1, dtype=np.intp)
     waiting = [0]
@@ -32,7 +32,7 @@ def preorder(splitting: Splitting, size: int) -> np.typing.NDArray[np.intp]:
 
 
 def by_node(splitting: Splitting, tree: Tree) -> np.typing.NDArray[np.intp]:
-    """For each node of the tree its number by order of creation."""
+    """For each node of the tree, its number by order of creation."""
     return np.argsort(preorder(splitting, tree.size))
 
 
@@ -110,7 +110,7 @@ def draw(ax: Axes | None, splitting: Splitting, tree: Tree, classes: list[str]) 
 
     rows = splitting.rows[by_node(splitting, tree)].sum(axis=1)
     notes = [f"{count} row{'' if count == 1 else 's'}" for count in rows.tolist()]
-    # a leaf shows its class, so that is its label here
+    # a leaf shows its class, so use the class as its label
     named: Any = tuple(LEAF if label == LEAF else classes[label] for label in tree.labels)
     return draw_tree(ax, replace(tree, labels=named), {}, notes)
 
@@ -160,7 +160,7 @@ def _shares(splitting: Splitting, tree: Tree) -> np.typing.NDArray[np.float64]:
 
 
 def _sklearn_nodes(model: Any, tree: Tree, splitting: Splitting, literals: Any, on: str) -> Any:
-    """The nodes in the form of the scikit-learn that is installed, taken from a real fit."""
+    """The nodes as an array of the installed scikit-learn's type, which a real fit provides."""
     from sklearn.tree import DecisionTreeClassifier
 
     sample = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1])

@@ -1,4 +1,4 @@
-"""scikit-learn's door: validate, delegate, nothing else."""
+"""Greedily grown trees as scikit-learn estimators."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class GreedyTreeClassifier(TreeClassifier):
 
     Parameters
     ----------
-    max_size : the most splits; None grows until no leaf can be split. A tree of ``size`` splits has
-        ``size + 1`` leaves (scikit-learn's ``max_leaf_nodes``).
-    min_samples_split : a leaf with fewer rows is not split
-    min_samples_leaf : a split that leaves fewer rows on a side is not made
-    max_depth : the most tests on a path; None for any
-    min_gain : a split whose gain, the drop in impurity at its leaf, is smaller is not made
-    min_weight_fraction_leaf : a split that leaves less of the whole weight on a side is not made
+    max_size : the largest number of splits; None grows until no leaf can be split. A tree of
+        ``size`` splits has ``size + 1`` leaves (scikit-learn's ``max_leaf_nodes``).
+    min_samples_split : do not split leaves with fewer rows
+    min_samples_leaf : do not make leaves with fewer rows
+    max_depth : the largest number of tests on a path; None for no limit
+    min_gain : do not make splits with a smaller gain (the drop in impurity at the leaf)
+    min_weight_fraction_leaf : do not make leaves with a smaller share of the total weight
     criterion : "entropy", "gini", "root" (Kearns and Mansour) or "minority"
     ties : "last", "first", "random", "heaviest" or "lightest"; see ``mictree.TopDown``
     class_weight : None, a mapping of class to weight, or "balanced"
     random_state : for ``ties="random"``
-    max_thresholds : the most thresholds that a numeric column offers, chosen by quantile
+    max_thresholds : the largest number of thresholds per numeric column, chosen by quantile
 
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
-    literals_ : what the tree may test: ``literals_.names``, ``literals_.transform(X)``
+    literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     growth_ : the ``Growth``; ``growth_.errors`` is the training error by size
     tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
     feature_importances_ : the share of each column in the drop of impurity
@@ -51,7 +51,7 @@ class GreedyTreeClassifier(TreeClassifier):
     _rule: ClassVar[str]
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Every rule has the same parameters and attributes, so they are written once."""
+        """Append the parameters and attributes, which all rules share, to the docstring."""
         super().__init_subclass__(**options)
         shared = (GreedyTreeClassifier.__doc__ or "").partition("\n")[2]
         cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n{shared}"
@@ -91,7 +91,7 @@ class GreedyTreeClassifier(TreeClassifier):
         X : matrix, CSC or other sparse matrix, pandas or polars frame
         y : a label for each row
         sample_weight : a weight for each row; integers act as repeated rows. ``min_samples_split``
-            and ``min_samples_leaf`` count rows, whatever they weigh.
+            and ``min_samples_leaf`` count rows, whatever their weight.
         """
         if y is None:
             raise ValueError(
@@ -132,7 +132,7 @@ class GreedyTreeClassifier(TreeClassifier):
         return self
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predictions by the trees of size 0, 1, ... in turn."""
+        """The predictions of the trees of size 0, 1, ... in turn."""
         for node in self._staged_leaves(X):
             yield self.classes_[self._splitting.labels[node]]
 
@@ -146,7 +146,7 @@ class GreedyTreeClassifier(TreeClassifier):
         return np.array(scores + scores[-1:] * (self.growth_.max_size + 1 - len(scores)))
 
     def at_size(self, size: int) -> Self:
-        """A copy that predicts by the tree of a size, as if fitted with that ``max_size``."""
+        """A copy that predicts with the tree of a size, as if fitted with that ``max_size``."""
         wanted = self._check_size(size)
         made = min(self._made, wanted)
         smaller = copy.copy(self)
@@ -167,7 +167,7 @@ class GreedyTreeClassifier(TreeClassifier):
         return self._growth
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what can be computed again."""
+        """The state to pickle, without values that can be recomputed."""
         state = super().__getstate__()
         state.pop("_growth", None)
         return state
@@ -184,8 +184,8 @@ class GreedyTreeClassifier(TreeClassifier):
 class TopDownClassifier(GreedyTreeClassifier):
     """Splits the leaf with the largest reach times gain.
 
-    This is what scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=...)`` does, in spite of the
-    name of its BestFirstTreeBuilder.
+    scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=...)`` follows the same rule, in spite of
+    the name of its BestFirstTreeBuilder.
     """
 
     _rule = "topdown"

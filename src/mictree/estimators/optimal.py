@@ -22,23 +22,23 @@ from mictree.tree import LEAF, Tree
 
 
 class OptimalTreeClassifier(TreeClassifier):
-    """A decision tree with the fewest training errors of all that have at most ``max_size`` splits.
+    """A decision tree with the fewest training errors among trees of at most ``max_size`` splits.
 
-    One fit finds the best trees of all smaller sizes too. When the time limit strikes, the best
-    trees found are kept and ``frontier_`` says how far from the optimum they can be at most.
+    One fit finds the best trees of all smaller sizes too. If the time limit ends the search, the
+    classifier keeps the best trees found, and ``frontier_`` bounds their distance from the optimum.
 
     Parameters
     ----------
-    max_size : the most splits. A tree of ``size`` splits has ``size + 1`` leaves.
-    max_depth : the most tests on a path; None for any
-    time_limit : in seconds, for the search; None for any. Ctrl-C does the same.
-    max_thresholds : the most thresholds that a numeric column offers, chosen by quantile; the tree
-        is the best of those that test them
+    max_size : the largest number of splits. A tree of ``size`` splits has ``size + 1`` leaves.
+    max_depth : the largest number of tests on a path; None for no limit
+    time_limit : seconds for the search; None for no limit. Ctrl-C also ends the search.
+    max_thresholds : the largest number of thresholds per numeric column, chosen by quantile; the
+        tree is optimal among the trees that test them
     min_samples_leaf, min_weight_fraction_leaf : the fewest rows and the least share of the weight
-        of a leaf. The search knows nothing of them: splits that break them are taken back, and
-        ``frontier_`` says how far from the best tree with such leaves the result can be at most.
+        of a leaf. The search ignores them; violating splits are pruned afterwards. ``frontier_``
+        then bounds the least error under these limits.
     class_weight : None, a mapping of class to weight, or "balanced"
-    memory_limit : in bytes, for the search, which keeps within it
+    memory_limit : in bytes, for the search
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class OptimalTreeClassifier(TreeClassifier):
     frontier_ : the least training error by size, index = size, with ``lower``, ``upper`` and
         ``proved``
     proved_ : whether the tree is proved to be the best of its size
-    literals_ : what the tree may test: ``literals_.names``, ``literals_.transform(X)``
+    literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
     feature_importances_ : the share of each column in the drop of the Gini impurity
 
@@ -61,7 +61,7 @@ class OptimalTreeClassifier(TreeClassifier):
     array([0.5 , 0.5 , 0.25, 0.  ])
     """
 
-    # what an export to scikit-learn says of how the tree was made
+    # parameters of a tree exported to scikit-learn
     criterion: ClassVar[str] = "gini"
     min_samples_split: ClassVar[int] = 2
 
@@ -112,7 +112,7 @@ class OptimalTreeClassifier(TreeClassifier):
         self.classes_, coded = read_labels(y, data.rows)
         weights = read_weights(sample_weight, data.rows)
         factors = class_weights(self.class_weight, coded)
-        if factors is not None:  # a row weighs the same, whichever way its weight is told
+        if factors is not None:  # class weights and sample weights multiply
             weights = factors[coded.codes] * (1.0 if weights is None else weights)
         problem = SampleProblem(
             data, coded, weights, max_thresholds=self.max_thresholds, limits=limits
@@ -132,7 +132,7 @@ class OptimalTreeClassifier(TreeClassifier):
         return self
 
     def at_size(self, size: int) -> Self:
-        """A copy that predicts by the best tree of a size, as if fitted with that ``max_size``."""
+        """A copy with the best tree of a size, as if fitted with that ``max_size``."""
         wanted = self._check_size(size)
         smaller = copy.copy(self)
         smaller.max_size = smaller._max_size = wanted
@@ -178,7 +178,7 @@ def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
 
 
 def _with_large_leaves(problem: SampleProblem, trees: Sequence[Tree]) -> list[Splitting]:
-    """For each size the best of several trees that keep to the problem's limits."""
+    """For each size, the best of several trees that satisfy the problem's limits."""
     greedy = TopDown().grow(problem, len(trees) - 1)
     best: list[Splitting] = []
     for size, tree in enumerate(trees):
@@ -190,7 +190,7 @@ def _with_large_leaves(problem: SampleProblem, trees: Sequence[Tree]) -> list[Sp
 
 
 def _prune(problem: SampleProblem, tree: Tree) -> Tree:
-    """Take back every split that leaves too little on a side."""
+    """Remove every split with too few rows or too little weight on a side."""
     limits = problem.limits
     splitting = _splitting(problem, tree)
     creation = np.argsort(preorder(splitting, tree.size))

@@ -1,4 +1,4 @@
-"""Results on disk, by a hash of what they depend on, so that an interrupted run goes on."""
+"""Results on disk, named by a hash of their inputs, so that an interrupted run can continue."""
 
 import hashlib
 import io
@@ -41,11 +41,11 @@ class Cache:
         return self._find(name, parameters, compute, _frame_to_bytes, _frame_from_bytes)
 
     def values(self, name: str, parameters: Any, compute: Callable[[], Any]) -> Found:
-        """Whatever JSON can hold."""
+        """A value that JSON can hold."""
         return self._find(name, parameters, compute, _values_to_bytes, _values_from_bytes)
 
     def path(self, name: str, parameters: Any) -> Path:
-        """Where a result of these parameters and this version is kept."""
+        """The file of a result, given its parameters, for this version."""
         assert self.folder is not None
         digest = hashlib.sha256(_key(name, parameters).encode()).hexdigest()
         return self.folder / f"{name}-{digest[:16]}.result"

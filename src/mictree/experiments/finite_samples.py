@@ -24,7 +24,7 @@ RULES: tuple[Grower, ...] = (TopDown(), BestFirst())
 SKLEARN = "scikit-learn"
 LEARNERS = (*(type(rule).__name__ for rule in RULES), SKLEARN)
 OPTIMAL_MEMORY = 6 * 2**30  # bytes
-Progress = Callable[[str, float], None]  # what is being done, and the share of it that is
+Progress = Callable[[str, float], None]  # the current task, and the share of it done so far
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,11 @@ QUICK_PLAN = Plan((3, 3, 4, 5), rows=(50, 500, 4000), repetitions=3, test_rows=2
 
 @dataclass(frozen=True)
 class Limit:
-    """What the same distribution gives without sampling."""
+    """Errors under the same distribution, without sampling."""
 
-    exact_errors: dict[str, list[float]]  # of each rule that knows the distribution, index = size
+    exact_errors: dict[
+        str, list[float]
+    ]  # by rule, grown from the distribution itself; index = size
     optimal_errors: list[float] | None  # OPT(D, size), index = size
     refusal: str = ""  # why there are no optimal errors
 
@@ -100,7 +102,7 @@ class FiniteSamples:
 
     @property
     def fit_seconds(self) -> dict[str, float]:
-        """The time that each learner took for all its fits."""
+        """The time of all fits of each learner."""
         fits = pl.concat([setting.frame for setting in self.settings])
         totals = fits.group_by("learner", maintain_order=True).agg(pl.col("seconds").sum())
         return dict(totals.iter_rows())
@@ -109,7 +111,7 @@ class FiniteSamples:
 def finite_samples(
     plan: Plan, cache: Cache | None = None, progress: Progress | None = None
 ) -> FiniteSamples:
-    """Fit every learner on every sample; what is in the cache is not fitted again."""
+    """Fit every learner on every sample; reuse cached fits."""
     store = cache or Cache()
     settings = []
     work = _Work(progress, len(plan.biases) * (len(plan.rows) + 1))
@@ -138,13 +140,13 @@ def finite_samples(
 
 
 def setting_name(biases: tuple[float, float]) -> str:
-    """How a distribution is called."""
+    """The name of a distribution."""
     return "uniform" if biases[0] == biases[1] == 0.5 else f"{biases[0]:g} and {biases[1]:g}"
 
 
 @dataclass
 class _Work:
-    """Tells how far a list of equal pieces has come."""
+    """Reports progress over a list of equal pieces of work."""
 
     progress: Progress | None
     pieces: int

@@ -1,4 +1,4 @@
-"""Section 8.2: how MIC(100) is spread over whole families of formulas, and what ties do to it."""
+"""Section 8.2: the distribution of MIC(100) over whole families of formulas, by tie rule."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ from mictree.families.sweep import Stage, summarize, sweep
 from mictree.growers.rules import TIES, BestFirst, TopDown
 
 SEED = 20210  # of ties="random"
-Progress = Callable[[str, float], None]  # what is being done, and the share of it that is
+Progress = Callable[[str, float], None]  # the current task, and the share of it done so far
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Spread:
     max_size: int
     seed: int
     frame: pl.DataFrame  # a row for each formula, rule and tie rule
-    seconds: float  # that the sweep took
+    seconds: float  # the time of the sweep
 
     @cached_property
     def formulas(self) -> int:
-        """How many formulas the setting has."""
+        """The number of formulas in the setting."""
         return self.frame.filter(rule="topdown", ties="last").height
 
     @cached_property
@@ -83,7 +83,7 @@ class Spread:
         return self.frame.filter(rule=rule, ties=ties)["mic"].to_numpy()
 
     def tie_difference(self, rule: str) -> float:
-        """The most by which tie rules change the MIC of a formula; 0 if only rounding does."""
+        """The largest change in a formula's MIC between tie rules; 0 if it is only rounding."""
         all_ties = np.stack([self.mic(rule, ties) for ties in TIES])
         most = float(np.ptp(all_ties, axis=0).max())
         return most if most > ROUNDING else 0.0

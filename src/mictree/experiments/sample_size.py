@@ -16,7 +16,7 @@ from mictree.problems import FormulaProblem
 
 SEED = 100
 RULES: tuple[Grower, ...] = (TopDown(), BestFirst())
-FOLLOWS = 0.01  # a curve follows another when no size tells them apart by more, in the mean
+FOLLOWS = 0.01  # two curves agree if their means differ by at most this at every size
 Progress = Callable[[str, float], None]
 
 
@@ -30,7 +30,7 @@ class Case:
 
     @property
     def problem(self) -> FormulaProblem:
-        """It, with every bias 1/2."""
+        """The formula as a problem, with every bias 1/2."""
         return FormulaProblem(ReadOnceDNF.of_sizes(self.terms))
 
 
@@ -91,7 +91,7 @@ class SampledCase:
         return float(np.abs(self.excess(rule, rows) - self.exact_excess(rule)).max())
 
     def rows_to_follow(self, rule: str, all_rows: tuple[int, ...]) -> int | None:
-        """The least number of rows from which on the curves differ by at most ``FOLLOWS``."""
+        """The least number of rows from which the curves differ by at most ``FOLLOWS``."""
         enough = None
         for rows in reversed(all_rows):
             if self.distance(rule, rows) > FOLLOWS:

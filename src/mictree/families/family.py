@@ -32,7 +32,7 @@ class Family:
     biases : the distinct satisfaction probabilities of literals, ascending
     term_values : the terms, by number from 1; a term is the places of its literals' biases
     costs : what each term costs, by number; never falls with the number
-    capacity : the most that all terms of a member may cost
+    capacity : the largest total cost of a member's terms
     """
 
     name: str
@@ -123,7 +123,7 @@ class Family:
 
 
 def grid(max_terms: int, max_literals: int, biases: Sequence[float] = (0.5,)) -> Family:
-    """Every read-once DNF with so many terms and so many literals in each term.
+    """Every read-once DNF within a number of terms and of literals in each term.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def grid(max_terms: int, max_literals: int, biases: Sequence[float] = (0.5,)) ->
 
 
 def up_to(variables: int, biases: Sequence[float] = (0.5,)) -> Family:
-    """Every read-once DNF on at most so many variables.
+    """Every read-once DNF on at most the given number of variables.
 
     Examples
     --------

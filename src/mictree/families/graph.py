@@ -76,7 +76,7 @@ def build(family: Family, memory_limit: int) -> FamilyGraph:
 def member_terms(family: Family, terms: np.ndarray) -> np.typing.NDArray[np.int32]:
     """The term numbers of all members, ascending, one member after another.
 
-    ``terms`` says how many each has.
+    ``terms`` is the number of terms of each member.
     """
     costs = np.array(family.costs, dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(terms, dtype=np.int64)])

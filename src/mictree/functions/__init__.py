@@ -1,4 +1,4 @@
-"""What a target is: Boolean functions; parse, print, evaluate."""
+"""Targets: Boolean functions; parse, print, evaluate."""
 
 from mictree.functions.read_once import Literal, ReadOnceDNF, Term
 

@@ -135,7 +135,7 @@ class ReadOnceDNF:
 
 
 def as_formula(formula: "str | ReadOnceDNF") -> ReadOnceDNF:
-    """A formula as it is, a text parsed."""
+    """Return a formula unchanged; parse a text."""
     if isinstance(formula, ReadOnceDNF):
         return formula
     if isinstance(formula, str):

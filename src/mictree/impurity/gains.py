@@ -81,7 +81,7 @@ def gain_of_sums(criterion, low_sums, high_sums, factors, alike, scratch):
     Parameters
     ----------
     low_sums, high_sums : integers below 2**53, as floats
-    factors : what a row of each class weighs; ``alike`` says that all are equal
+    factors : the weight of a row of each class; ``alike`` means that all are equal
     scratch : five rows of one float for each class, overwritten
     """
     low, high, whole, low_rates, high_rates = scratch
@@ -161,7 +161,7 @@ def difference_of_products(one, two, three, four):
 
 @jit
 def _lost(one, two, product):
-    """What rounding took away from a product of two floats."""
+    """The rounding error of a product of two floats."""
     scaled = _SPLITTER * one
     one_high = scaled - (scaled - one)
     one_low = one - one_high

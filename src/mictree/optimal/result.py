@@ -1,4 +1,4 @@
-"""What every exact solver returns: the least error of each size, and a tree that attains it."""
+"""The result of every solver: the least error of each size, and a tree that attains it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from mictree.problems.base import Leaf, Problem
 from mictree.tree import Tree
 
 DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes
-Progress = Callable[[float], None]  # told the share of the work done, from 0 to 1
+Progress = Callable[[float], None]  # called with the share of the work done, from 0 to 1
 
 
 class CertifiedErrors(np.ndarray):
     """Least errors by size, each proved or the upper end of a certified interval.
 
-    Read-only. Items, slices, copies and pickles keep their bounds; whatever else numpy makes of it
-    is a plain array, which claims nothing.
+    Read-only. Items, slices, copies and pickles keep their bounds; any other numpy result
+    is a plain array without bounds.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class OptimalTrees(ABC):
 
     Attributes
     ----------
-    errors : index = size, 0 to ``max_size``; the least error of any tree with at most so many
+    errors : index = size, 0 to ``max_size``; the least error of any tree with at most ``size``
         splits. Floats, or Fractions when exact.
     """
 

@@ -29,12 +29,12 @@ def optimal_trees(
     problem : FormulaProblem, TableProblem or SampleProblem
     max_size : the largest number of splits
     exact : compute with integers and return Fractions
-    memory_limit : in bytes; a formula or table that needs more is refused with a ValueError, a
-        search over data keeps within it
+    memory_limit : in bytes; a formula or table that needs more raises a ValueError, and a search
+        over data stays within it
     progress : called now and then, with the share of the work done, from 0 to 1; for data with a
         ``Found``
-    max_depth, time_limit : for data only: the most tests on a path; seconds after which sizes not
-        yet proved get a certified interval. Ctrl-C does the same.
+    max_depth, time_limit : for data only: the largest number of tests on a path; the seconds after
+        which sizes not yet proved get a certified interval. Ctrl-C has the same effect.
 
     Examples
     --------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
 
 OPTIMAL = "#1A1A1A"
-# from Okabe and Ito's palette; markers and lines tell the learners apart without colour
+# from Okabe and Ito's palette; markers and line styles also distinguish the learners
 LOOKS = (
     ("#0072B2", "o", "solid"), ("#D55E00", "D", (0, (5, 1.5))), ("#009E73", "^", (0, (3, 1, 1, 1))),
     ("#CC79A7", "v", (0, (1, 1))), ("#E69F00", "s", (0, (5, 3))), ("#56B4E9", "P", "solid"),
@@ -24,10 +24,10 @@ LOOKS = (
 def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
     """Draw training and held-out errors against size, side by side.
 
-    Size 0 is left out: there all learners are the same leaf, with an error that dwarfs the others.
-    The shaded area is where an optimal error that is not proved may lie; it is cut off where it
-    would dwarf the others too. An open circle marks a size at which the optimal tree errs clearly
-    less on held-out rows than some learner.
+    The plot omits size 0, where all learners are the same leaf, with an error that dwarfs the rest.
+    The shaded area is the interval of optimal errors that are not proved; the axis limits may cut
+    it off. An open circle marks a size at which the optimal tree errs clearly less on held-out rows
+    than some learner.
     """
     if figure is None:
         from matplotlib import pyplot
@@ -99,7 +99,7 @@ def _draw_held_out(ax: Axes, result: Comparison) -> None:
 def _line(ax: Axes, sizes: np.ndarray, errors: np.ndarray, number: int, name: str) -> None:
     place = number % len(LOOKS)
     colour, marker, line = LOOKS[place]
-    # each is narrower than those beneath it, so that all of several equal curves can be seen
+    # each line is narrower than those beneath it, so that equal curves remain visible
     ax.plot(sizes, errors, color=colour, marker=marker, linestyle=line,
             markersize=8.5 - place, linewidth=3.5 - 0.4 * place,
             label=f" {name}" if name.startswith("_") else name)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The growth curve of a rule, the optimal curve, and what lies between them."""
+"""The error curve of a rule, the optimal curve, and the difference between them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mictree.excess import MicResult
 
-# From Okabe and Ito's palette; without colour the line styles tell the curves apart.
+# From Okabe and Ito's palette; line styles also distinguish the curves.
 GREEDY, OPTIMAL, EXCESS, BETWEEN = "#D55E00", "#0072B2", "#1A1A1A", "#E3E3E3"
 
 

@@ -1,4 +1,4 @@
-"""How the MIC of several rules is spread over a family of formulas."""
+"""The distribution of the MIC of several rules over a family of formulas."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw_histogram(ax: Axes | None, values: Mapping[str, np.ndarray], title: str
     ----------
     ax : where to draw; None makes a new figure
     values : for each rule, as text, the MIC of every formula
-    title : what the formulas are
+    title : a description of the formulas
     """
     if ax is None:
         from matplotlib import pyplot

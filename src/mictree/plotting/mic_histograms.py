@@ -1,4 +1,4 @@
-"""How MIC is spread over the formulas of a setting: TopDown and BestFirst overlaid."""
+"""The distribution of MIC over the formulas of a setting: TopDown and BestFirst overlaid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAR = 0.05  # the paper calls trees with a larger MIC far from optimal
 
 
 def draw_settings(figure: Figure, spreads: Sequence[Spread], ties: str) -> Figure:
-    """One panel per setting, all with one tie rule, as the paper has them."""
+    """One panel per setting, all with one tie rule, as in the paper."""
     figure.set_size_inches(10.2, 3.7)
     axes = figure.subplots(1, len(spreads))
     for ax, spread in zip(np.atleast_1d(axes), spreads, strict=True):

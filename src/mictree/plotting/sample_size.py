@@ -1,4 +1,4 @@
-"""Excess error by size for more and more rows, and how MIC from samples nears the exact one."""
+"""Excess error by size for growing samples, and the convergence of MIC to the exact one."""
 
 from __future__ import annotations
 

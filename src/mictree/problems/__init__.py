@@ -1,6 +1,6 @@
-"""What a learner may ask of a distribution, and the distributions that answer.
+"""Distributions over (x, y): formula, table, sample.
 
-Data are in ``mictree.problems.sample``, which is loaded only when asked for: it brings numba.
+Import ``mictree.problems.sample`` for data; it is separate because it loads numba.
 """
 
 from mictree.problems.base import Leaf, Problem, Splits

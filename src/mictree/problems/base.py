@@ -1,4 +1,4 @@
-"""What a learner may ask of a distribution over (x, y)."""
+"""The interface of a distribution over (x, y): leaves, splits and their probabilities."""
 
 import math
 from abc import abstractmethod
@@ -17,7 +17,7 @@ FloatArray = np.typing.NDArray[np.float64]
 class Leaf:
     """A restriction of a problem: the inputs that reach one leaf of a tree.
 
-    Its probabilities are floats, or Fractions below a root asked for with ``exact=True``.
+    Its probabilities are floats, or Fractions below ``root(exact=True)``.
     """
 
     reach: Probability  # p(l)
@@ -35,7 +35,7 @@ class Leaf:
 
     @property
     def error(self) -> Probability:
-        """What the leaf adds to the error of a tree, ``reach * minority(positive_rate)``."""
+        """The leaf's share of a tree's error, ``reach * minority(positive_rate)``."""
         return self.misclassified(self.label)
 
     def misclassified(self, label: int) -> Probability:
@@ -65,7 +65,7 @@ def settle(rate: float, exact: Fraction) -> float:
 class Splits:
     """The splits that a leaf offers: parallel arrays, variables in declared order.
 
-    Every number has a small relative error; none is what cancellation left of larger ones. Rates
+    Every number has a small relative error; none is a difference of nearly equal numbers. Rates
     have the shape (splits, classes): of label 0 and of label 1, or of all classes of data.
     """
 
@@ -78,13 +78,13 @@ class Splits:
 
 
 class Problem(Protocol):
-    """A joint distribution over (x, y) that answers exact probability questions.
+    """A joint distribution over (x, y) with exact probabilities.
 
-    A grower needs ``root``, ``children`` and ``splits``. The other methods ask the same by
-    restriction: a mapping of variable names to 0 or 1.
+    A grower needs ``root``, ``children`` and ``splits``. The other methods take a restriction, a
+    mapping of variable names to 0 or 1.
     """
 
-    min_gain: float = 0.0  # splits of a smaller gain are not made
+    min_gain: float = 0.0  # growers make no split of a smaller gain
 
     @property
     @abstractmethod
@@ -101,7 +101,7 @@ class Problem(Protocol):
 
     @abstractmethod
     def splits(self, leaf: Leaf) -> Splits:
-        """Every split into two leaves that both can be reached."""
+        """Every split with a positive probability on both sides."""
 
     def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
         """By how much another class is likelier than the leaf's label, in both children.

@@ -21,8 +21,8 @@ from mictree.problems.base import (
 )
 from mictree.problems.biases import Biases, read_biases
 
-# What is left of a term: the places of its literals' satisfaction probabilities among the distinct
-# ones, ascending. () is a satisfied term.
+# The remaining literals of a term: the places of their satisfaction probabilities among the
+# distinct ones, ascending. () is a satisfied term.
 TermValues = tuple[int, ...]
 Chances = tuple[float, float]  # that a term is satisfied, and that it fails
 # rates of label 0 and 1 when a literal fails, when it is satisfied, and their difference
@@ -30,7 +30,7 @@ _After = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 
 
 class _State(NamedTuple):
-    """A restriction: what is left of the formula, and how it was reached."""
+    """A restriction: the remaining terms of the formula, and the path to it."""
 
     terms: tuple[TermValues | None, ...]  # None: the term is falsified
     free: np.typing.NDArray[np.bool_]  # the variables not on the path
@@ -238,7 +238,7 @@ class FormulaProblem(Problem):
     def _terms_after(
         self, state: _State, variable: int, satisfied: bool
     ) -> tuple[TermValues | None, ...]:
-        """What is left of the terms once a variable's literal is satisfied, or has failed."""
+        """The remaining terms after a variable's literal is satisfied, or has failed."""
         number = self.term_of[variable]
         term = state.terms[number] if number >= 0 else None
         if term is None:

@@ -32,15 +32,15 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """Which leaves and splits a learner must not make.
+    """Limits on the leaves and splits of a learner.
 
     Parameters
     ----------
-    min_samples_split : a leaf with fewer rows is not split
-    min_samples_leaf : a split that leaves fewer rows on a side is not made
-    max_depth : the most tests on a path; None for any
-    min_gain : a split whose gain (not weighted by reach) is smaller is not made
-    min_weight_fraction_leaf : a split that leaves less of the whole weight on a side is not made
+    min_samples_split : do not split leaves with fewer rows
+    min_samples_leaf : do not make leaves with fewer rows
+    max_depth : the largest number of tests on a path; None for no limit
+    min_gain : do not make splits with a smaller gain (not weighted by reach)
+    min_weight_fraction_leaf : do not make leaves with a smaller share of the total weight
     """
 
     min_samples_split: int = 2
@@ -62,7 +62,7 @@ class Limits:
 
 
 class SampleProblem(Problem):
-    """The rows of a data set as a distribution: each as likely as its weight says.
+    """The rows of a data set as a distribution, with probabilities proportional to their weights.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ class SampleProblem(Problem):
     y : a label for each row
     sample_weight : a weight for each row; rows of weight 0 are left out
     class_weight : a factor for each class, in the order of ``classes``
-    max_thresholds : the most thresholds that a numeric column offers
-    limits : which splits are not made
+    max_thresholds : the largest number of thresholds per numeric column
+    limits : limits on leaves and splits
 
     Attributes
     ----------
     classes : the labels, sorted; leaves and trees hold positions in it. When all labels are 0 and
         1, it is (0, 1), so that label and position agree.
-    literals : what the tests say, and how to evaluate them on other data
+    literals : the tests; ``literals.transform`` evaluates them on other data
     bits, first_word, valid : the literals' bits, one row each; the first word of each class, and
         the end; the slots that hold a row
 
@@ -302,7 +302,7 @@ class SampleProblem(Problem):
         return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
 
     def without_rows(self) -> SampleProblem:
-        """The same literals and classes without the data; it can no longer be grown on."""
+        """The same literals and classes without the data; growers can no longer use it."""
         bare = object.__new__(SampleProblem)
         bare.__dict__.update(
             {name: value for name, value in self.__dict__.items() if "_total" not in name},

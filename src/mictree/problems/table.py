@@ -272,7 +272,7 @@ class TableProblem(Problem):
 
 
 class _Box(NamedTuple):
-    """What is in a subcube: integers over the problem's one denominator."""
+    """The masses of a subcube: integers over the problem's one denominator."""
 
     mass: int
     positive: int
@@ -301,7 +301,7 @@ class _Part(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """By how much the positive rates differ, rounded once."""
+        """The difference of the positive rates, rounded once."""
         cross = self.high.positive * self.low.mass - self.low.positive * self.high.mass
         return cross / (self.low.mass * self.high.mass)
 

@@ -1,4 +1,4 @@
-"""What the paper says beside what was measured, with a verdict each."""
+"""The paper's claims beside our measurements, with a verdict each."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from mictree.statements.checks import Check, sentence
 
 Verdict = Literal["holds", "holds in part", "fails"]
 VAST_MAJORITY = 0.95  # how we read "the vast majority" of formulas
-TYPICAL = 0.5  # "far below 0.01": so many lie below a tenth of it, so the median does
+TYPICAL = 0.5  # "far below 0.01": this share, and so the median, lies below a tenth of it
 MANY = 0.01  # how we read "many" formulas
 CASES_RULE = (
-    "Statements with a proof hold when the range covered has no counterexample. Each claim from "
-    "experiments is divided into cases, named under its verdict with what each must meet. It holds "
-    "when all cases are met, holds in part when some are, and fails when none is."
+    "Statements with a proof hold if the range covered has no counterexample. Each claim from "
+    "experiments has several cases, listed under its verdict with their conditions. It holds if "
+    "all cases are met, holds in part if some are, and fails if none is."
 )
 PROVED_RULE = "The range covered has no counterexample."
 PROVED = (
@@ -39,7 +39,7 @@ class Claim:
     source: str
     text: str
     measured: tuple[str, ...]  # one line each
-    rule: str  # how the verdict follows from what was measured
+    rule: str  # how the verdict follows from the measurements
     verdict: str
 
 

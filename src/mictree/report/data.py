@@ -1,7 +1,7 @@
 """One self-contained page about learners and optimal trees on a data set.
 
-Names of columns, classes and files are whatever a file held, so all text is escaped; the picture
-is an image, which can run nothing, and the content security policy allows no script at all.
+Names of columns, classes and files come from users, so all text is escaped. The picture is an image
+element, which cannot run scripts, and the content security policy allows no script at all.
 """
 
 import io
@@ -26,7 +26,7 @@ SVG_STYLE: dict[Any, Any] = {
 def render(
     result: "Comparison", file: str, target: str, size: int, settings: dict[str, object]
 ) -> str:
-    """The page as HTML text; the settings are those it takes to do the run again."""
+    """The page as HTML text; with these settings a user can repeat the run."""
     tree_title = result.tree_title(size)
     classes = [str(label) for label in result.classes]
     return fill(

@@ -1,4 +1,4 @@
-"""Results -> the report's pictures, each with a caption and a text for those who cannot see it."""
+"""Results -> the report's pictures, each with a caption and an alternative text."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -175,8 +175,8 @@ def _excess(sizes: SampleSizes) -> Drawing:
         "excess-by-size",
         "sizes",
         f"Excess error (true error minus optimal error) at every size of trees learned from rows, "
-        f"mean of {sizes.plan.repetitions} repetitions, and of trees that know the distribution "
-        "(exact). Uniform distribution, entropy, ties last, leaves of "
+        f"mean of {sizes.plan.repetitions} repetitions, and of trees grown from the distribution "
+        "itself (exact). Uniform distribution, entropy, ties last, leaves of "
         f"{sizes.plan.min_samples_split} rows or more are split (seed {sizes.plan.seed}).",
         "Excess error against size, one panel for each rule and formula; with more rows the curves "
         f"approach the exact one. {_following(sizes)}",

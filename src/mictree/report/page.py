@@ -1,4 +1,4 @@
-"""Words, numbers and pictures -> one HTML page that needs nothing else.
+"""Words, numbers and pictures -> one self-contained HTML page.
 
 Every value is escaped by the template engine, and data for the script is JSON that cannot close its
 element. A content security policy allows the page's own style and script by their hashes, and no
@@ -33,7 +33,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that the page says."""
+    """The content of the page."""
 
     title: str
     summary: str
@@ -55,7 +55,7 @@ def render(page: Page) -> str:
 
 
 def fill(template: str, allowed: str = "", **values: Any) -> str:
-    """A template with its style and a policy: no request, and no script but what is allowed."""
+    """Fill a template and add its style and a policy: no requests, only the allowed script."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -73,7 +73,7 @@ def fill(template: str, allowed: str = "", **values: Any) -> str:
 
 
 def data_uri(svg: bytes) -> str:
-    """A picture as an address that holds it whole; as an image it can run nothing."""
+    """A picture as a data URI; inside an image element it cannot run scripts."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
 
 

@@ -17,9 +17,9 @@ from mictree.problems.sample import SampleProblem
 from mictree.statements.checks import Check
 from mictree.statements.theorems import STATEMENTS, verify
 
-Progress = Callable[[str, float], None]  # what is being done, and the share of the run that is done
+Progress = Callable[[str, float], None]  # the current task, and the share of the run done so far
 
-# how long each stage takes, roughly, of the whole run
+# each stage's approximate share of the time of the whole run
 SHARES = {
     "compiling": 0.04,
     "theorems": 0.30,
@@ -34,16 +34,16 @@ SHARES = {
 
 @dataclass(frozen=True)
 class Stage:
-    """What one part of the run took."""
+    """The name and cost of one part of the run."""
 
     name: str
     seconds: float
-    reused: int  # results that an earlier run had left
+    reused: int  # results from an earlier run
 
 
 @dataclass
 class Clock:
-    """Times the stages and tells how far the whole run has come."""
+    """Times the stages and reports the progress of the whole run."""
 
     cache: Cache
     progress: Progress
@@ -51,7 +51,7 @@ class Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
-        """Time what happens inside; yields a progress function for the stage alone."""
+        """Time the block inside; yields a progress function for this stage alone."""
         before = sum(SHARES[stage.name] for stage in self.stages)
 
         def report(what: str, share: float) -> None:
@@ -66,7 +66,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Results:
-    """All that the paper's experiments gave."""
+    """The results of all experiments of the paper."""
 
     quick: bool
     checks: tuple[Check, ...]
@@ -78,7 +78,7 @@ class Results:
 
 
 def compute(quick: bool, cache: Cache, clock: Clock) -> Results:
-    """Run the experiments; what an interrupted run left in the cache is not computed again."""
+    """Run the experiments; reuse the cached results of an interrupted run."""
     with clock.stage("compiling"):
         warm_up()
     with clock.stage("theorems") as report:
@@ -101,7 +101,7 @@ def compute(quick: bool, cache: Cache, clock: Clock) -> Results:
 
 
 def warm_up() -> None:
-    """Compile the kernels on tiny problems, so that later times are those of the work itself."""
+    """Compile the kernels on tiny problems, so that later times exclude compilation."""
     histograms.spread(histograms.Setting("tiny", 2, 2, (0.3, 0.7)), max_size=3)
     optimal_errors(FormulaProblem("a & b | c"), 3)
     X = np.arange(64, dtype=np.uint8)[:, None] >> np.arange(3, dtype=np.uint8) & 1
@@ -110,7 +110,7 @@ def warm_up() -> None:
 
 
 def _checks(quick: bool, cache: Cache, report: Progress) -> tuple[Check, ...]:
-    """The paper's statements one by one, so that each is kept as soon as it is checked."""
+    """Check the paper's statements one by one, and cache each result at once."""
     checks = []
     for done, statement in enumerate(STATEMENTS):
         report(f"theorems: {statement.number}", done / len(STATEMENTS))

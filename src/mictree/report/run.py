@@ -29,7 +29,7 @@ SUMMARY = (
 
 @dataclass(frozen=True)
 class Run:
-    """What a run made."""
+    """The outcome of a run."""
 
     report: Path
     stages: tuple[Stage, ...]
@@ -37,14 +37,14 @@ class Run:
 
 
 def reproduce(out: Path, quick: bool = False, progress: Progress | None = None) -> Run:
-    """Compute everything and write it to a folder; an interrupted run is continued.
+    """Compute everything and write it to a folder; continue an interrupted run.
 
     Parameters
     ----------
-    out : gets ``report.html``, ``figures/``, ``results/`` and ``cache/``; only one process may
-        write to it at a time
+    out : folder for ``report.html``, ``figures/``, ``results/`` and ``cache/``; only one process
+        may write to it at a time
     quick : smaller ranges everywhere, for a first look
-    progress : told what is being done and the share of the run that is done
+    progress : called with the current task and the share of the run done so far
     """
     out.mkdir(parents=True, exist_ok=True)
     with locked(out / ".lock", out):
@@ -72,7 +72,7 @@ def _reproduce(out: Path, quick: bool, progress: Progress) -> Run:
 def make_page(
     results: Results, drawn: tuple[Picture, ...], stages: list[Stage], began: str
 ) -> Page:
-    """What the page says."""
+    """The content of the page."""
     return Page(
         title=TITLE,
         summary=SUMMARY,

@@ -1,4 +1,4 @@
-"""What the page's stepper shows, as plain values for JSON."""
+"""The data of the page's stepper, as plain values for JSON."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What papers claim, checked."""
+"""The paper's statements, checked."""

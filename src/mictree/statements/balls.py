@@ -88,7 +88,7 @@ def log2(x: arb) -> arb:
 
 
 def x_log2_x(x: arb) -> arb:
-    """``x log2(x)`` for x in [0, 1], with 0 log 0 = 0; what lies outside [0, 1] is ignored."""
+    """``x log2(x)`` for x in [0, 1], with 0 log 0 = 0; ignores the part outside [0, 1]."""
     low, high = _within_unit(x)
     valley = (-arb(1)).exp()  # falls up to 1/e, then rises
     values = [_x_log2_x_at(low), _x_log2_x_at(high)]
@@ -102,7 +102,7 @@ def _x_log2_x_at(x: arb) -> arb:
 
 
 def slope(u: arb) -> arb:
-    """``-(1 - u) log2(1 - u) / u`` for u in [0, 1]; what lies outside [0, 1] is ignored."""
+    """``-(1 - u) log2(1 - u) / u`` for u in [0, 1]; ignores the part outside [0, 1]."""
     low, high = _within_unit(u)
     return _slope_at(low).union(_slope_at(high))  # it falls
 
@@ -127,7 +127,7 @@ def _bend_at(u: arb) -> arb:
 
 
 def entropy(u: arb) -> arb:
-    """H(u) in bits for u in [0, 1]; what lies outside [0, 1] is ignored."""
+    """H(u) in bits for u in [0, 1]; ignores the part outside [0, 1]."""
     return -x_log2_x(u) - x_log2_x(1 - u)
 
 

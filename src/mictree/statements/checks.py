@@ -1,8 +1,8 @@
 """The check of one statement of the paper, and its verdict.
 
 A check looks for a counterexample over a stated range. It raises `Counterexample` when it finds
-one, and otherwise returns what it covered. A statement that can be read in several ways has a check
-for each reading, and its verdict follows from all of them by `VERDICT_RULE`.
+one, and otherwise returns the range it covered. A statement with several readings has a check for
+each reading, and its verdict follows from all of them by `VERDICT_RULE`.
 
 A reading known to be false comes with its counterexample: the parameters and the exact values at
 which it fails. Any other counterexample is as unexpected as none.
@@ -42,7 +42,7 @@ def decide(holding: Sequence[bool]) -> Verdict:
 
 
 class Covered(NamedTuple):
-    """What a check went through without finding a counterexample."""
+    """The cases that a check covered without finding a counterexample."""
 
     range_covered: str
     detail: str = ""
@@ -75,12 +75,12 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the check of one reading found.
+    """The result of checking one reading.
 
     Attributes
     ----------
     reading : how the statement was read
-    range_covered, detail : the cases that were checked and how; what the range rests on
+    range_covered, detail : the cases that were checked, and the reasoning
     counterexample : the case found; empty if there was none
     expected_counterexample : the case that a correct program finds
     """
@@ -132,7 +132,7 @@ class Check:
 
     @property
     def verdict(self) -> Verdict:
-        """By `VERDICT_RULE`, from what was found."""
+        """The verdict by `VERDICT_RULE`, from the findings."""
         return decide([finding.holds for finding in self.findings])
 
     @property
@@ -147,7 +147,7 @@ class Check:
 
     @property
     def surprises(self) -> tuple[str, ...]:
-        """What a correct program would have found instead, for each reading that differs."""
+        """The expected findings of the readings whose finding is not the expected one."""
         return tuple(
             f"{finding.reading}{': ' if finding.reading else ''}expected "
             + (finding.expected_counterexample or "no counterexample")
@@ -162,7 +162,7 @@ class Check:
 
     @property
     def detail(self) -> str:
-        """What the verdict rests on, in words."""
+        """The reason for the verdict, in words."""
         if len(self.findings) > 1:
             parts = [
                 sentence(f"{each.reading}: {'holds' if each.holds else 'fails'}") + f" {each.text}"

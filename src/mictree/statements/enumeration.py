@@ -59,7 +59,7 @@ class Enumeration:
         self._digits = [3**variable for variable in range(len(self.problem.variables))]
 
     def least_errors(self, kind: str, max_size: int) -> list[Fraction]:
-        """The least error of a tree of the kind with at most so many splits; index = size."""
+        """The least error of any tree of the kind with at most ``size`` splits; index = size."""
         errors: list[Fraction] = []
         for size in range(max_size + 1):
             exactly = self.errors(kind, size)

@@ -1,4 +1,4 @@
-"""Lemma C.6 and what else compares the gains of two nodes of a two-term tree."""
+"""Lemma C.6 and other comparisons of the gains of two nodes of a two-term tree."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -132,7 +132,7 @@ def power(base: arb, exponent: arb) -> arb:
 
 
 def whole_lines(quick: bool) -> Covered:
-    """The printed first step as a whole: Delta exceeds what it is said to exceed."""
+    """The printed first step as a whole: Delta exceeds the printed bound."""
 
     def excess(a: arb) -> arb:
         high = power(1 - 2 * a, 8 - 8 * a) * power(5 - 4 * a, 5 - 8 * a)

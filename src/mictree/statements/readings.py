@@ -17,14 +17,14 @@ from mictree.tree import LEAF, Tree
 
 
 def error_reduction(count_x: int, count_y: int) -> Fraction:
-    """C(v) of an x-node with so many literals left in either term; no y-literals: one term."""
+    """C(v) of an x-node, given the literals left in each term; no y-literals means one term."""
     low = HALF**count_y if count_y else Fraction(0)
     high = rate(count_x - 1, count_y)
     return minority(rate(count_x, count_y)) - (minority(low) + minority(high)) / 2
 
 
 def printed_reduction(count_x: int, count_y: int) -> Fraction | None:
-    """What the lemma's four cases say, or None where no case applies."""
+    """The value by the lemma's four cases, or None if no case applies."""
     if (count_x, count_y) == (1, 0):
         return HALF
     if count_y >= 2 and count_x == 2:

@@ -56,7 +56,7 @@ def two_bias_recurrence(terms: Counts, biases: tuple[Fraction, Fraction], size: 
 
 
 def term_sizes(variables: int) -> list[tuple[int, ...]]:
-    """Every multiset of term sizes with so many variables at most."""
+    """Every multiset of term sizes with at most that number of variables."""
     return [
         sizes
         for count in range(1, variables + 1)

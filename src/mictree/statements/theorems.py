@@ -44,7 +44,7 @@ def verify(
     Parameters
     ----------
     quick : smaller ranges, for a first look
-    progress : told before each check, and once at the end
+    progress : called before each check, and once at the end
     statements : which; by default all, in the paper's order
 
     Examples

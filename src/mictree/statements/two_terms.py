@@ -54,7 +54,7 @@ def optimal(shorter: int, longer: int) -> list[Fraction]:
 
 
 def rate(count_x: int, count_y: int) -> Fraction:
-    """The positive rate with so many literals missing in either term; 0 in y: a single term."""
+    """The positive rate, given the literals left in each term; 0 for y means a single term."""
     x, y = HALF**count_x, HALF**count_y if count_y else Fraction(0)
     return x + y - x * y
 
@@ -68,7 +68,7 @@ def staircase_error(shorter: int, longer: int, size: int) -> Fraction:
 
 
 def covered(largest: int) -> str:
-    """What all pairs of terms are, in words."""
+    """The range of all pairs of terms, in words."""
     return f"all {largest * (largest + 1) // 2} pairs of terms with up to {largest} literals each"
 
 
