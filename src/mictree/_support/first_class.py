@@ -1,8 +1,7 @@
-"""Python functions as arguments of kernels, compiled where numba can do so.
+"""Python functions that kernels call by their addresses, compiled where numba can do so.
 
-A kernel takes such functions by their signature and calls them by their address: it is compiled
-once, whatever functions it will be given. A function that numba cannot compile, or that computes
-something else once compiled, is called back in Python instead.
+A function that numba cannot compile, or that computes something else once compiled, is called back
+in Python instead.
 """
 
 import ctypes
@@ -16,10 +15,10 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
-from numba.core import sigutils, types
 from numba.core.ccallback import CFunc
 from numba.core.errors import NumbaError
 
+from mictree._support.calls import c_function
 from mictree._support.kernel_cache import make_cache
 
 
@@ -27,21 +26,16 @@ class NotCompiledError(Exception):
     """Why a function cannot be compiled."""
 
 
-class Callback(types.WrapperAddressProtocol):
+class Callback:
     """A Python function that kernels call back; call ``settle`` when the kernel is done.
 
     What the function raises cannot pass through a kernel: it is kept, and the kernel gets nan.
     """
 
-    def __init__(self, function: Callable[..., float], signature: str) -> None:
-        arguments, result = sigutils.normalize_signature(signature)
-        assert result is not None
-        self._signature = result(*arguments)
+    def __init__(self, function: Callable[..., float], signature: Any) -> None:
         self._function = function
         self._error: BaseException | None = None
-        kinds = {types.float64: ctypes.c_double, types.int64: ctypes.c_int64}
-        made = ctypes.CFUNCTYPE(kinds[result], *(kinds[kind] for kind in arguments))(self)
-        self._pointer = made
+        self._pointer = c_function(signature)(self)
 
     def __call__(self, *arguments: float) -> float:
         if self._error is None:
@@ -51,14 +45,12 @@ class Callback(types.WrapperAddressProtocol):
                 self._error = error
         return math.nan
 
-    def __wrapper_address__(self) -> int:
+    @property
+    def address(self) -> int:
+        """Where kernels find it."""
         address = ctypes.cast(self._pointer, ctypes.c_void_p).value
         assert address is not None
         return address
-
-    def signature(self) -> Any:
-        """Numba's name for the kind of function."""
-        return self._signature
 
     def settle(self) -> None:
         """Raise what the function raised."""
@@ -70,7 +62,7 @@ _compiled: dict[str | FunctionType, CFunc] = {}
 
 
 def compile_function(
-    function: Callable[..., Any], signature: str, samples: Sequence[tuple[float, ...]]
+    function: Callable[..., Any], signature: Any, samples: Sequence[tuple[float, ...]]
 ) -> CFunc:
     """A function for kernels; refuses one that gives other numbers compiled than in Python.
 
@@ -89,12 +81,12 @@ def compile_function(
     return _compiled[key]
 
 
-def _compile(function: FunctionType, signature: str) -> CFunc:
+def _compile(function: FunctionType, signature: Any) -> CFunc:
     if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(function)):
         raise NotCompiledError("it may raise an error, which compiled code would lose")
     # no error can leave compiled code: a division by 0 gives inf or nan there
     options = {"nopython": True, "error_model": "numpy"}
-    made: Any = CFunc(function, sigutils.normalize_signature(signature), {}, options)
+    made: Any = CFunc(function, (signature.args, signature.return_type), {}, options)
     if function.__module__.startswith("mictree."):
         made._cache = make_cache(function)
     try:

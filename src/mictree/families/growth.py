@@ -45,7 +45,7 @@ class _Rates(NamedTuple):
     """What a restriction's impurity and the gains of its tests come from."""
 
     criterion: int
-    impurity: object  # a function for kernels, for criterion OWN
+    impurity: int  # the address of a function, for criterion OWN
     negative: np.ndarray
     positive: np.ndarray
     chance: np.ndarray  # that a term is satisfied
@@ -63,8 +63,9 @@ def best_splits(built: FamilyGraph, program: Program, criterion: Criterion) -> B
     )
     leads = _leads(built) if criterion == "minority" else np.empty(0)
     refused = np.zeros(3)
+    impurity = compiled_impurity(criterion)
     rates = _Rates(
-        criterion_code(criterion), compiled_impurity(criterion),
+        criterion_code(criterion), impurity.address,
         built.negative_rate, built.positive_rate, built.term_chance, leads, refused,
     )  # fmt: skip
     edges = _edges(built, program)
@@ -122,7 +123,8 @@ class FamilyGrowth:
         out = np.empty((len(members), 3))
         refused = np.zeros(2)
         seed = np.uint64(rule.with_seed().seed or 0)
-        kernel_rule = Rule(compiled_priority(rule), TIES.index(rule.ties), seed, refused)
+        priority = compiled_priority(rule)
+        kernel_rule = Rule(priority.address, TIES.index(rule.ties), seed, refused)
         run(
             compare, len(members), STEPS * len(members) * self.max_size,
             members.start, self.max_size, kernel_rule, self._arrays, best, out,

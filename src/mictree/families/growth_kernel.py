@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mictree._support.calls import call_priority
 from mictree._support.jit import jit
 from mictree.excess import ROUNDING
 from mictree.families.graph import unrank
@@ -76,7 +77,7 @@ class FamilyArrays(NamedTuple):
 class Rule(NamedTuple):
     """Which leaf is split next."""
 
-    priority: object  # a function for kernels; its first argument stands for self
+    priority: int  # the address of a function
     ties: int
     seed: np.uint64
     refused: np.ndarray  # True and the value where a priority is none
@@ -159,7 +160,7 @@ def _grow(member, rule, family, best, terms, out_errors):
 def _open(leaf, state, reach, born, rule, best, states, frontier):
     """Add an impure leaf."""
     states[leaf] = state
-    priority = rule.priority(0, reach, best.gain[state], born)
+    priority = call_priority(rule.priority, reach, best.gain[state], born)
     if np.isnan(priority):
         rule.refused[0], rule.refused[1] = 1.0, priority
     open_leaf(frontier, leaf, reach, priority)

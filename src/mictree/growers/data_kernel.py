@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mictree._support.calls import call_priority
 from mictree._support.jit import jit
 from mictree.growers.counting import (
     Matrix,
@@ -44,7 +45,7 @@ COMPACTION = 20  # what making a compact matrix costs, in splits counted on the 
 class Rule(NamedTuple):
     """Which leaf is split next."""
 
-    priority: object  # a function for kernels; its first argument stands for self
+    priority: int  # the address of a function
     ties: int
     max_size: int
 
@@ -164,7 +165,7 @@ def _consider(leaf, born, counts, leaves, frontier, weighing, limits, rule, gain
         leaves.chosen[leaf] = choose_tied(gains, rule.ties, out.draws)
     reach = mass_of(out.sums[leaf], weighing.class_weight)
     reach /= mass_of(out.sums[0], weighing.class_weight)
-    priority = rule.priority(0, reach, gain, born)
+    priority = call_priority(rule.priority, reach, gain, born)
     if np.isnan(priority):
         out.refused[0], out.refused[1] = 1.0, priority
     open_leaf(frontier, leaf, reach, priority)

@@ -79,7 +79,7 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights),
         _weighing(problem, rule, functions),
         _limits(problem),
-        Rule(functions.priority, TIES.index(rule.ties), limit),
+        Rule(functions.priority.address, TIES.index(rule.ties), limit),
         out,
     )
     functions.settle()
@@ -92,7 +92,7 @@ def _weighing(problem: SampleProblem, rule: Grower, functions: RuleFunctions) ->
     factors = problem.class_weight
     return Weighing(
         criterion_code(rule.criterion),
-        functions.impurity,
+        functions.impurity.address,
         factors,
         bool((factors == factors[0]).all()),
         not len(problem.whole_weights) and bool((factors == 1).all()),

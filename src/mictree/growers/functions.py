@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mictree._support.calls import IMPURITY, PRIORITY
 from mictree._support.first_class import (
     Callback,
     NotCompiledError,
@@ -20,8 +21,6 @@ from mictree.impurity.criteria import GAINS, Criterion, own_impurity, refusal
 from mictree.impurity.gains import CRITERION_CODES, OWN, own_gains
 from mictree.problems.base import FloatArray, Leaf, Problem, Splits
 
-PRIORITY = "float64(int64,float64,float64,int64)"  # of self, which it must not use, and the rest
-IMPURITY = "float64(float64)"
 LEAVES = ((0, 1.0, 0.5, 0), (0, 0.3, 0.2, 3), (0, 0.001, 0.0, 8))
 RATES = ((0.0,), (0.3,), (0.5,), (1.0,))
 
@@ -103,7 +102,12 @@ def gains_by(criterion: Criterion) -> Callable[[Problem, Leaf, Splits], FloatArr
 
     def gains(_: Problem, __: Leaf, s: Splits) -> FloatArray:
         found = own_gains(
-            impurity, s.low_probability, s.branch_probability, s.low_rates, s.high_rates, refused
+            impurity.address,
+            s.low_probability,
+            s.branch_probability,
+            s.low_rates,
+            s.high_rates,
+            refused,
         )
         if isinstance(impurity, Callback):
             impurity.settle()

@@ -32,7 +32,7 @@ class Weighing(NamedTuple):
     """What a leaf's gains depend on besides its counts."""
 
     criterion: int
-    impurity: object  # a function for kernels, for criterion OWN
+    impurity: int  # the address of a function, for criterion OWN
     class_weight: np.ndarray
     alike: bool  # all classes weigh the same
     plain: bool  # every row weighs 1

@@ -5,6 +5,7 @@ Rates, masses and differences of a split are arrays or tuples with one number fo
 
 import numpy as np
 
+from mictree._support.calls import call_impurity
 from mictree._support.jit import jit
 from mictree.impurity.criteria import (
     CRITERIA,
@@ -61,6 +62,7 @@ def gain_of_rates(criterion, low_share, high_share, low, high, difference):
 def own_gain(impurity, low_share, high_share, low, high, refused):
     """The gain of a split by a function of one's own, a difference of impurities.
 
+    ``impurity`` is the address of the function.
     Where an impurity is none, writes True, the rate and the value to ``refused``.
     """
     before, after = 0.0, 0.0
@@ -79,7 +81,7 @@ def own_gain(impurity, low_share, high_share, low, high, refused):
 @jit
 def _own(impurity, rate, refused):
     rate = min(rate, 1.0)  # rounding may leave more
-    value = impurity(rate)
+    value = call_impurity(impurity, rate)
     if not LEAST_IMPURITY <= value < np.inf:
         refused[0], refused[1], refused[2] = 1.0, rate, value
     return value
