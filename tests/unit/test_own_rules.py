@@ -91,7 +91,7 @@ def test_sweep_refuses_what_it_cannot_compile():
     family = mt.families.grid(2, 2)
     for rule, reason in [
         (Power(2), "numba cannot compile it"),
-        (mt.TopDown(lambda q: [q, "a"][0] * (1 - q)), "numba cannot compile it"),
+        (mt.TopDown(lambda q: float(Fraction(q) * Fraction(1 - q))), "numba cannot compile it"),
         (mt.TopDown(broken), "raises ZeroDivisionError"),
     ]:
         with pytest.raises(ValueError, match="a sweep needs a compiled") as refusal:
