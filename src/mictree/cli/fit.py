@@ -8,8 +8,6 @@ import typer
 from rich.table import Table
 
 from mictree.cli.common import (
-    AsJson,
-    Draw,
     check_drawing,
     print_json,
     print_parts,
@@ -17,8 +15,19 @@ from mictree.cli.common import (
     show_number,
     working,
 )
-from mictree.growers.rules import RULES, TIES
-from mictree.impurity.criteria import CRITERIA
+from mictree.cli.options import (
+    AsJson,
+    Criterion,
+    DataFile,
+    Draw,
+    Drop,
+    MostSplits,
+    MostThresholds,
+    Rule,
+    Target,
+    Ties,
+)
+from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
     import polars
@@ -28,10 +37,10 @@ MISSING_TEXTS = ["", "NA", "NaN", "nan", "null", "?"]
 
 
 def fit(
-    file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
-    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
-    rule: Annotated[str, typer.Option(help=f"{', '.join(RULES)}.")] = "topdown",
-    max_size: Annotated[int, typer.Option(help="The most splits.")] = 20,
+    file: DataFile,
+    target: Target,
+    rule: Rule = "topdown",
+    max_size: MostSplits = 20,
     size: Annotated[
         int | None,
         typer.Option(
@@ -39,21 +48,17 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    drop: Annotated[
-        list[str], typer.Option(help="A column to leave out; repeatable.", metavar="COLUMN")
-    ] = [],  # noqa: B006  # typer copies defaults
+    drop: Drop = [],  # noqa: B006  # typer copies defaults
     held_out: Annotated[float, typer.Option(help="The share of rows kept for testing.")] = 0.25,
     seed: Annotated[int, typer.Option(help="Chooses the rows kept for testing.")] = 0,
-    criterion: Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")] = "entropy",
-    ties: Annotated[
-        str, typer.Option(help=f"Among equally good splits: {', '.join(TIES)}.")
-    ] = "last",
+    criterion: Criterion = "entropy",
+    ties: Ties = "last",
     min_samples_split: Annotated[int, typer.Option(help="Fewer rows are not split.")] = 2,
     min_samples_leaf: Annotated[int, typer.Option(help="The fewest rows of a leaf.")] = 1,
     max_depth: Annotated[
         int | None, typer.Option(help="The most tests on a path.", show_default=False)
     ] = None,
-    max_thresholds: Annotated[int, typer.Option(help="The most thresholds of a column.")] = 64,
+    max_thresholds: MostThresholds = 64,
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:

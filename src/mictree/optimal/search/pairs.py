@@ -9,6 +9,7 @@ literal; what the parent's counts leave is the larger one. ``data`` and ``frames
 import numpy as np
 
 from mictree._support.jit import jit, lowest_bit, popcount
+from mictree.columns.packing import transpose
 from mictree.optimal.search.frames import (
     ALL,
     DEPTH,
@@ -127,7 +128,7 @@ def _add_block(level, label, block, amounts, pairs):
     """Add 64 rows: after the literals' bits come those that say which amounts a row has."""
     last = len(block) - 64
     for first in range(0, len(block), 64):
-        _transpose(block[first : first + 64])
+        transpose(block[first : first + 64])
     for digit in range(len(amounts)):
         chosen = ALL if len(amounts) == 1 else block[last + digit]
         if chosen:
@@ -149,28 +150,6 @@ def _add_amount(level, label, bits, chosen, amount, pairs):
             for other in range(literal + 1):
                 both = kind(popcount(here & bits[other]))
                 pairs[level, label, literal, other] += kind(amount * both)
-
-
-@jit
-def _transpose(block):
-    """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
-    _swap(block, 32, np.uint64(0x00000000FFFFFFFF))
-    _swap(block, 16, np.uint64(0x0000FFFF0000FFFF))
-    _swap(block, 8, np.uint64(0x00FF00FF00FF00FF))
-    _swap(block, 4, np.uint64(0x0F0F0F0F0F0F0F0F))
-    _swap(block, 2, np.uint64(0x3333333333333333))
-    _swap(block, 1, np.uint64(0x5555555555555555))
-
-
-@jit
-def _swap(block, width, mask):
-    """Exchange the off-diagonal squares of this width."""
-    shift = np.uint64(width)
-    for first in range(0, 64, 2 * width):
-        for row in range(first, first + width):
-            swap = ((block[row] >> shift) ^ block[row + width]) & mask
-            block[row] ^= swap << shift
-            block[row + width] ^= swap
 
 
 @jit
