@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -16,12 +16,6 @@ from mictree.growers.rules import RULES, Grower
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Draw = Annotated[
-    Path | None,
-    typer.Option(help="Also save a drawing (.svg, .png or .pdf).", show_default=False),
-]
 
 
 def make_rule(name: str, criterion: str, ties: str, seed: int | None) -> Grower:

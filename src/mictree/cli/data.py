@@ -9,8 +9,9 @@ import typer
 from rich.console import Console
 
 from mictree._support.files import write_whole
-from mictree.cli.common import AsJson, check_drawing, check_output, print_json, print_parts, save
+from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save
 from mictree.cli.fit import read_table
+from mictree.cli.options import AsJson, DataFile, Drop, MostSplits, MostThresholds, Target
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
@@ -20,25 +21,21 @@ LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
 
 def data(
-    file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
-    target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
-    max_size: Annotated[int, typer.Option(help="Largest number of splits.")] = 8,
+    file: DataFile,
+    target: Target,
+    max_size: MostSplits = 8,
     time_limit: Annotated[float, typer.Option(help="Seconds for all searches together.")] = 60,
     learner: Annotated[
         list[str],
         typer.Option(help=f"One of {', '.join(LEARNERS)}; repeatable.", metavar="LEARNER"),
     ] = ["topdown"],  # noqa: B006  # typer copies defaults
-    drop: Annotated[
-        list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")
-    ] = [],  # noqa: B006
+    drop: Drop = [],  # noqa: B006
     cv: Annotated[int, typer.Option(help="Folds of the cross-validation; 0 skips it.")] = 5,
     repeats: Annotated[
         int, typer.Option(help="Number of times to repeat the cross-validation.")
     ] = 3,
     seed: Annotated[int, typer.Option(help="Random seed for the folds.")] = 0,
-    max_thresholds: Annotated[
-        int, typer.Option(help="Largest number of thresholds per column.")
-    ] = 8,
+    max_thresholds: MostThresholds = 8,
     size: Annotated[
         int | None,
         typer.Option(

@@ -8,8 +8,6 @@ import typer
 from rich.table import Table
 
 from mictree.cli.common import (
-    AsJson,
-    Draw,
     check_drawing,
     print_json,
     print_parts,
@@ -17,8 +15,19 @@ from mictree.cli.common import (
     show_number,
     working,
 )
-from mictree.growers.rules import RULES, TIES
-from mictree.impurity.criteria import CRITERIA
+from mictree.cli.options import (
+    AsJson,
+    Criterion,
+    DataFile,
+    Draw,
+    Drop,
+    MostSplits,
+    MostThresholds,
+    Rule,
+    Target,
+    Ties,
+)
+from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
     import polars
@@ -28,10 +37,10 @@ MISSING_TEXTS = ["", "NA", "NaN", "nan", "null", "?"]
 
 
 def fit(
-    file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)],
-    target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
-    rule: Annotated[str, typer.Option(help=f"One of {', '.join(RULES)}.")] = "topdown",
-    max_size: Annotated[int, typer.Option(help="Largest number of splits.")] = 20,
+    file: DataFile,
+    target: Target,
+    rule: Rule = "topdown",
+    max_size: MostSplits = 20,
     size: Annotated[
         int | None,
         typer.Option(
@@ -40,19 +49,15 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    drop: Annotated[
-        list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")
-    ] = [],  # noqa: B006  # typer copies defaults
+    drop: Drop = [],  # noqa: B006  # typer copies defaults
     held_out: Annotated[
         float, typer.Option(help="Share of the rows to hold out for testing.")
     ] = 0.25,
     seed: Annotated[
         int, typer.Option(help="Random seed for the held-out rows and for --ties random.")
     ] = 0,
-    criterion: Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")] = "entropy",
-    ties: Annotated[
-        str, typer.Option(help=f"Choice among equally good splits: {', '.join(TIES)}.")
-    ] = "last",
+    criterion: Criterion = "entropy",
+    ties: Ties = "last",
     min_samples_split: Annotated[
         int, typer.Option(help="Do not split leaves with fewer rows.")
     ] = 2,
@@ -60,9 +65,7 @@ def fit(
     max_depth: Annotated[
         int | None, typer.Option(help="Largest number of tests on a path.", show_default=False)
     ] = None,
-    max_thresholds: Annotated[
-        int, typer.Option(help="Largest number of thresholds per column.")
-    ] = 64,
+    max_thresholds: MostThresholds = 64,
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:

@@ -11,8 +11,6 @@ from rich.table import Table
 
 from mictree._support.checks import check_size
 from mictree.cli.common import (
-    AsJson,
-    Draw,
     check_drawing,
     make_rule,
     print_json,
@@ -21,11 +19,11 @@ from mictree.cli.common import (
     show_number,
     working,
 )
+from mictree.cli.options import AsJson, Criterion, Draw, LargestSize, Rule, Rules, Seed, Ties
 from mictree.excess import MicResult, against
 from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF
-from mictree.growers.rules import RULES, TIES, Grower
-from mictree.impurity.criteria import CRITERIA
+from mictree.growers.rules import Grower
 from mictree.optimal import optimal_trees
 from mictree.problems import FormulaProblem, Problem, TableProblem
 from mictree.tree import Tree
@@ -50,21 +48,14 @@ Bias = Annotated[
         metavar="NUMBER|NAME=NUMBER",
     ),
 ]
-Criterion = Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")]
-Ties = Annotated[str, typer.Option(help=f"Choice among equally good splits: {', '.join(TIES)}.")]
-Seed = Annotated[
-    int | None, typer.Option(help="Random seed for --ties random.", show_default=False)
-]
 Size = Annotated[int, typer.Option(help="Number of splits.")]
 
 
 def mic(
     formula: Formula,
     bias: Bias = ["0.5"],  # noqa: B006  # typer copies defaults
-    max_size: Annotated[int, typer.Option(help="Largest number of splits, t*.")] = 100,
-    rule: Annotated[
-        list[str], typer.Option(help=f"One of {', '.join(RULES)}; repeatable.", metavar="RULE")
-    ] = ["topdown"],  # noqa: B006
+    max_size: LargestSize = 100,
+    rule: Rules = ["topdown"],  # noqa: B006
     criterion: Criterion = "entropy",
     ties: Ties = "last",
     seed: Seed = None,
@@ -107,7 +98,7 @@ def mic(
 def grow(
     formula: Formula,
     size: Size = 5,
-    rule: Annotated[str, typer.Option(help=f"One of {', '.join(RULES)}.")] = "topdown",
+    rule: Rule = "topdown",
     bias: Bias = ["0.5"],  # noqa: B006
     criterion: Criterion = "entropy",
     ties: Ties = "last",

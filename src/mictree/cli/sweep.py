@@ -11,7 +11,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from mictree.cli.common import (
-    AsJson,
     check_drawing,
     make_rule,
     print_json,
@@ -19,8 +18,8 @@ from mictree.cli.common import (
     save,
     show_number,
 )
-from mictree.growers.rules import RULES, TIES
-from mictree.impurity.criteria import CRITERIA
+from mictree.cli.options import AsJson, Criterion, LargestSize, Rules, Seed
+from mictree.growers.rules import TIES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,20 +46,16 @@ def sweep(
         list[str],
         typer.Option(help="P[literal is true] of some literals; repeatable.", metavar="NUMBER"),
     ] = ["0.5"],  # noqa: B006  # typer copies defaults
-    max_size: Annotated[int, typer.Option(help="Largest number of splits, t*.")] = 100,
-    rule: Annotated[
-        list[str], typer.Option(help=f"One of {', '.join(RULES)}; repeatable.", metavar="RULE")
-    ] = ["topdown", "bestfirst"],  # noqa: B006
+    max_size: LargestSize = 100,
+    rule: Rules = ["topdown", "bestfirst"],  # noqa: B006
     ties: Annotated[
         list[str],
         typer.Option(
             help=f"Choice among equally good splits: {', '.join(TIES)}; repeatable.", metavar="TIES"
         ),
     ] = ["last"],  # noqa: B006
-    criterion: Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")] = "entropy",
-    seed: Annotated[
-        int | None, typer.Option(help="Random seed for --ties random.", show_default=False)
-    ] = None,
+    criterion: Criterion = "entropy",
+    seed: Seed = None,
     memory: Annotated[float, typer.Option(help="Memory limit in GiB.")] = 4.0,
     out: Annotated[
         Path | None,

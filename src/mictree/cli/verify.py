@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from mictree.cli.common import AsJson, print_json, print_parts
+from mictree.cli.common import print_json, print_parts
+from mictree.cli.options import AsJson
 
 if TYPE_CHECKING:
     from mictree.statements.checks import Check

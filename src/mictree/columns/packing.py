@@ -166,27 +166,31 @@ def pack_bins(bins, order, ordered, out_bits):
                         block[k] = ~np.uint64(0)
                     elif position > 0:
                         block[k] = ~np.uint64(0) >> (last + np.uint64(1) - np.uint64(position))
-            _transpose(block)
+            transpose(block)
             for k in range(width):
                 out_bits[chunk + k, word] = block[k]
 
 
 @jit
-def _transpose(block):
-    """Transpose a 64 by 64 bit matrix in place, halves within halves (Warren, Hacker's Delight)."""
-    mask = np.uint64(0x00000000FFFFFFFF)
-    width = 32
-    while width:
-        shift = np.uint64(width)
-        base = 0
-        while base < 64:
-            for k in range(base, base + width):
-                moved = ((block[k] >> shift) ^ block[k + width]) & mask
-                block[k + width] ^= moved
-                block[k] ^= moved << shift
-            base += 2 * width
-        width //= 2
-        mask ^= mask << np.uint64(width)
+def transpose(block):
+    """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
+    _swap(block, 32, np.uint64(0x00000000FFFFFFFF))
+    _swap(block, 16, np.uint64(0x0000FFFF0000FFFF))
+    _swap(block, 8, np.uint64(0x00FF00FF00FF00FF))
+    _swap(block, 4, np.uint64(0x0F0F0F0F0F0F0F0F))
+    _swap(block, 2, np.uint64(0x3333333333333333))
+    _swap(block, 1, np.uint64(0x5555555555555555))
+
+
+@jit
+def _swap(block, width, mask):
+    """Exchange the off-diagonal squares of this width."""
+    shift = np.uint64(width)
+    for first in range(0, 64, 2 * width):
+        for row in range(first, first + width):
+            swap = ((block[row] >> shift) ^ block[row + width]) & mask
+            block[row] ^= swap << shift
+            block[row + width] ^= swap
 
 
 @jit

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mictree._support.chances import at_least_one
 from mictree._support.checks import TooLarge
 from mictree._support.jit import jit, run
 from mictree.families.family import Family
@@ -16,6 +17,8 @@ from mictree.optimal.dynamic.lattice import Graph
 BYTES_EACH = 68  # of one member without its edges and errors
 CHUNK = 4096  # members enumerated in one go
 STEPS = 100  # inner steps that an edge or a member costs, see run
+
+_at_least_one = jit(at_least_one)
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,7 @@ def _chances(family: Family) -> tuple[np.ndarray, np.ndarray]:
     for number, term in enumerate(family.term_values):
         for value in term:
             chances[number] *= values[value]
-        for failure in sorted(failing[value] for value in term):
-            failures[number] += failure * (1 - failures[number])
+        failures[number] = at_least_one(sorted(failing[value] for value in term))
     return chances, failures
 
 
@@ -135,7 +137,8 @@ def _fill_graph(
                 ascending[position] = chances[row[position]]
             out_literals[member] = literals
             out_terms[member] = length
-            out_rate[member] = _any(ascending[:length])
+            ascending[:length].sort()
+            out_rate[member] = _at_least_one(ascending[:length])
             out_negative[member] = negative
             edge = first[member]
             rank, room = 0, before.shape[1] - 1  # of the terms before the position
@@ -223,13 +226,3 @@ def _next_row(length, costs, room, row):
             return length
         length -= 1
     return 0
-
-
-@jit
-def _any(chances):
-    """The probability that at least one of several independent events happens; sorts them."""
-    chances.sort()
-    rate = 0.0
-    for chance in chances:
-        rate += chance * (1 - rate)
-    return rate

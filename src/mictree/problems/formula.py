@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mictree._support.chances import at_least_one
 from mictree.functions.read_once import ReadOnceDNF, as_formula
 from mictree.problems.base import (
     EVEN,
@@ -206,7 +207,7 @@ class FormulaProblem(Problem):
         if term not in self._known_failure:
             failure = self._numbers[False].failure
             chances = sorted(float(failure[value]) for value in term)
-            self._known_failure[term] = float(_any(chances))
+            self._known_failure[term] = float(at_least_one(chances))
         return self._known_failure[term]
 
     def find_literal(self, leaf: Leaf, term: TermValues, value: int) -> tuple[int, bool]:
@@ -250,7 +251,7 @@ class FormulaProblem(Problem):
         """P[y = 1] - P[y = 0] of a restriction, rounded once."""
         present = tuple(sorted(term for term in terms if term is not None))
         if present not in self._known_lead:
-            rate = Fraction(_any(self.term_probability(term, True) for term in present))
+            rate = Fraction(at_least_one(self.term_probability(term, True) for term in present))
             self._known_lead[present] = float(2 * rate - 1)
         return self._known_lead[present]
 
@@ -260,10 +261,13 @@ class FormulaProblem(Problem):
         satisfied = () in present
         rate = one
         if not satisfied:
-            rate *= _any(sorted(self.term_probability(term, state.exact) for term in present))
+            rate *= at_least_one(
+                sorted(self.term_probability(term, state.exact) for term in present)
+            )
             if not state.exact and abs(rate - 0.5) < EVEN:
                 rate = settle(
-                    float(rate), Fraction(_any(self.term_probability(t, True) for t in present))
+                    float(rate),
+                    Fraction(at_least_one(self.term_probability(t, True) for t in present)),
                 )
         return Leaf(one * math.prod(state.path), rate, satisfied or not present, state)
 
@@ -286,14 +290,3 @@ def _rates(alive: Iterable[Chances]) -> tuple[float, float]:
         positive += satisfied * (1 - positive)
         negative *= failed
     return negative, positive
-
-
-def _any(chances: Iterable[Probability]) -> Probability:
-    """The probability that at least one of several independent events happens.
-
-    Built up from the smallest, so that tiny rates keep their relative precision.
-    """
-    rate = 0
-    for chance in chances:
-        rate += chance * (1 - rate)
-    return rate

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from mictree._support.chances import at_least_one
 from mictree._support.jit import jit
 from mictree.optimal.dynamic import lattice as lattices
 from mictree.optimal.dynamic.lattice import Lattice
@@ -27,6 +28,8 @@ from mictree.optimal.result import (
 )
 from mictree.problems.base import Leaf
 from mictree.problems.formula import FormulaProblem
+
+_at_least_one = jit(at_least_one)
 
 
 def solve(
@@ -139,7 +142,5 @@ def _leaf_errors(terms, chance, out_errors):
                 ascending[count] = chance[term]
                 count += 1
         ascending[:count].sort()
-        rate = 0.0
-        for position in range(count):
-            rate += ascending[position] * (1 - rate)
+        rate = _at_least_one(ascending[:count])
         out_errors[restriction] = min(rate, 1 - rate)

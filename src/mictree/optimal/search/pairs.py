@@ -12,6 +12,7 @@ Invariant: after ``count(level, ...)`` the counts of a frame are those of the ro
 import numpy as np
 
 from mictree._support.jit import inner_jit, lowest_bit, popcount
+from mictree.columns.packing import transpose
 from mictree.optimal.search.frames import ALL
 
 
@@ -114,7 +115,7 @@ def _add_block(level, label, block, amounts, pairs):
     """Add 64 rows: after the literals' bits come those that say which amounts a row has."""
     last = len(block) - 64
     for first in range(0, len(block), 64):
-        _transpose(block[first : first + 64])
+        transpose(block[first : first + 64])
     for digit in range(len(amounts)):
         chosen = ALL if len(amounts) == 1 else block[last + digit]
         if chosen:
@@ -136,25 +137,3 @@ def _add_amount(level, label, bits, chosen, amount, pairs):
             for other in range(literal + 1):
                 both = kind(popcount(here & bits[other]))
                 pairs[level, label, literal, other] += kind(amount * both)
-
-
-@inner_jit
-def _transpose(block):
-    """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
-    _swap(block, np.int64(32), np.uint64(0x00000000FFFFFFFF))
-    _swap(block, np.int64(16), np.uint64(0x0000FFFF0000FFFF))
-    _swap(block, np.int64(8), np.uint64(0x00FF00FF00FF00FF))
-    _swap(block, np.int64(4), np.uint64(0x0F0F0F0F0F0F0F0F))
-    _swap(block, np.int64(2), np.uint64(0x3333333333333333))
-    _swap(block, np.int64(1), np.uint64(0x5555555555555555))
-
-
-@inner_jit
-def _swap(block, width, mask):
-    """Exchange the off-diagonal squares of this width."""
-    shift = np.uint64(width)
-    for first in range(0, 64, 2 * width):
-        for row in range(first, first + width):
-            swap = ((block[row] >> shift) ^ block[row + width]) & mask
-            block[row] ^= swap << shift
-            block[row + width] ^= swap

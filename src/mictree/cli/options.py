@@ -1,0 +1,32 @@
+"""Options and arguments that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mictree.growers.rules import RULES, TIES
+from mictree.impurity.criteria import CRITERIA
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Draw = Annotated[
+    Path | None,
+    typer.Option(help="Also save a drawing (.svg, .png or .pdf).", show_default=False),
+]
+
+Rule = Annotated[str, typer.Option(help=f"One of {', '.join(RULES)}.")]
+Rules = Annotated[
+    list[str], typer.Option(help=f"One of {', '.join(RULES)}; repeatable.", metavar="RULE")
+]
+Criterion = Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")]
+Ties = Annotated[str, typer.Option(help=f"Choice among equally good splits: {', '.join(TIES)}.")]
+Seed = Annotated[
+    int | None, typer.Option(help="Random seed for --ties random.", show_default=False)
+]
+LargestSize = Annotated[int, typer.Option(help="Largest number of splits, t*.")]
+
+DataFile = Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)]
+Target = Annotated[str, typer.Option(help="Column to predict.", show_default=False)]
+MostSplits = Annotated[int, typer.Option(help="Largest number of splits.")]
+Drop = Annotated[list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")]
+MostThresholds = Annotated[int, typer.Option(help="Largest number of thresholds per column.")]
