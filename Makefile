@@ -45,7 +45,7 @@ browser:
 	fi
 
 test: lint browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 reproduce: setup
 	$(BIN)/mictree reproduce --out out

@@ -174,12 +174,12 @@ def pack_bins(bins, order, ordered, out_bits):
 @jit
 def transpose(block):
     """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
-    _swap(block, 32, np.uint64(0x00000000FFFFFFFF))
-    _swap(block, 16, np.uint64(0x0000FFFF0000FFFF))
-    _swap(block, 8, np.uint64(0x00FF00FF00FF00FF))
-    _swap(block, 4, np.uint64(0x0F0F0F0F0F0F0F0F))
-    _swap(block, 2, np.uint64(0x3333333333333333))
-    _swap(block, 1, np.uint64(0x5555555555555555))
+    _swap(block, np.int64(32), np.uint64(0x00000000FFFFFFFF))
+    _swap(block, np.int64(16), np.uint64(0x0000FFFF0000FFFF))
+    _swap(block, np.int64(8), np.uint64(0x00FF00FF00FF00FF))
+    _swap(block, np.int64(4), np.uint64(0x0F0F0F0F0F0F0F0F))
+    _swap(block, np.int64(2), np.uint64(0x3333333333333333))
+    _swap(block, np.int64(1), np.uint64(0x5555555555555555))
 
 
 @jit
