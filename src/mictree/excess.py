@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mictree._support.checks import check_size
-from mictree.growers.rules import Grower
+from mictree.growers.rules import Grower, as_rule
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, optimal_errors
 from mictree.problems.base import Problem
 from mictree.tree import Tree
@@ -93,7 +93,7 @@ class MicResult:
 
 
 def mic(
-    rule: Grower | Learner,
+    rule: Grower | Learner | str,
     problem: Problem,
     max_size: int = 100,
     exact: bool = False,
@@ -104,7 +104,7 @@ def mic(
 
     Parameters
     ----------
-    rule : a grower, or any callable ``(problem, size) -> Tree``
+    rule : a grower, the name of one, or any callable ``(problem, size) -> Tree``
     problem : FormulaProblem, TableProblem or SampleProblem
     max_size : t*, at least 1
     exact : compute errors as Fractions
@@ -123,8 +123,9 @@ def mic(
         raise ValueError(
             "MIC is a mean over sizes 1 to max_size; max_size must be at least 1; got 0"
         )
+    learner = as_rule(rule)
     optimal = optimal_errors(problem, limit, exact, memory_limit, time_limit=time_limit)
-    return against(rule, problem, optimal, exact)
+    return against(learner, problem, optimal, exact)
 
 
 def against(
@@ -154,7 +155,7 @@ def _greedy_errors(
         return np.array(growth.exact_errors) if exact else growth.errors
     if not callable(rule):
         raise TypeError(
-            f"a rule must be a grower or a callable (problem, size) -> Tree; "
+            f"a rule must be a grower, a name or a callable (problem, size) -> Tree; "
             f"got {type(rule).__name__}"
         )
     return np.array(

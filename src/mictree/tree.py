@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mictree.functions.read_once import binary_matrix
-from mictree.impurity.criteria import CRITERIA, check_criterion, of_classes
+from mictree.impurity.criteria import CRITERIA, Criterion, check_criterion, of_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -204,7 +204,7 @@ class Tree:
         wrong = [nodes[leaf].misclassified(self.labels[leaf]) for leaf in self.leaves]
         return sum(wrong, Fraction(0)) if exact else math.fsum(wrong)
 
-    def impurity(self, problem: Problem, criterion: str = "entropy") -> float:
+    def impurity(self, problem: Problem, criterion: Criterion = "entropy") -> float:
         """The reach-weighted sum of the leaves' impurities; with entropy, H(T)."""
         check_criterion(criterion)
         nodes = self.walk(problem)
@@ -317,9 +317,12 @@ def _check_names(names: Sequence[str]) -> tuple[str, ...]:
     return checked
 
 
-def _impurity(leaf: Leaf, criterion: str) -> float:
+def _impurity(leaf: Leaf, criterion: Criterion) -> float:
     if leaf.class_rates is None:
-        return float(CRITERIA[criterion](float(leaf.positive_rate)))
+        rate = float(leaf.positive_rate)
+        if isinstance(criterion, str):
+            return float(CRITERIA[criterion](rate))
+        return float(of_classes(criterion, [1 - rate, rate]))
     return float(of_classes(criterion, [float(rate) for rate in leaf.class_rates]))
 
 

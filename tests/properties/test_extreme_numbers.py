@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree.families import graph as family_graph
 from mictree.families.family import grid, up_to
-from mictree.families.growth import _choose_leaf, best_splits
-from mictree.growers.rules import RULES, TIES, gains
+from mictree.families.growth import best_splits
+from mictree.growers.functions import gains_by
+from mictree.growers.rules import RULES, TIES
+from mictree.growers.ties import choose_leaf, new_frontier, open_leaf
 from mictree.impurity import CRITERIA, GAINS
 from mictree.impurity import gains as _gains
 from mictree.optimal.dynamic.program import Program
@@ -107,7 +109,7 @@ def test_gains_have_a_small_relative_error(case, criterion, data):
     names = candidates(case.table, tuple(path.items()))
     assert [case.problem.variables[place] for place in splits.variables] == names
     expected = [float(reference.gain(case.table, tuple(path.items()), n, criterion)) for n in names]
-    computed = gains(case.problem, leaf, splits, criterion)
+    computed = gains_by(criterion)(case.problem, leaf, splits)
     np.testing.assert_allclose(computed, expected, rtol=1e-11, atol=0)
     rate = {
         value: [float(reference.positive_rate(case.table, {**path, name: value})) for name in names]
@@ -135,8 +137,10 @@ def test_flipping_literals_with_their_biases_changes_no_float(case, rule, criter
     other = FormulaCase(formula, biases)
     leaf, twin = case.problem.root(), other.problem.root()
     for each in CRITERIA:
-        one = gains(case.problem, leaf, case.problem.splits(leaf), each)
-        assert one.tolist() == gains(other.problem, twin, other.problem.splits(twin), each).tolist()
+        one = gains_by(each)(case.problem, leaf, case.problem.splits(leaf))
+        assert (
+            one.tolist() == gains_by(each)(other.problem, twin, other.problem.splits(twin)).tolist()
+        )
     grower = RULES[rule](criterion, ties, 3)
     # later leaves have other numbers: a flipped test exchanges its children
     assert grower.grow(case.problem, 1).steps == grower.grow(other.problem, 1).steps
@@ -257,7 +261,10 @@ def test_reach_has_the_same_tolerance_in_sweeps(ties, noise):
     reaches, priorities = np.array([0.25, 0.25 * (1 + noise)]), np.array([2.0, 2.0 - 1e-12])
     draws = np.zeros(1, dtype=np.uint64)
     first_wins = abs(noise) > 1e-10 and (noise < 0) == (ties == "heaviest")
-    chosen = _choose_leaf(TIES.index(ties), 2, priorities, reaches, draws)
+    frontier = new_frontier(2)
+    for leaf in range(2):
+        open_leaf(frontier, leaf, reaches[leaf], priorities[leaf])
+    chosen = choose_leaf(frontier, TIES.index(ties), draws)
     assert chosen == (0 if first_wins else 1)
 
 
@@ -272,7 +279,7 @@ def test_reach_has_the_same_tolerance_in_sweeps(ties, noise):
 def test_labels_won_by_a_hair(biases):
     case = FormulaCase(((("a", True), ("b", True)),), biases)
     leaf = case.problem.root()
-    computed = gains(case.problem, leaf, case.problem.splits(leaf), "minority")
+    computed = gains_by("minority")(case.problem, leaf, case.problem.splits(leaf))
     expected = [float(reference.gain(case.table, (), name, "minority")) for name in biases]
     np.testing.assert_allclose(computed, expected, rtol=1e-11, atol=0)
     assert max(expected) > 0

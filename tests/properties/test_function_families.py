@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.families import exact_sizes, sizes, symmetry
-from mictree.growers.generic_loop import gains
+from mictree.growers.functions import gains_by
 from tests.reference import functions as reference
 
 CRITERIA = ("entropy", "gini", "root", "minority")
@@ -138,7 +138,7 @@ def recurrence(problem, leaf) -> tuple[int, int]:
     if leaf.pure:
         return 0, 0
     splits = problem.splits(leaf)
-    offered = gains(problem, leaf, splits, "entropy")
+    offered = gains_by("entropy")(problem, leaf, splits)
     results = []
     for variable, gain in zip(splits.variables, offered, strict=True):
         if gain >= offered.max() * (1 - 1e-10):

@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree._support.draws import Draws
+from mictree._support.draws import below, stream
 from mictree.families import graph as family_graph
 from mictree.families.family import grid, up_to
 from mictree.families.graph import member_terms
-from mictree.families.growth import _draw
 from mictree.families.sweep import formula_names, summarize
 from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
@@ -141,10 +140,14 @@ def test_same_numbers_as_mic(family, max_size, rule):
 
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.integers(1, 1000), max_size=5))
-def test_python_and_kernel_draw_alike(seed, counts):
-    stream, state = Draws(seed), np.array([seed], dtype=np.uint64)
+def test_draws_are_splitmix(seed, counts):
+    """Steele's generator in Python's integers."""
+    state, mask, now = stream(seed), 2**64 - 1, seed
     for count in counts:
-        assert stream.below(count) == int(_draw(state)) % count
+        now = (now + 0x9E3779B97F4A7C15) & mask
+        mixed = ((now ^ (now >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
+        assert below(state, count) == ((mixed ^ (mixed >> 31)) >> 1) % count
 
 
 def test_frame_describes_the_formulas():

@@ -1,14 +1,21 @@
 """Rules of one's own: honoured, or refused with a reason, and never taken for another."""
 
 import math
+import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from sklearn.base import clone
 
 import mictree as mt
-from mictree.growers.rules import RULES, Grower, Growth
+from mictree._support.first_class import fingerprint
+from mictree.growers.functions import rule_fingerprint
+from mictree.growers.rules import RULES, TIES, Grower, Growth
 from mictree.problems import Problem
 from mictree.problems.sample import SampleProblem
+from tests.strategies import formula_cases
 
 SIZES = [3, 3, 2, 1]
 FORMULA = mt.FormulaProblem(mt.ReadOnceDNF.of_sizes(SIZES))
@@ -80,14 +87,185 @@ def test_a_replaced_priority_counts(monkeypatch):
     assert splits_of(mt.TopDown().grow(data, 8)) == splits_of(Inverse().grow(data, 8))
 
 
-@pytest.mark.parametrize("rule", [Inverse(), Unnamed(), Power(2)])
-def test_sweep_refuses_it(rule):
+def test_sweep_refuses_what_it_cannot_compile():
     family = mt.families.grid(2, 2)
-    with pytest.raises(ValueError, match="priority of its own") as refusal:
-        mt.sweep(family, 4, [mt.TopDown(), rule])
-    assert repr(rule) in str(refusal.value)
-    with pytest.raises(ValueError, match="priority of its own"):
-        mt.sweep.worst(family, rule, 4)
+    for rule, reason in [
+        (Power(2), "numba cannot compile it"),
+        (mt.TopDown(lambda q: float(Fraction(q) * Fraction(1 - q))), "numba cannot compile it"),
+        (mt.TopDown(broken), "raises ZeroDivisionError"),
+    ]:
+        with pytest.raises(ValueError, match="a sweep needs a compiled") as refusal:
+            mt.sweep(family, 4, [mt.TopDown(), rule])
+        assert repr(rule) in str(refusal.value)
+        assert reason in str(refusal.value)
+    with pytest.raises(ValueError, match="a sweep needs a compiled priority"):
+        mt.sweep.worst(family, Power(2), 4)
+
+
+def broken(rate):
+    return rate * (1 - rate) / rate
+
+
+class HandTopDown(Grower):
+    """Written by hand."""
+
+    def priority(self, reach, gain, born):
+        return reach * gain
+
+
+class HandBestFirst(Grower):
+    """Written by hand."""
+
+    def priority(self, reach, gain, born):
+        return gain
+
+
+class HandID3(Grower):
+    """Written by hand."""
+
+    def priority(self, reach, gain, born):
+        return born
+
+
+class Cautious(Grower):
+    """The rule of the documentation."""
+
+    def priority(self, reach, gain, born):
+        return reach * gain**2
+
+
+def own_gini(rate):
+    return 2 * rate * (1 - rate)
+
+
+def table_of(formula: Problem) -> mt.TableProblem:
+    _, labels = every_row()
+    return mt.TableProblem(labels.tolist(), variables=formula.variables)
+
+
+PROBLEMS = [FORMULA, table_of(FORMULA), SampleProblem(*every_row())]
+HAND = [(HandTopDown, mt.TopDown), (HandBestFirst, mt.BestFirst), (HandID3, mt.ID3)]
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("hand", "built_in"), HAND)
+def test_a_rule_written_by_hand_is_the_built_in(hand, built_in, ties):
+    for problem in PROBLEMS:
+        mine, theirs = (kind("gini", ties, 5).grow(problem, 12) for kind in (hand, built_in))
+        assert mine.steps == theirs.steps
+    family = mt.families.grid(3, 3, (0.3, 0.6))
+    rules = [hand("entropy", ties, 5), built_in("entropy", ties, 5)]
+    frame = mt.sweep(family, 10, rules)
+    mine, theirs = (frame.filter(frame["rule"] == rule.name) for rule in rules)
+    assert mine.drop("rule").equals(theirs.drop("rule"))
+    assert mine.height == len(family)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_one_rule_grows_alike_on_every_problem(ties):
+    rule = Cautious(own_gini, ties, 9)
+    first, *others = [splits_of(rule.grow(problem, 12)) for problem in PROBLEMS]
+    assert all(other == first for other in others)
+    terms = [[Fraction(1, 2)] * size for size in sorted(SIZES)]
+    family = mt.families.grid(4, 3)
+    frame = mt.sweep(family, 12, [rule])
+    member = family.number(terms)
+    expected = mt.mic(rule, family.problem(member), 12).mic
+    assert frame["mic"][member - 1] == pytest.approx(expected, abs=1e-14)
+    assert frame["rule"][0] == "cautious"
+    assert frame["criterion"][0] == "own_gini"
+
+
+@settings(max_examples=30)
+@given(formula_cases(max_variables=5))
+def test_own_criterion_is_the_built_in_one(case):
+    """Formulas with few ties, whose gains are far above the noise of a difference."""
+    for problem in (case.problem,):
+        mine = mt.TopDown(own_gini).grow(problem, 6)
+        theirs = mt.TopDown("gini").grow(problem, 6)
+        assume(min((step.weighted_gain for step in theirs.steps), default=1) > 1e-5)
+        np.testing.assert_allclose(
+            [step.gain for step in mine.steps], [step.gain for step in theirs.steps], rtol=1e-9
+        )
+        assert [step.leaf for step in mine.steps] == [step.leaf for step in theirs.steps]
+
+
+def test_own_criterion_with_several_classes():
+    random = np.random.default_rng(3)
+    X, y = random.integers(0, 2, (300, 6)), random.integers(0, 4, 300)
+    y = np.where(X[:, 0] & X[:, 1], 2, y)
+    weights = random.integers(1, 5, 300)
+    problem = SampleProblem(X, y, weights)
+    mine, theirs = (mt.TopDown(c).grow(problem, 15) for c in (own_gini, "gini"))
+    assert splits_of(mine) == splits_of(theirs)
+    tree = theirs.tree(9)
+    assert tree.impurity(problem, own_gini) == pytest.approx(tree.impurity(problem, "gini"))
+
+
+class CautiousClassifier(mt.TopDownClassifier):
+    """An estimator with a rule of one's own."""
+
+    _rule = Cautious
+
+
+def test_estimators_take_them():
+    X, y = every_row()
+    model = mt.TopDownClassifier(max_size=9, criterion=own_gini)
+    assert clone(model).get_params()["criterion"] is own_gini
+    model = pickle.loads(pickle.dumps(model.fit(X, y)))
+    assert splits_of(model.growth_) == splits_of(mt.TopDown(own_gini).grow(SampleProblem(X, y), 9))
+    own = CautiousClassifier(max_size=9).fit(X, y)
+    assert splits_of(own.growth_) == splits_of(Cautious().grow(SampleProblem(X, y), 9))
+
+
+def test_names_are_taken_everywhere():
+    assert mt.mic("bestfirst", FORMULA, 5).mic == mt.mic(mt.BestFirst(), FORMULA, 5).mic
+    frame = mt.sweep(mt.families.grid(2, 2), 4, ["topdown", "id3"])
+    assert frame["rule"].unique(maintain_order=True).to_list() == ["topdown", "id3"]
+    assert mt.compare(["topdown"], *every_row(), 2, cv=0).names == ("topdown",)
+    for call in (
+        lambda: mt.mic("greedy", FORMULA, 5),
+        lambda: mt.sweep(mt.families.grid(2, 2), 4, ["greedy"]),
+    ):
+        with pytest.raises(ValueError, match="topdown, bestfirst, id3"):
+            call()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1.0])
+def test_an_impurity_that_is_none_is_refused(value):
+    def bad(rate):
+        return value if rate > 0.4 else rate
+
+    rule = mt.TopDown(bad)
+    for problem in PROBLEMS:
+        with pytest.raises(ValueError, match=f"an impurity must be .* bad gave {value}"):
+            rule.grow(problem, 4)
+    with pytest.raises(ValueError, match=f"an impurity must be .* bad gave {value}"):
+        mt.sweep(mt.families.grid(2, 2), 4, [rule])
+
+
+def test_errors_of_own_functions_reach_the_user():
+    class Fails(Grower):
+        def priority(self, reach, gain, born):
+            raise KeyError("mine")
+
+    for problem in PROBLEMS:
+        with pytest.raises(KeyError, match="mine"):
+            Fails().grow(problem, 3)
+        with pytest.raises(ZeroDivisionError):
+            mt.TopDown(broken).grow(problem, 9)
+
+
+def test_fingerprints_change_with_the_code():
+    def made(factor):
+        return lambda rate: factor * rate * (1 - rate)
+
+    assert fingerprint(made(2)) == fingerprint(made(2))
+    assert fingerprint(made(2)) != fingerprint(made(3))
+    assert fingerprint(lambda rate: rate) != fingerprint(lambda rate: 2 * rate)
+    assert fingerprint(made([2])) is None
+    rules = [Cautious(), Cautious(own_gini), HandTopDown(), Inverse()]
+    assert len({rule_fingerprint(rule) for rule in rules}) == 4
 
 
 def test_compare_honours_it():

@@ -1,20 +1,25 @@
-"""A small random generator that Python code and compiled kernels share (Steele's SplitMix64)."""
+"""A small random generator for Python code and kernels alike (Steele's SplitMix64)."""
+
+import numpy as np
+
+from mictree._support.jit import jit
 
 MASK = 2**64 - 1
-STEP = 0x9E3779B97F4A7C15
-MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+STEP = np.uint64(0x9E3779B97F4A7C15)
+FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-class Draws:
-    """A seeded stream of 64-bit numbers."""
+def stream(seed: int) -> np.typing.NDArray[np.uint64]:
+    """The state of a generator, which ``below`` moves on."""
+    return np.array([seed & MASK], dtype=np.uint64)
 
-    def __init__(self, seed: int) -> None:
-        self._state = seed & MASK
 
-    def below(self, count: int) -> int:
-        """A number from 0 to ``count - 1``; the bias of the remainder is below 2**-50."""
-        self._state = (self._state + STEP) & MASK
-        mixed = self._state
-        mixed = ((mixed ^ (mixed >> 30)) * MULTIPLIERS[0]) & MASK
-        mixed = ((mixed ^ (mixed >> 27)) * MULTIPLIERS[1]) & MASK
-        return ((mixed ^ (mixed >> 31)) >> 1) % count
+@jit
+def below(state, count):
+    """A number from 0 to ``count - 1``; the bias of the remainder is below 2**-40."""
+    state[0] += STEP
+    mixed = state[0]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * FACTORS[0]
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * FACTORS[1]
+    mixed = (mixed ^ (mixed >> np.uint64(31))) >> np.uint64(1)
+    return np.int64(mixed % np.uint64(count))

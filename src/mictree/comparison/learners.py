@@ -14,6 +14,7 @@ import numpy as np
 
 from mictree._support.checks import check_size
 from mictree.growers.rules import RULES, Grower, TopDown
+from mictree.impurity import name_of
 from mictree.problems.sample import Limits, SampleProblem
 
 Bits = np.typing.NDArray[np.uint8]
@@ -169,7 +170,7 @@ def _short(grower: Grower) -> str:
     """A rule's name and the parameters that differ from the defaults."""
     plain = vars(TopDown())
     changed = [
-        f"{name}={value}"
+        f"{name}={name_of(value) if name == 'criterion' else value}"
         for name, value in vars(grower).items()
         if name not in plain or value != plain[name]
     ]

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from mictree._support.checks import check_size
 from mictree.estimators.base import TreeClassifier, read_labels, read_weights
 from mictree.growers.data_loop import Splitting, split
-from mictree.growers.rules import RULES, TIES, Growth
-from mictree.impurity.criteria import check_criterion
+from mictree.growers.rules import RULES, TIES, Grower, Growth
+from mictree.impurity import Criterion, check_criterion
 from mictree.problems.labels import class_weights
 from mictree.problems.sample import Limits, SampleProblem
 
@@ -33,7 +33,8 @@ class GreedyTreeClassifier(TreeClassifier):
     max_depth : the largest number of tests on a path; None for no limit
     min_gain : do not make splits with a smaller gain (the drop in impurity at the leaf)
     min_weight_fraction_leaf : do not make leaves with a smaller share of the total weight
-    criterion : "entropy", "gini", "root" (Kearns and Mansour) or "minority"
+    criterion : "entropy", "gini", "root" (Kearns and Mansour), "minority", or a function of a
+        positive rate; see ``mictree.TopDown``
     ties : "last", "first", "random", "heaviest" or "lightest"; see ``mictree.TopDown``
     class_weight : None, a mapping of class to weight, or "balanced"
     random_state : for ``ties="random"``
@@ -48,7 +49,7 @@ class GreedyTreeClassifier(TreeClassifier):
     feature_importances_ : the share of each column in the drop of impurity
     """
 
-    _rule: ClassVar[str]
+    _rule: ClassVar[str | type[Grower]]  # a class of one's own may name any
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Append the parameters and attributes, which all rules share, to the docstring."""
@@ -65,7 +66,7 @@ class GreedyTreeClassifier(TreeClassifier):
         max_depth: int | None = None,
         min_gain: float = 0.0,
         min_weight_fraction_leaf: float = 0.0,
-        criterion: str = "entropy",
+        criterion: Criterion = "entropy",
         ties: str = "last",
         class_weight: Any = None,
         random_state: Any = None,
@@ -126,7 +127,8 @@ class GreedyTreeClassifier(TreeClassifier):
         # no tree has more splits than rows
         limit = data.rows if self._max_size is None else min(data.rows, self._max_size)
         self._limit = limit
-        self._grower = RULES[self._rule](criterion, ties, seed)
+        rule = RULES[self._rule] if isinstance(self._rule, str) else self._rule
+        self._grower = rule(criterion, ties, seed)
         self._splitting = split(self._problem, self._grower, limit)
         self._forget_views()
         return self

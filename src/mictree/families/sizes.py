@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mictree._support.jit import jit, run
-from mictree.growers.generic_loop import TIE_TOLERANCE
-from mictree.impurity import GAINS, check_criterion
+from mictree.growers.rules import TIE_TOLERANCE
+from mictree.impurity import CRITERIA, GAINS
 
 STEPS = 20  # inner steps that a subcube costs, see run
 
@@ -53,7 +53,9 @@ def exact_sizes(tables: np.typing.ArrayLike, variables: int, criterion: str = "e
     steps = -np.sort(-steps, axis=1)  # the steps to the halves of a subcube come first
     row_of = (digits % 2 * 2**place).sum(axis=1)
     out = np.empty((3, len(rows)), dtype=np.int64)
-    gain = _gain_table(variables, check_criterion(criterion))
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; got {criterion!r}")
+    gain = _gain_table(variables, criterion)
     run(
         _fill_sizes, len(rows), STEPS * len(rows) * len(free),
         rows, free, steps, row_of, gain, TIE_TOLERANCE, out,

@@ -1,6 +1,7 @@
 """MIC over a whole family of formulas: one row per formula and rule."""
 
 import hashlib
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
@@ -14,13 +15,17 @@ import polars as pl
 from mictree import __version__
 from mictree._support.checkpoints import KeptRows, Partial, resumable
 from mictree._support.checks import check_size
+from mictree._support.first_class import NotCompiledError
 from mictree._support.parquet import as_parquet
 from mictree._support.versions import code_version, library_versions
 from mictree.excess import MicResult, against
 from mictree.families.family import Family
 from mictree.families.graph import build, member_terms
-from mictree.families.growth import BestSplits, FamilyGrowth, best_splits, with_seed
-from mictree.growers.rules import RULES, BestFirst, Grower, Growth, TopDown, is_built_in
+from mictree.families.growth import FamilyGrowth, best_splits
+from mictree.families.growth_kernel import BestSplits
+from mictree.growers.functions import compiled_impurity, compiled_priority, rule_fingerprint
+from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule
+from mictree.impurity import name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
 from mictree.optimal.dynamic.program import Program, batches, fill_batch, perfect_sizes, row_starts
 from mictree.optimal.result import check_rows
@@ -52,7 +57,7 @@ Progress = Callable[[Stage], None]
 def sweep(
     family: Family,
     max_size: int = 100,
-    rules: Sequence[Grower] = DEFAULT_RULES,
+    rules: Sequence[Grower | str] = DEFAULT_RULES,
     out: str | Path | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Progress | None = None,
@@ -63,7 +68,8 @@ def sweep(
     ----------
     family : from ``mictree.families``
     max_size : t*, at least 1
-    rules : growers; by default TopDown and BestFirst
+    rules : growers, or names of rules; by default TopDown and BestFirst. Priorities and criteria of
+        one's own must be functions that numba can compile.
     out : a Parquet file to write. An interrupted sweep leaves ``<out>.partial`` beside it, and the
         same call continues from there. Only one process may write it at a time.
     memory_limit : in bytes; a family that needs more is refused with a ValueError
@@ -84,18 +90,18 @@ def sweep(
     limit = check_size(max_size)
     if limit < 1:
         raise ValueError(f"max_size must be at least 1, as MIC is a mean over sizes; got {limit}")
-    _check_rules(rules)
+    growers = _read_rules(rules)
     provenance = {
         "version": __version__,
         "family": family.name,
         "max_size": limit,
-        "rules": [repr(rule) for rule in rules],
+        "rules": [repr(rule) for rule in growers],
     }
     path = None if out is None else _check_out(out)
-    state = {"seeds": [with_seed(rule).seed for rule in rules], "time": _now()}
-    with resumable(path, [provenance, _details(family, rules)], state) as partial:
+    state = {"seeds": [rule.with_seed().seed for rule in growers], "time": _now()}
+    with resumable(path, [provenance, _details(family, growers)], state) as partial:
         seeds = partial.state["seeds"]
-        seeded = [type(r)(r.criterion, r.ties, s) for r, s in zip(rules, seeds, strict=True)]
+        seeded = [rule.with_seed(seed) for rule, seed in zip(growers, seeds, strict=True)]
         solved = _Solved(family, limit, memory_limit, partial, progress or (lambda _: None))
         compared = [solved.compare(number, rule) for number, rule in enumerate(seeded)]
         frame = solved.frame(seeded, compared)
@@ -146,7 +152,7 @@ class WorstCase:
 
 def worst(
     family: Family,
-    rule: Grower,
+    rule: Grower | str,
     max_size: int = 100,
     count: int = 5,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
@@ -160,7 +166,8 @@ def worst(
     >>> [len(term) for term in case.problem.formula.terms]
     [3, 3, 3]
     """
-    rule = with_seed(rule)  # the sweep, the growth and the result are about the same trees
+    (grower,) = _read_rules([rule])
+    rule = grower.with_seed()  # the sweep, the growth and the result are about the same trees
     frame = sweep(family, max_size, [rule], memory_limit=memory_limit)
     members = frame["mic"].arg_sort(descending=True)[: check_size(count, "count")] + 1
     cases = []
@@ -208,13 +215,14 @@ class _Solved:
             layer = int(graph.literals[graph.order[batch.stop - 1]])
             progress(Stage("optimal errors", batch.stop, len(graph), layer, batch.share))
         self.growth = FamilyGrowth(family, self.built, self.program, max_size)
-        self._best: dict[str, BestSplits] = {}
+        self._best: dict[str | int, BestSplits] = {}
 
     def compare(self, number: int, rule: Grower) -> np.ndarray:
         """MIC, largest excess error and its size of one rule on all members."""
-        if rule.criterion not in self._best:
-            self._best[rule.criterion] = best_splits(self.built, self.program, rule.criterion)
-        best = self._best[rule.criterion]
+        key = rule.criterion if isinstance(rule.criterion, str) else id(rule.criterion)
+        if key not in self._best:
+            self._best[key] = best_splits(self.built, self.program, rule.criterion)
+        best = self._best[key]
         total = len(self.family)
         found = []
         block = max(1, BLOCK * 100 // max(100, self.max_size))
@@ -244,7 +252,7 @@ class _Solved:
                 "terms": self.built.terms[1:][formula],
                 "literals": self.built.graph.literals[1:][formula],
                 "rule": pl.Series([each.name for each in rules]).gather(rule),
-                "criterion": pl.Series([each.criterion for each in rules]).gather(rule),
+                "criterion": pl.Series([name_of(each.criterion) for each in rules]).gather(rule),
                 "ties": pl.Series([each.ties for each in rules]).gather(rule),
                 "mic": table[:, 0],
                 "largest_excess": table[:, 1],
@@ -269,17 +277,24 @@ def formula_names(family: Family, terms: np.ndarray) -> pl.Series:
     return pl.Series(texts)
 
 
-def _check_rules(rules: Sequence[Grower]) -> None:
-    if isinstance(rules, Grower) or not len(rules):
-        raise ValueError(f"rules must be a list of at least one grower; got {rules!r}")
-    for rule in rules:
+def _read_rules(rules: Sequence[Grower | str]) -> list[Grower]:
+    if isinstance(rules, Grower | str) or not len(rules):
+        raise ValueError(f"rules must be a list of at least one grower or name; got {rules!r}")
+    growers = [as_rule(rule) for rule in rules]
+    for rule in growers:
         if not isinstance(rule, Grower):
-            raise TypeError(f"a rule must be a grower; got {type(rule).__name__}")
-        if not is_built_in(rule):
+            raise TypeError(f"a rule must be a grower or a name; got {type(rule).__name__}")
+        what = "priority"
+        try:
+            compiled_priority(rule)
+            what = "criterion"
+            compiled_impurity(rule.criterion)
+        except NotCompiledError as error:
             raise ValueError(
-                f"a sweep grows by compiled loops for {', '.join(RULES)} alone; {rule!r} has a "
-                "priority of its own: grow it on each problem of the family instead"
-            )
+                f"a sweep needs a compiled {what}; that of {rule!r} is not: {error}. Grow it on "
+                "each problem of the family instead"
+            ) from None
+    return growers
 
 
 def _check_out(out: str | Path) -> Path:
@@ -298,7 +313,8 @@ def _details(family: Family, rules: Sequence[Grower]) -> dict[str, Any]:
         "libraries": library_versions(),
         # a family's name shows 12 digits of its biases
         "family": hashlib.sha256(repr(astuple(family)).encode()).hexdigest(),
-        "rules": [f"{type(rule).__module__}.{type(rule).__qualname__}" for rule in rules],
+        # a rule whose code cannot be told is never continued
+        "rules": [rule_fingerprint(rule) or secrets.token_hex() for rule in rules],
     }
 
 

@@ -1,8 +1,20 @@
 """Counting on bit-packed literals, and making them compact; kernels of the growing loop."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mictree._support.jit import jit, lowest_bit, popcount
+
+
+class Matrix(NamedTuple):
+    """The literals of some rows, packed: 64 slots a word, the rows of a class behind each other."""
+
+    bits: np.ndarray  # a row of words for each literal
+    first_word: np.ndarray  # of each class, and the end
+    valid: np.ndarray  # the slots that hold a row
+    weights: np.ndarray  # one for each slot, whole, their sum below 2**53; empty when all are 1
+
 
 SHRINK = 4  # a compact matrix must have this many times fewer words
 
@@ -16,13 +28,11 @@ def total_of(values):
 
 
 @jit
-def leaf_mask(bits, valid, leaf, top, parent, literal_of):
+def leaf_mask(matrix, leaf, top, parent, chosen):
     """The rows of a leaf among the slots of its matrix, which was made for leaf ``top``."""
-    mask = np.empty_like(valid)
-    for word in range(len(mask)):
-        mask[word] = valid[word]
+    mask = matrix.valid.copy()
     while leaf != top:
-        row = bits[literal_of[leaf]]
+        row = matrix.bits[chosen[parent[leaf]]]
         if leaf % 2 == 0:  # high children have even numbers
             for word in range(len(mask)):
                 mask[word] &= row[word]
@@ -31,6 +41,34 @@ def leaf_mask(bits, valid, leaf, top, parent, literal_of):
                 mask[word] &= ~row[word]
         leaf = parent[leaf]
     return mask
+
+
+@jit
+def child_mask(mask, row, is_high):
+    """The rows of a leaf that satisfy a literal, or those that do not."""
+    child = np.empty_like(mask)
+    for word in range(len(mask)):
+        child[word] = mask[word] & (row[word] if is_high else ~row[word])
+    return child
+
+
+@jit
+def count_root(matrix, out_rows, out_sums):
+    """Counts and weights of all rows; writes those of the classes."""
+    first_word, weights = matrix.first_word, matrix.weights
+    literals, classes = len(matrix.bits), len(first_word) - 1
+    rows = np.zeros((literals, classes), dtype=np.int64)
+    sums = np.zeros((literals if len(weights) else 0, classes))
+    every = np.arange(literals)
+    count(matrix.bits, first_word, matrix.valid, every, rows)
+    count_class_rows(matrix.valid, first_word, out_rows)
+    if len(weights):
+        weigh(matrix.bits, first_word, matrix.valid, weights, every, sums)
+        weigh_class_rows(matrix.valid, first_word, weights, out_sums)
+    else:
+        for code in range(classes):
+            out_sums[code] = out_rows[code]
+    return rows, sums
 
 
 @jit
@@ -86,23 +124,20 @@ def _weigh_words(row, mask, weights, start, stop):
 
 
 @jit
-def count_child(bits, first_word, mask, weights, parent_counts, parent_sums, literal, is_high,
-                parent_rows, rows, class_sums):  # fmt: skip
-    """Counts and weights of one child; literals constant at the parent need no look at the rows."""
-    literals, classes = parent_counts.shape
+def count_child(matrix, child, parent_rows, total, rows, class_sums):
+    """Counts and weights of one child; literals constant at the parent need no look at the rows.
+
+    ``child`` is the mask of its rows; the parent had ``total`` rows, ``parent_rows`` by literal.
+    """
+    literals, classes = parent_rows.shape
     counts = np.zeros((literals, classes), dtype=np.int64)
-    sums = np.zeros((len(parent_sums), classes))
-    total = total_of(parent_rows)
-    chosen = bits[literal]
-    child = np.empty_like(mask)
-    for word in range(len(mask)):
-        child[word] = mask[word] & (chosen[word] if is_high else ~chosen[word])
+    sums = np.zeros((literals if len(matrix.weights) else 0, classes))
     open_literals = np.empty(literals, dtype=np.int64)
     found = 0
     for each in range(literals):
         high = 0
         for code in range(classes):
-            high += parent_counts[each, code]
+            high += parent_rows[each, code]
         if high == total:
             for code in range(classes):
                 counts[each, code] = rows[code]
@@ -111,9 +146,9 @@ def count_child(bits, first_word, mask, weights, parent_counts, parent_sums, lit
         elif high > 0:
             open_literals[found] = each
             found += 1
-    count(bits, first_word, child, open_literals[:found], counts)
+    count(matrix.bits, matrix.first_word, child, open_literals[:found], counts)
     if len(sums):
-        weigh(bits, first_word, child, weights, open_literals[:found], sums)
+        weigh(matrix.bits, matrix.first_word, child, matrix.weights, open_literals[:found], sums)
     return counts, sums
 
 
@@ -128,7 +163,7 @@ def subtract(counts, sums, small_counts, small_sums):
 
 
 @jit
-def first_words(rows):
+def _first_words(rows):
     first = np.zeros(len(rows) + 1, dtype=np.int64)
     for code in range(len(rows)):
         first[code + 1] = first[code] + (rows[code] + 63) // 64
@@ -145,8 +180,10 @@ def shrinks(bits, rows):
 
 
 @jit
-def compact(bits, first_word, weights, mask, new_first):
-    """The mask's rows of every literal in as few words as hold them, valid slots and weights."""
+def compact(matrix, mask, rows):
+    """The mask's rows of every literal in as few words as hold them, by class ``rows`` of them."""
+    bits, first_word, weights = matrix.bits, matrix.first_word, matrix.weights
+    new_first = _first_words(rows)
     literals, words = bits.shape
     small = np.zeros((literals, new_first[-1]), dtype=np.uint64)
     valid = np.zeros(new_first[-1], dtype=np.uint64)
@@ -172,7 +209,7 @@ def compact(bits, first_word, weights, mask, new_first):
                 if mask[word] >> np.uint64(bit) & np.uint64(1):
                     small_weights[slot] = weights[64 * word + bit]
                     slot += 1
-    return small, valid, small_weights
+    return Matrix(small, new_first, valid, small_weights)
 
 
 @jit

@@ -1,287 +1,223 @@
 """The growing loop on bit-packed data, compiled as a whole.
 
-It makes the same splits as the loop in ``growers``, which stays its twin in the tests. The rows of
-a leaf are the ones of a mask over the words of a matrix of literals. A leaf's counts (literal,
-class) are made when the leaf is born: the smaller child is counted, the larger one is what remains
-of the parent. Once a leaf holds few of its matrix's rows, it gets a compact matrix of its own.
+It makes the same splits as the loop in ``generic_loop``, its twin in the tests. The rows of a leaf
+are the ones of a mask over the words of a matrix of literals. A leaf's counts (literal, class) are
+made when the leaf is born: the smaller child is counted, the larger one is what remains of the
+parent. Once a leaf holds few of its matrix's rows, it gets a compact matrix of its own.
 
-Weights of rows are whole, so that their sums are exact; the factors of classes come in later.
+Leaves are numbered in order of creation: the split number s, from 1, makes the low child 2s - 1 and
+the high child 2s. Weights of rows are whole, so that their sums are exact; the factors of classes
+come in later.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from mictree._support.calls import call_priority
 from mictree._support.jit import jit
 from mictree.growers.counting import (
+    Matrix,
+    child_mask,
     compact,
-    count,
     count_child,
-    count_class_rows,
-    first_words,
+    count_root,
     leaf_mask,
     shrinks,
     subtract,
     total_of,
-    weigh,
-    weigh_class_rows,
 )
-from mictree.growers.offers import below, mass_of, may_split, offer
+from mictree.growers.offers import Counts, mass_of, may_split, offer
+from mictree.growers.ties import (
+    RANDOM,
+    any_open,
+    choose_leaf,
+    choose_tied,
+    close_leaf,
+    new_frontier,
+    open_leaf,
+)
 
-RULE_CODES = {"topdown": 0, "bestfirst": 1, "id3": 2}
-TIE_CODES = {"last": 0, "first": 1, "random": 2, "heaviest": 3, "lightest": 4}
-
-CLOSED = -1.0  # priority of a leaf that is split, pure or without splits
-COMPACTION = 20  # what making one costs, in splits counted on the old one
+NONE = -1
+COMPACTION = 20  # what making a compact matrix costs, in splits counted on the old one
 
 
-class Settings(NamedTuple):
-    """How to grow; the codes are those of the dictionaries above."""
+class Rule(NamedTuple):
+    """Which leaf is split next."""
 
-    rule: int
-    criterion: int
+    priority: int  # the address of a function
     ties: int
-    seed: int
     max_size: int
-    min_samples_split: int
-    min_samples_leaf: int
-    max_depth: int
-    min_gain: float
-    min_leaf_mass: float
-    tolerance: float
+
+
+class Splits(NamedTuple):
+    """What the loop writes: three numbers for each split, and two rows for each leaf."""
+
+    leaf: np.ndarray
+    literal: np.ndarray
+    gain: np.ndarray
+    rows: np.ndarray  # by class
+    sums: np.ndarray  # the same, weighted
+    draws: np.ndarray  # the state of the random generator
+    refused: np.ndarray  # True and the value where a priority is none
+
+
+class _Leaves(NamedTuple):
+    """All leaves by number."""
+
+    parent: np.ndarray
+    chosen: np.ndarray  # the literal to test; NONE where no split is made
+    depth: np.ndarray
+    gain: np.ndarray
+    matrix: np.ndarray  # the number of the matrix that holds its rows
+
+
+class _Matrices(NamedTuple):
+    """All matrices by number."""
+
+    root: np.ndarray  # the leaf that it was made for
+    users: np.ndarray  # how many leaves that may be split have their rows in it
+    rent: np.ndarray  # the splits counted on it
 
 
 @jit
-def grow(bits, first_word, valid, weights, class_weight, logs, settings,
-         out_leaf, out_literal, out_gain, out_rows, out_sums):  # fmt: skip
-    """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many.
-
-    Parameters
-    ----------
-    bits, first_word, valid : the literals, each class's first word, and which slots hold a row
-    weights : one for each slot, whole, with a sum below 2**53; of length 0 when all are 1
-    class_weight : a factor for each class
-    logs : ``COUNT_LOGS``
-    out_leaf, out_literal, out_gain : for each split, in order
-    out_rows, out_sums : for each leaf in order of creation and each class, its rows, weighted
-    """
-    classes = len(first_word) - 1
-    capacity = 2 * settings.max_size + 1
-    weighted = len(weights) > 0
-    plain = not weighted and _all_ones(class_weight)
-    matrices, matrix_firsts, matrix_valids, matrix_weights = (
-        [bits],
-        [first_word],
-        [valid],
-        [weights],
+def grow(matrix, weighing, limits, rule, out):
+    """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many."""
+    capacity = 2 * rule.max_size + 1
+    leaves = _Leaves(
+        np.zeros(capacity, dtype=np.int64),
+        np.full(capacity, NONE),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity),
+        np.zeros(capacity, dtype=np.int64),
     )
-    matrix_users, matrix_rent, open_leaves = [1], [0], 0
-    matrix_of = np.zeros(capacity, dtype=np.int64)
-    matrix_root = [0]
-    parent = np.zeros(capacity, dtype=np.int64)
-    literal_of = np.zeros(capacity, dtype=np.int64)
-    depth = np.zeros(capacity, dtype=np.int64)
-    chosen = np.empty(capacity, dtype=np.int64)
-    gain = np.zeros(capacity)
-    reach = np.zeros(capacity)
-    random = np.array([np.uint64(settings.seed)])
-    size = 1
-    while size < capacity:
-        size *= 2
-    tournament = np.empty(2 * size)
-    for place in range(2 * size):
-        tournament[place] = CLOSED
-    scratch = np.empty(len(bits))
-
-    counts = np.zeros((len(bits), classes), dtype=np.int64)
-    sums = np.zeros((len(bits) if weighted else 0, classes))
-    count_class_rows(valid, first_word, out_rows[0])
-    every = np.arange(len(bits))
-    count(bits, first_word, valid, every, counts)
-    if weighted:
-        weigh(bits, first_word, valid, weights, every, sums)
-        weigh_class_rows(valid, first_word, weights, out_sums[0])
-    else:
-        for code in range(classes):
-            out_sums[0, code] = out_rows[0, code]
-    total = mass_of(out_sums[0], class_weight)
-    reach[0] = 1.0
-    counts_of, sums_of = [counts], [sums]
-    chosen[0], gain[0] = offer(
-        counts, sums, out_rows[0], out_sums[0], class_weight, plain, depth[0], logs,
-        settings, scratch, random,
-    )  # fmt: skip
-    if chosen[0] >= 0:
-        open_leaves = 1
-        _set_priority(tournament, size, 0, _priority(settings.rule, 1.0, gain[0], 0))
-    no_counts = np.zeros((0, classes), dtype=np.int64)
-    no_sums = np.zeros((0, classes))
-    nothing = np.zeros((0, 0), dtype=np.uint64)
-
+    use = _Matrices(
+        np.zeros(rule.max_size + 1, dtype=np.int64),
+        np.ones(rule.max_size + 1, dtype=np.int64),
+        np.zeros(rule.max_size + 1, dtype=np.int64),
+    )
+    matrices = [matrix]
+    frontier = new_frontier(capacity)
+    gains = np.empty(len(matrix.bits))
+    rows, sums = count_root(matrix, out.rows[0], out.sums[0])
+    counts = [Counts(rows, sums)]
+    nothing = Counts(np.zeros((0, rows.shape[1]), dtype=np.int64), np.zeros((0, sums.shape[1])))
+    open_leaves = 0
+    if rule.max_size > 0 and may_split(out.rows[0], 0, limits):
+        open_leaves += _consider(
+            0, 0, counts[0], leaves, frontier, weighing, limits, rule, gains, out
+        )
     step = 0
-    while step < settings.max_size and tournament[1] >= 0:
-        leaf = _choose(tournament, size, reach, settings.ties, settings.tolerance, random)
-        literal = chosen[leaf]
-        out_leaf[step], out_literal[step], out_gain[step] = leaf, literal, gain[leaf]
-        _set_priority(tournament, size, leaf, CLOSED)
-        counts, sums = counts_of[leaf], sums_of[leaf]
-        counts_of[leaf], sums_of[leaf] = no_counts, no_sums
-        low, high = 2 * step + 1, 2 * step + 2
+    while step < rule.max_size and any_open(frontier):
+        leaf = choose_leaf(frontier, rule.ties, out.draws)
+        if rule.ties == RANDOM:  # drawn when the leaf is split, as in every loop
+            offer(counts[leaf], out.rows[leaf], out.sums[leaf], weighing, limits, gains)
+            leaves.chosen[leaf] = choose_tied(gains, rule.ties, out.draws)
+        close_leaf(frontier, leaf)
+        out.leaf[step], out.literal[step], out.gain[step] = (
+            leaf,
+            leaves.chosen[leaf],
+            leaves.gain[leaf],
+        )
         step += 1
-        open_leaves -= 1
-        _share(counts, sums, literal, out_rows, out_sums, leaf, low, high)
-        for child in (low, high):
-            parent[child], literal_of[child], depth[child] = leaf, literal, depth[leaf] + 1
-            matrix_of[child] = matrix_of[leaf]
-            reach[child] = mass_of(out_sums[child], class_weight) / total
-            chosen[child] = -1
-            counts_of.append(no_counts)
-            sums_of.append(no_sums)
-        ready_low = step < settings.max_size and may_split(out_rows[low], depth[low], settings)
-        ready_high = step < settings.max_size and may_split(out_rows[high], depth[high], settings)
-        number = matrix_of[leaf]
-        matrix_users[number] += 1
-        matrix_rent[number] += 1
+        whole, counts[leaf] = counts[leaf], nothing
+        low, high = 2 * step - 1, 2 * step
+        _share(whole, leaf, low, leaves, out)
+        ready_low = step < rule.max_size and may_split(out.rows[low], leaves.depth[low], limits)
+        ready_high = step < rule.max_size and may_split(out.rows[high], leaves.depth[high], limits)
+        use.users[leaves.matrix[leaf]] += 1
+        use.rent[leaves.matrix[leaf]] += 1
         if ready_low or ready_high:
-            mask = leaf_mask(
-                matrices[number],
-                matrix_valids[number],
-                leaf,
-                matrix_root[number],
-                parent,
-                literal_of,
-            )
             # pay for a compact matrix when the splits to come, shared among the open leaves, or
             # those already counted on the old matrix cost as much
-            hope = (settings.max_size - step) // (open_leaves + 1)
-            if max(hope, matrix_rent[number]) >= COMPACTION and shrinks(
-                matrices[number], out_rows[leaf]
-            ):
-                matrix_rent[number] = 0
-                words = first_words(out_rows[leaf])
-                small, mask, small_weights = compact(
-                    matrices[number], matrix_firsts[number], matrix_weights[number], mask, words
-                )
-                matrix_users[number] -= 2
-                if matrix_users[number] == 0:
-                    matrices[number] = nothing
-                number = len(matrices)
-                matrices.append(small)
-                matrix_firsts.append(words)
-                matrix_valids.append(mask)
-                matrix_weights.append(small_weights)
-                matrix_root.append(leaf)
-                matrix_users.append(2)
-                matrix_rent.append(1)
-                matrix_of[leaf] = matrix_of[low] = matrix_of[high] = number
-            light, heavy = low, high
-            if total_of(out_rows[low]) > total_of(out_rows[high]):
-                light, heavy = high, low
-            small_counts, small_sums = count_child(
-                matrices[number], matrix_firsts[number], mask, matrix_weights[number], counts,
-                sums, literal, light == high, out_rows[leaf], out_rows[light], out_sums[light],
-            )  # fmt: skip
-            subtract(counts, sums, small_counts, small_sums)
-            counts_of[light], sums_of[light] = small_counts, small_sums
-            counts_of[heavy], sums_of[heavy] = counts, sums
+            hope = (rule.max_size - step) // open_leaves
+            part = _count_smaller(leaf, low, hope, whole, leaves, use, matrices, out)
+            subtract(whole.rows, whole.sums, part.rows, part.sums)
+            light_is_low = total_of(out.rows[low]) <= total_of(out.rows[high])
+            counts.append(part if light_is_low else whole)
+            counts.append(whole if light_is_low else part)
+        else:
+            counts.append(nothing)
+            counts.append(nothing)
+        open_leaves -= 1
         for child, ready in ((low, ready_low), (high, ready_high)):
-            if ready:
-                chosen[child], gain[child] = offer(
-                    counts_of[child], sums_of[child], out_rows[child], out_sums[child],
-                    class_weight, plain, depth[child], logs, settings, scratch, random,
-                )  # fmt: skip
-            if chosen[child] >= 0:
-                born = 2 * step + (1 if child == low else 0)
-                urgency = _priority(settings.rule, reach[child], gain[child], born)
-                _set_priority(tournament, size, child, urgency)
+            born = 2 * step + (1 if child == low else 0)
+            if ready and _consider(
+                child, born, counts[child], leaves, frontier, weighing, limits, rule, gains, out
+            ):
                 open_leaves += 1
             else:
-                counts_of[child], sums_of[child] = no_counts, no_sums
-                matrix_users[number] -= 1
-                if matrix_users[number] == 0:
-                    matrices[number] = nothing
+                counts[child] = nothing
+                _leave(leaves.matrix[child], use, matrices)
+        if out.refused[0] or weighing.refused[0]:
+            return step
     return step
 
 
 @jit
-def _all_ones(values):
-    result = True
-    for value in values:
-        result &= value == 1.0
-    return result
+def _consider(leaf, born, counts, leaves, frontier, weighing, limits, rule, gains, out):
+    """Open a leaf if it has a split to make; says whether."""
+    gain = offer(counts, out.rows[leaf], out.sums[leaf], weighing, limits, gains)
+    if gain < 0:
+        return False
+    leaves.gain[leaf] = gain
+    if rule.ties != RANDOM:
+        leaves.chosen[leaf] = choose_tied(gains, rule.ties, out.draws)
+    reach = mass_of(out.sums[leaf], weighing.class_weight)
+    reach /= mass_of(out.sums[0], weighing.class_weight)
+    priority = call_priority(rule.priority, reach, gain, born)
+    if np.isnan(priority):
+        out.refused[0], out.refused[1] = 1.0, priority
+    open_leaf(frontier, leaf, reach, priority)
+    return True
 
 
 @jit
-def _priority(rule, reach, gain, born):
-    if rule == 0:
-        return reach * gain
-    if rule == 1:
-        return gain
-    return float(born)
+def _share(counts, leaf, low, leaves, out):
+    """Make both children of a split leaf, with their class rows from the counts of its literal."""
+    high, literal = low + 1, leaves.chosen[leaf]
+    for code in range(counts.rows.shape[1]):
+        inside = counts.rows[literal, code]
+        out.rows[high, code] = inside
+        out.rows[low, code] = out.rows[leaf, code] - inside
+        out.sums[high, code] = counts.sums[literal, code] if len(counts.sums) else inside
+        out.sums[low, code] = out.sums[leaf, code] - out.sums[high, code]
+    for child in (low, high):
+        leaves.parent[child] = leaf
+        leaves.depth[child] = leaves.depth[leaf] + 1
+        leaves.matrix[child] = leaves.matrix[leaf]
 
 
 @jit
-def _set_priority(tournament, size, leaf, priority):
-    """Write a leaf's priority and the largest of each pair above it."""
-    node = size + leaf
-    tournament[node] = priority
-    node //= 2
-    while node:
-        tournament[node] = max(tournament[2 * node], tournament[2 * node + 1])
-        node //= 2
+def _count_smaller(leaf, low, hope, counts, leaves, use, matrices, out):
+    """The counts of the smaller child; moves both to a compact matrix where that pays."""
+    high, number = low + 1, leaves.matrix[leaf]
+    mask = leaf_mask(matrices[number], leaf, use.root[number], leaves.parent, leaves.chosen)
+    rows = out.rows[leaf]
+    if max(hope, use.rent[number]) >= COMPACTION and shrinks(matrices[number].bits, rows):
+        use.rent[number] = 0
+        small = compact(matrices[number], mask, rows)
+        mask = small.valid
+        _leave(number, use, matrices)
+        _leave(number, use, matrices)
+        number = len(matrices)
+        matrices.append(small)
+        use.root[number], use.users[number], use.rent[number] = leaf, 2, 1
+        leaves.matrix[low] = leaves.matrix[high] = number
+    light = low if total_of(out.rows[low]) <= total_of(out.rows[high]) else high
+    matrix = matrices[number]
+    inside = child_mask(mask, matrix.bits[leaves.chosen[leaf]], light == high)
+    part = count_child(
+        matrix, inside, counts.rows, total_of(rows), out.rows[light], out.sums[light]
+    )
+    return Counts(part[0], part[1])
 
 
 @jit
-def _choose(tournament, size, reach, ties, tolerance, random):
-    """The leaf to split next: among those that tie with the largest priority, as ``ties`` says."""
-    largest = tournament[1]
-    least = largest - tolerance * largest
-    if ties < 2:
-        node = 1
-        while node < size:
-            near = 2 * node + (1 if ties == 0 else 0)
-            node = near if tournament[near] >= least else near ^ 1
-        return node - size
-    extreme = -1.0
-    if ties > 2:
-        for leaf in _tied_leaves(tournament, size, least):
-            extreme = max(extreme, reach[leaf] if ties == 3 else 1 / reach[leaf])
-        extreme -= tolerance * extreme
-    found, count = -1, 0
-    for leaf in _tied_leaves(tournament, size, least):
-        if ties == 2:
-            count += 1
-            if below(random, count) == 0:
-                found = leaf
-        elif (reach[leaf] if ties == 3 else 1 / reach[leaf]) >= extreme:
-            found = leaf
-    return found
-
-
-@jit
-def _tied_leaves(tournament, size, least):
-    """The leaves of at least this priority, in order of creation."""
-    found = [0]
-    found.pop()
-    waiting = [1]
-    while len(waiting):
-        node = waiting.pop()
-        if tournament[node] < least:
-            continue
-        if node >= size:
-            found.append(node - size)
-        else:
-            waiting.append(2 * node + 1)
-            waiting.append(2 * node)
-    return found
-
-
-@jit
-def _share(counts, sums, literal, out_rows, out_sums, leaf, low, high):
-    """The class rows of both children, from the parent's counts of the literal."""
-    for code in range(counts.shape[1]):
-        inside = counts[literal, code]
-        out_rows[high, code] = inside
-        out_rows[low, code] = out_rows[leaf, code] - inside
-        out_sums[high, code] = sums[literal, code] if len(sums) else inside
-        out_sums[low, code] = out_sums[leaf, code] - out_sums[high, code]
+def _leave(number, use, matrices):
+    """One leaf less has its rows in a matrix; the last one frees it."""
+    use.users[number] -= 1
+    if use.users[number] == 0:
+        old = matrices[number]
+        bits = np.zeros((0, 0), dtype=np.uint64)
+        matrices[number] = Matrix(bits, old.first_word, old.valid, old.weights)

@@ -7,12 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from mictree.growers import data_kernel as kernels
-from mictree.growers.generic_loop import TIE_TOLERANCE
+from mictree._support.draws import stream
+from mictree.growers.counting import Matrix
+from mictree.growers.data_kernel import Rule, Splits, grow
+from mictree.growers.functions import RuleFunctions, criterion_code
 from mictree.growers.growth import Growth, GrowthStep, curve
-from mictree.growers.offers import COUNT_LOGS
-from mictree.growers.rules import Grower
-from mictree.impurity.gains import CRITERION_CODES
+from mictree.growers.offers import COUNT_LOGS, Limits, Weighing
+from mictree.growers.rules import TIES, Grower
 from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -65,31 +66,47 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     """Grow by the compiled loop."""
     # every split leaves a row on both sides and no literal is tested twice on a path
     limit = min(max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.bits), 62) - 1)
-    seed = rule.seed
-    if seed is None:
-        seed = int(np.random.default_rng().integers(2**62)) if rule.ties == "random" else 0
+    functions = RuleFunctions(rule)
+    out = Splits(
+        *np.empty((2, limit), dtype=np.int64),
+        gain=np.empty(limit),
+        rows=np.empty((2 * limit + 1, len(problem.classes)), dtype=np.int64),
+        sums=np.empty((2 * limit + 1, len(problem.classes))),
+        draws=stream(rule.with_seed().seed or 0),
+        refused=functions.refused_priority,
+    )
+    size = grow(
+        Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights),
+        _weighing(problem, rule, functions),
+        _limits(problem),
+        Rule(functions.priority.address, TIES.index(rule.ties), limit),
+        out,
+    )
+    functions.settle()
+    count = 2 * size + 1
+    masses = out.sums[:count] * problem.class_weight * problem.weight_unit
+    return Splitting(out.leaf[:size], out.literal[:size], out.gain[:size], out.rows[:count], masses)
+
+
+def _weighing(problem: SampleProblem, rule: Grower, functions: RuleFunctions) -> Weighing:
+    factors = problem.class_weight
+    return Weighing(
+        criterion_code(rule.criterion),
+        functions.impurity.address,
+        factors,
+        bool((factors == factors[0]).all()),
+        not len(problem.whole_weights) and bool((factors == 1).all()),
+        COUNT_LOGS,
+        functions.refused_impurity,
+    )
+
+
+def _limits(problem: SampleProblem) -> Limits:
     limits = problem.limits
-    settings = kernels.Settings(
-        kernels.RULE_CODES[rule.name],
-        CRITERION_CODES[rule.criterion],
-        kernels.TIE_CODES[rule.ties],
-        seed % 2**62,
-        limit,
+    return Limits(
         limits.min_samples_split,
         limits.min_samples_leaf,
         2**62 if limits.max_depth is None else limits.max_depth,
         float(limits.min_gain),
         problem.min_leaf_mass,
-        TIE_TOLERANCE,
     )
-    leaves, literals = np.empty((2, limit), dtype=np.int64)
-    gains = np.empty(limit)
-    rows = np.empty((2 * limit + 1, len(problem.classes)), dtype=np.int64)
-    sums = np.empty(rows.shape)
-    size = kernels.grow(
-        problem.bits, problem.first_word, problem.valid, problem.whole_weights,
-        problem.class_weight, COUNT_LOGS, settings, leaves, literals, gains, rows, sums,
-    )  # fmt: skip
-    count = 2 * size + 1
-    masses = sums[:count] * problem.class_weight * problem.weight_unit
-    return Splitting(leaves[:size], literals[:size], gains[:size], rows[:count], masses)

@@ -2,13 +2,13 @@
 
 from mictree.growers import data_loop, generic_loop
 from mictree.growers.growth import Growth
-from mictree.growers.rules import Grower, is_built_in
+from mictree.growers.rules import Grower
 from mictree.problems.base import Problem
 from mictree.problems.sample import SampleProblem
 
 
 def grow(rule: Grower, problem: Problem, limit: int) -> Growth:
     """The compiled loop where there is one, else the loop for any problem."""
-    if isinstance(problem, SampleProblem) and is_built_in(rule):
+    if isinstance(problem, SampleProblem):
         return data_loop.split(problem, rule, limit).growth(problem, rule, limit)
     return generic_loop.grow(rule, problem, limit)

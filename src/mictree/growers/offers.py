@@ -1,10 +1,13 @@
 """The literal that a leaf of data would be split by; kernels of the growing loop."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mictree._support.jit import jit
 from mictree.growers.counting import total_of
-from mictree.impurity.gains import gain_of_sums
+from mictree.growers.ties import least_tied
+from mictree.impurity.gains import ENTROPY, OWN, gain_of_sums, own_gain_of_sums
 
 # Fast gains are wrong by less than this times the number of classes and 16 more: by a few units in
 # the last place of an impurity, or of log2(4096) when logarithms are looked up.
@@ -15,11 +18,40 @@ TABLE_SIZE = 4096
 COUNT_LOGS = np.arange(TABLE_SIZE + 1) * np.log2(np.maximum(np.arange(TABLE_SIZE + 1), 1))
 
 
+class Limits(NamedTuple):
+    """Which leaves and splits are not made."""
+
+    min_samples_split: int
+    min_samples_leaf: int
+    max_depth: int
+    min_gain: float
+    min_leaf_mass: float
+
+
+class Weighing(NamedTuple):
+    """What a leaf's gains depend on besides its counts."""
+
+    criterion: int
+    impurity: int  # the address of a function, for criterion OWN
+    class_weight: np.ndarray
+    alike: bool  # all classes weigh the same
+    plain: bool  # every row weighs 1
+    logs: np.ndarray  # COUNT_LOGS
+    refused: np.ndarray  # True, the rate and the value where an impurity is none
+
+
+class Counts(NamedTuple):
+    """A leaf's rows that satisfy each literal, by class; ``sums`` is empty where every one is 1."""
+
+    rows: np.ndarray
+    sums: np.ndarray
+
+
 @jit
-def may_split(rows, depth, settings):
+def may_split(rows, depth, limits):
     """Whether a leaf is impure, large and high enough to have its splits looked at."""
     total = total_of(rows)
-    if depth >= settings.max_depth or total < settings.min_samples_split:
+    if depth >= limits.max_depth or total < limits.min_samples_split:
         return False
     impure = True
     for here in rows:
@@ -28,92 +60,91 @@ def may_split(rows, depth, settings):
 
 
 @jit
-def offer(counts, sums, rows, class_sums, class_weight, plain, depth, logs, settings, scratch,
-           random):  # fmt: skip
-    """The literal that a leaf would be split by, -1 for none, and its gain.
+def offer(counts, rows, sums, weighing, limits, out_gain):
+    """The gain of a leaf's best split, or -1 for none; writes all gains, -1 for hopeless ones.
 
-    All gains are computed fast, and those that may be the largest once more, without cancellation.
+    Gains by a built-in criterion are computed fast, and those that may be the largest once more,
+    without cancellation.
     """
-    if not may_split(rows, depth, settings):
-        return -1, 0.0
-    literals, classes = counts.shape
-    fast = _screen(
-        counts, sums, rows, class_sums, class_weight, plain, logs, settings, scratch
-    )  # fmt: skip
+    fast = _screen(counts, rows, sums, weighing, limits, out_gain)
     if fast == -np.inf:
-        return -1, 0.0
-    candidate = fast - settings.tolerance * fast - 2 * SLACK * (classes + 16)
-    alike = (class_weight == class_weight[0]).all()
+        return -1.0
+    literals, classes = counts.rows.shape
+    candidate = least_tied(fast) - 2 * SLACK * (classes + 16)
     low, high, work = np.empty(classes), np.empty(classes), np.empty((5, classes))
     best = 0.0
     for literal in range(literals):
-        if scratch[literal] < candidate:
-            scratch[literal] = -1.0
+        if out_gain[literal] < candidate:
+            out_gain[literal] = -1.0
             continue
         for code in range(classes):
-            high[code] = sums[literal, code] if len(sums) else counts[literal, code]
-            low[code] = class_sums[code] - high[code]
-        gain = gain_of_sums(settings.criterion, low, high, class_weight, alike, work)
-        scratch[literal] = gain
+            high[code] = (
+                counts.sums[literal, code] if len(counts.sums) else counts.rows[literal, code]
+            )
+            low[code] = sums[code] - high[code]
+        if weighing.criterion == OWN:
+            gain = own_gain_of_sums(
+                weighing.impurity, low, high, weighing.class_weight, weighing.refused
+            )
+        else:
+            gain = gain_of_sums(
+                weighing.criterion, low, high, weighing.class_weight, weighing.alike, work
+            )
+        out_gain[literal] = gain
         best = max(best, gain)
-    if best < settings.min_gain:
-        return -1, 0.0
-    least = best - settings.tolerance * best
-    found, ties = -1, 0
-    for literal in range(literals):
-        if scratch[literal] >= least:
-            ties += 1
-            if settings.ties == 2:
-                if below(random, ties) == 0:  # each of the ties is kept with equal chance
-                    found = literal
-            elif settings.ties != 1 or found < 0:
-                found = literal
-    return found, best
+    return best if best >= limits.min_gain else -1.0
 
 
 @jit
-def _screen(counts, sums, rows, class_sums, class_weight, plain, logs, settings, out_gain):
-    """Write each literal's gain, -inf where it must not be tested; returns the largest."""
-    literals, classes = counts.shape
-    weighted = len(sums) > 0
-    total_rows, total = total_of(rows), mass_of(class_sums, class_weight)
-    table = plain and settings.criterion == 0 and total_rows < len(logs)
+def _screen(counts, rows, sums, weighing, limits, out_gain):
+    """Write each literal's fast gain, -inf where it must not be tested; returns the largest.
+
+    Gains by one's own criterion are not computed here: 0.
+    """
+    literals, classes = counts.rows.shape
+    weighted = len(counts.sums) > 0
+    class_weight, logs, criterion = weighing.class_weight, weighing.logs, weighing.criterion
+    total_rows, total = total_of(rows), mass_of(sums, class_weight)
+    table = weighing.plain and criterion == ENTROPY and total_rows < len(logs)
     low, high = np.empty(classes), np.empty(classes)
     for code in range(classes):
-        low[code] = class_sums[code] * class_weight[code]
-    before = _impurity(low, total, settings.criterion)
+        low[code] = sums[code] * class_weight[code]
+    before = _impurity(low, total, criterion)
     best = -np.inf
     for literal in range(literals):
         out_gain[literal] = -np.inf
         high_rows = 0
         for code in range(classes):
-            high_rows += counts[literal, code]
+            high_rows += counts.rows[literal, code]
         low_rows = total_rows - high_rows
-        if min(low_rows, high_rows) < max(1, settings.min_samples_leaf):
+        if min(low_rows, high_rows) < max(1, limits.min_samples_leaf):
             continue
         if table:
-            if min(low_rows, high_rows) < settings.min_leaf_mass:
+            if min(low_rows, high_rows) < limits.min_leaf_mass:
                 continue
             after = logs[high_rows] + logs[low_rows]
             for code in range(classes):
-                count = counts[literal, code]
+                count = counts.rows[literal, code]
                 after -= logs[count] + logs[rows[code] - count]
             drop = before - after / total_rows
         else:
             low_mass, high_mass = 0.0, 0.0
             for code in range(classes):
-                inside = sums[literal, code] if weighted else counts[literal, code]
+                inside = counts.sums[literal, code] if weighted else counts.rows[literal, code]
                 high[code] = inside * class_weight[code]
-                low[code] = (class_sums[code] - inside) * class_weight[code]
+                low[code] = (sums[code] - inside) * class_weight[code]
                 low_mass += low[code]
                 high_mass += high[code]
-            if min(low_mass, high_mass) < settings.min_leaf_mass:
+            if min(low_mass, high_mass) < limits.min_leaf_mass:
                 continue
-            drop = (
-                before
-                - low_mass / total * _impurity(low, low_mass, settings.criterion)
-                - high_mass / total * _impurity(high, high_mass, settings.criterion)
-            )
+            if criterion == OWN:
+                drop = 0.0
+            else:
+                drop = (
+                    before
+                    - low_mass / total * _impurity(low, low_mass, criterion)
+                    - high_mass / total * _impurity(high, high_mass, criterion)
+                )
         out_gain[literal] = drop
         best = max(best, drop)
     return best
@@ -152,14 +183,3 @@ def mass_of(sums, class_weight):
     for code in range(len(sums)):
         mass += sums[code] * class_weight[code]
     return mass
-
-
-@jit
-def below(random, bound):
-    """A random integer from 0 to bound - 1 (SplitMix64); ``random[0]`` is the generator's state."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    word = random[0]
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    word ^= word >> np.uint64(31)
-    return np.int64((word >> np.uint64(11)) % np.uint64(bound))

@@ -6,26 +6,34 @@ ID3 goes depth first (Quinlan). scikit-learn's ``max_leaf_nodes`` weights by rea
 in spite of the name "best first".
 """
 
+import copy
+import math
+import secrets
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 from mictree._support.checks import check_count, check_size
 from mictree.growers.growth import Growth
-from mictree.impurity import check_criterion
+from mictree.impurity import Criterion, check_criterion, name_of
 from mictree.problems.base import Problem
 
 TIES = ("last", "first", "random", "heaviest", "lightest")
+# Two numbers tie when they differ by at most this, relative to the larger one: docs/decisions/0003.
+TIE_TOLERANCE = 1e-10
 
 
 class Grower(ABC):
     """A greedy learner that knows the distribution.
 
     A rule of one's own derives from it and has a method ``priority``. It grows on every problem;
-    only ``sweep`` refuses it.
+    ``sweep`` needs one that numba can compile, so without attributes of ``self``.
 
     Parameters
     ----------
-    criterion : "entropy", "gini", "root" (Kearns and Mansour) or "minority"
+    criterion : "entropy", "gini", "root" (Kearns and Mansour), "minority", or a function
+        of a positive rate that gives a finite impurity, not negative. Several classes add up what
+        it gives each against the rest, and halve the sum.
     ties : which of several equally good splits is made
         "last": the last leaf in order of creation, then the last variable in declared order, as
         the paper's ``>=`` does. "first": the first of both. "random": any of both. "heaviest",
@@ -41,7 +49,7 @@ class Grower(ABC):
             cls.name = cls.__name__.lower()
 
     def __init__(
-        self, criterion: str = "entropy", ties: str = "last", seed: int | None = None
+        self, criterion: Criterion = "entropy", ties: str = "last", seed: int | None = None
     ) -> None:
         self.criterion = check_criterion(criterion)
         if not isinstance(ties, str) or ties not in TIES:
@@ -50,17 +58,19 @@ class Grower(ABC):
         self.seed = None if seed is None else check_count(seed, "seed")
 
     def __repr__(self) -> str:
-        shown = {"criterion": self.criterion, "ties": self.ties, **vars(self)}
-        if shown["seed"] is None:
+        shown = {name: repr(value) for name, value in vars(self).items()}
+        if not isinstance(self.criterion, str):
+            shown["criterion"] = name_of(self.criterion)
+        if self.seed is None:
             del shown["seed"]
-        told = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        told = ", ".join(f"{name}={value}" for name, value in shown.items())
         return f"{type(self).__name__}({told})"
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash((type(self), self.criterion, self.ties, self.seed))
+        return hash((type(self), name_of(self.criterion), self.ties, self.seed))
 
     @abstractmethod
     def priority(self, reach: float, gain: float, born: int) -> float:
@@ -69,6 +79,14 @@ class Grower(ABC):
         ``born`` numbers leaves in depth-first order of birth: the children of the latest split
         have the largest numbers, and of the two the low child.
         """
+
+    def with_seed(self, seed: int | None = None) -> Self:
+        """The same rule, whose random ties, if any, are decided by a fixed seed."""
+        if self.ties != "random" or (seed is None and self.seed is not None):
+            return self
+        seeded = copy.copy(self)
+        seeded.seed = secrets.randbits(31) if seed is None else seed
+        return seeded
 
     def grow(self, problem: Problem, max_size: int) -> Growth:
         """Split leaves one at a time until the tree has ``max_size`` splits or only pure leaves."""
@@ -105,13 +123,20 @@ class ID3(Grower):
 
 
 RULES: dict[str, type[Grower]] = {rule.name: rule for rule in (TopDown, BestFirst, ID3)}
-_PRIORITIES = {rule: rule.priority for rule in RULES.values()}
 
 
-def is_built_in(rule: Grower) -> bool:
-    """Whether compiled loops, which have the priorities written out, may grow by a rule.
+def as_rule(rule: Any) -> Any:
+    """A rule by its name; whatever is no name is returned as it is."""
+    if not isinstance(rule, str):
+        return rule
+    if rule not in RULES:
+        raise ValueError(f"a rule must be one of {', '.join(RULES)}, or a grower; got {rule!r}")
+    return RULES[rule]()
 
-    Not by a rule derived from one of the three, nor by one whose priority was replaced.
-    """
-    own = _PRIORITIES.get(type(rule))
-    return own is not None and own is type(rule).priority and "priority" not in vars(rule)
+
+def checked_priority(rule: Grower, reach: float, gain: float, born: int) -> float:
+    """The priority of a leaf, as a number."""
+    priority = rule.priority(reach, gain, born)
+    if not isinstance(priority, Real) or math.isnan(priority):
+        raise ValueError(f"a priority must be a number; {rule!r} gave {priority!r}")
+    return float(priority)

@@ -3,10 +3,12 @@
 from mictree.impurity.criteria import (
     CRITERIA,
     GAINS,
+    Criterion,
     check_criterion,
     entropy,
     gini,
     minority,
+    name_of,
     of_classes,
     root,
 )
@@ -14,10 +16,12 @@ from mictree.impurity.criteria import (
 __all__ = [
     "CRITERIA",
     "GAINS",
+    "Criterion",
     "check_criterion",
     "entropy",
     "gini",
     "minority",
+    "name_of",
     "of_classes",
     "root",
 ]

@@ -7,12 +7,16 @@ the difference of the children's rates, and has a small relative error however s
 do the same in ``_gains``.
 """
 
+import math
 from collections.abc import Callable
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
 FloatArray = np.typing.NDArray[np.float64]
 Impurity = Callable[[np.typing.ArrayLike], FloatArray]
+Criterion = str | Callable[[float], float]  # the name of an impurity function, or one's own
 
 
 def entropy(positive_rate: np.typing.ArrayLike) -> FloatArray:
@@ -42,12 +46,18 @@ def minority(positive_rate: np.typing.ArrayLike) -> FloatArray:
     return np.minimum(rate, 1 - rate)
 
 
-def of_classes(criterion: str, rates: np.typing.ArrayLike) -> FloatArray:
+def of_classes(criterion: Criterion, rates: np.typing.ArrayLike) -> FloatArray:
     """The impurity of class rates along the last axis; with two classes, as above.
 
-    Gini's, Kearns and Mansour's add up over the classes what they give each against the rest.
+    Gini's, Kearns and Mansour's and one's own add up over the classes what they give each against
+    the rest, and halve the sum.
     """
     rate = np.asarray(rates, dtype=float)
+    if not isinstance(criterion, str):
+        if rate.shape[-1] == 2:  # not halves of both, as one's own need not be symmetric
+            return np.vectorize(lambda q: own_impurity(criterion, q), otypes=[float])(rate[..., 1])
+        own = np.vectorize(lambda q: own_impurity(criterion, q), otypes=[float])
+        return own(rate).sum(axis=-1) / 2
     if criterion == "minority":
         return 1 - rate.max(axis=-1)
     if criterion == "entropy":
@@ -147,8 +157,39 @@ GAINS: dict[str, Callable[..., FloatArray]] = {
 }
 
 
-def check_criterion(criterion: str) -> str:
-    """The name of a known impurity function."""
-    if not isinstance(criterion, str) or criterion not in CRITERIA:
-        raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; got {criterion!r}")
-    return criterion
+def check_criterion(criterion: Criterion) -> Criterion:
+    """The name of a known impurity function, or a function."""
+    if callable(criterion) or (isinstance(criterion, str) and criterion in CRITERIA):
+        return criterion
+    raise ValueError(
+        f"criterion must be one of {', '.join(CRITERIA)}, or a function of a positive rate; "
+        f"got {criterion!r}"
+    )
+
+
+def name_of(criterion: Criterion) -> str:
+    """A criterion as text."""
+    return (
+        criterion if isinstance(criterion, str) else getattr(criterion, "__name__", repr(criterion))
+    )
+
+
+LEAST_IMPURITY = -1e-12  # rounding may leave so much of 0
+
+
+def own_impurity(criterion: Callable[[float], Any], rate: float) -> float:
+    """What a function of one's own gives, as a number that an impurity can be."""
+    value = criterion(float(rate))
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if not isinstance(value, Real) or not LEAST_IMPURITY <= float(value) < math.inf:
+        raise ValueError(refusal(criterion, rate, value))
+    return float(value)
+
+
+def refusal(criterion: Criterion, rate: float, value: object) -> str:
+    """Why an impurity is none."""
+    return (
+        "an impurity must be a finite number and not negative; "
+        f"{name_of(criterion)} gave {value!r} at the positive rate {float(rate)!r}"
+    )

@@ -5,12 +5,21 @@ Rates, masses and differences of a split are arrays or tuples with one number fo
 
 import numpy as np
 
+from mictree._support.calls import call_impurity
 from mictree._support.jit import jit
-from mictree.impurity.criteria import CRITERIA, LEAST_RATE, SERIES, SERIES_BELOW
+from mictree.impurity.criteria import (
+    CRITERIA,
+    LEAST_IMPURITY,
+    LEAST_RATE,
+    SERIES,
+    SERIES_BELOW,
+)
 
 CRITERION_CODES = {name: code for code, name in enumerate(CRITERIA)}
-ENTROPY, GINI, ROOT, MINORITY = range(4)
+ENTROPY, GINI, ROOT, MINORITY, OWN = range(5)
 assert tuple(CRITERIA) == ("entropy", "gini", "root", "minority")
+
+NOISE = 1e-10  # a gain by one's own criterion below this share of the impurity counts as 0
 
 _SPLITTER = float(2**27 + 1)  # cuts a float of 53 binary digits into halves (Veltkamp)
 
@@ -47,6 +56,46 @@ def gain_of_rates(criterion, low_share, high_share, low, high, difference):
             crossed = np.sqrt(low[code] * high_rest) + np.sqrt(high[code] * low_rest)
             result += low_share * high_share * (difference[code] / crossed) ** 2 / whole
     return result / np.log(2.0) if criterion == ENTROPY else result
+
+
+@jit
+def own_gain(impurity, low_share, high_share, low, high, refused):
+    """The gain of a split by a function of one's own, a difference of impurities.
+
+    ``impurity`` is the address of the function.
+    Where an impurity is none, writes True, the rate and the value to ``refused``.
+    """
+    before, after = 0.0, 0.0
+    # of two classes one is enough; of several, each against the rest
+    for code in range(1 if len(low) == 2 else 0, len(low)):
+        rate = low_share * low[code] + high_share * high[code]
+        before += _own(impurity, rate, refused)
+        after += low_share * _own(impurity, low[code], refused)
+        after += high_share * _own(impurity, high[code], refused)
+    drop = before - after
+    if drop <= NOISE * before:
+        return 0.0
+    return drop if len(low) == 2 else drop / 2
+
+
+@jit
+def _own(impurity, rate, refused):
+    rate = min(rate, 1.0)  # rounding may leave more
+    value = call_impurity(impurity, rate)
+    if not LEAST_IMPURITY <= value < np.inf:
+        refused[0], refused[1], refused[2] = 1.0, rate, value
+    return value
+
+
+@jit
+def own_gains(impurity, low_shares, high_shares, lows, highs, refused):
+    """The same for the rows of arrays."""
+    gains = np.empty(len(lows))
+    for split in range(len(lows)):
+        gains[split] = own_gain(
+            impurity, low_shares[split], high_shares[split], lows[split], highs[split], refused
+        )
+    return gains
 
 
 @jit
@@ -99,6 +148,17 @@ def gain_of_sums(criterion, low_sums, high_sums, factors, alike, scratch):
         low_rates[code], high_rates[code] = low[code] / low_mass, high[code] / high_mass
     return gain_of_rates(
         criterion, low_mass / total, high_mass / total, low_rates, high_rates, difference
+    )
+
+
+@jit
+def own_gain_of_sums(impurity, low_sums, high_sums, factors, refused):
+    """The gain of a split of data by a function of one's own."""
+    low, high = low_sums * factors, high_sums * factors
+    low_mass, high_mass = low.sum(), high.sum()
+    total = low_mass + high_mass
+    return own_gain(
+        impurity, low_mass / total, high_mass / total, low / low_mass, high / high_mass, refused
     )
 
 

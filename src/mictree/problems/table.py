@@ -233,7 +233,7 @@ class TableProblem(Problem):
         """Each row's probability, and its probability with label 1."""
         mass = np.array([float(chance) for chance in self.probabilities])
         if self.truth_table.dtype != object:
-            return np.stack([mass, mass * self.truth_table])
+            return np.stack([mass, mass * self.truth_table.astype(float)])
         positive = [
             # the quotient of two integers is rounded once
             (chance.numerator * rate.numerator) / (chance.denominator * rate.denominator)
