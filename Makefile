@@ -57,7 +57,7 @@ test-extras: setup
 	$(BIN)/python -m pytest tests/unit/test_estimators_exports.py
 
 mutants: setup
-	$(BIN)/python -m tests.mutants.run --jobs 2 --write docs/mutants.md
+	$(BIN)/python tests/mutants/run.py --jobs 2 --write docs/mutants.md
 
 bench: setup
 	$(BIN)/python -m benchmarks

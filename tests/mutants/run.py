@@ -5,9 +5,11 @@ work tree is never edited: a copy in a temporary folder is. Run with ``make muta
 """
 
 import argparse
+import importlib
+import json
+import multiprocessing
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
@@ -87,19 +89,50 @@ def copy(folder: Path) -> Path:
 
 
 def pytest(folder: Path, tests: Iterable[str], jit: bool) -> int | None:
-    """The exit status of pytest in a copy; None after the time limit. Prints why it failed."""
-    environment = os.environ | {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["NUMBA_DISABLE_JIT"] = "0" if jit else "1"
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, timeout=TIMEOUT, capture_output=True, text=True
-        )
-    except subprocess.TimeoutExpired:
+    """The exit status of pytest in a copy; None after the time limit."""
+    options = ["-x", "-q", "-p", "no:cacheprovider", *tests]
+    process = multiprocessing.get_context("fork").Process(
+        target=_child, args=(folder, options, jit)
+    )
+    process.start()
+    process.join(TIMEOUT)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
         return None
-    if done.returncode not in (PASSED, FAILED):
-        sys.stderr.write(done.stdout[-2000:] + done.stderr[-2000:])
-    return done.returncode
+    return process.exitcode
+
+
+def _child(folder: Path, options: list[str], jit: bool) -> None:
+    """Run pytest in this fork, which need not import large libraries, or anew with jit."""
+    os.chdir(folder)
+    os.environ |= {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    log = os.open(folder / "log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    if jit:
+        os.environ["NUMBA_DISABLE_JIT"] = "0"
+        os.execv(sys.executable, [sys.executable, "-m", "pytest", *options])
+    sys.dont_write_bytecode = True
+    sys.path[:0] = [str(folder / "src"), str(folder)]
+    status = importlib.import_module("pytest").main(options)
+    sys.stdout.flush()
+    os._exit(int(status))
+
+
+def preload() -> None:
+    """Import what most tests need and no mutant changes."""
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    for name in (
+        "pytest",
+        "hypothesis",
+        "numba",
+        "polars",
+        "pandas",
+        "sklearn.tree",
+        "scipy.sparse",
+    ):
+        importlib.import_module(name)
 
 
 def run(folder: Path, mutant: Mutant) -> str:
@@ -127,6 +160,7 @@ def check_tests(folder: Path, mutants: Sequence[Mutant]) -> None:
         if tests:
             progress(f"{len(tests)} tests without a mutant, jit {'on' if jit else 'off'}")
             if pytest(folder, tests, jit) != PASSED:
+                progress((folder / "log").read_text(encoding="utf-8")[-3000:])
                 raise ValueError("the listed tests must pass without a mutant; they do not")
 
 
@@ -198,6 +232,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time")
     parser.add_argument("--only", action="append", help="names that contain this; repeatable")
     parser.add_argument("--checked", action="store_true", help="the tests are known to pass")
+    parser.add_argument("--results", type=Path, help="JSON: keep results here, run only the others")
     parser.add_argument("--write", type=Path, help="write the list with its results as Markdown")
     options = parser.parse_args()
     mutants = read()
@@ -206,7 +241,14 @@ def main() -> int:
         for mutant in mutants
         if not options.only or any(part in mutant.name for part in options.only)
     ]
-    results = run_all(chosen, options.jobs, options.checked)
+    known: dict[str, str] = {}
+    if options.results is not None and options.results.exists():
+        known = json.loads(options.results.read_text(encoding="utf-8"))
+    preload()
+    waiting = [mutant for mutant in chosen if known.get(mutant.name) not in (KILLED, TIMED_OUT)]
+    results = known | run_all(waiting, options.jobs, options.checked)
+    if options.results is not None:
+        options.results.write_text(json.dumps(results, indent=1), encoding="utf-8")
     survivors = [each for each in chosen if results[each.name] == SURVIVED]
     for mutant in survivors:
         progress(f"survived: {mutant.name}: {mutant.survives or 'NOT EXPLAINED'}")
