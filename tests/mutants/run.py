@@ -24,7 +24,8 @@ LIST = Path(__file__).with_name("mutants.toml")
 COPIED = ("src", "tests", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile")
 LEAST_KILLED = 0.95
 TIMEOUT = 300  # seconds; a test that a mutant makes this slow has noticed it
-PASSED, FAILED = 0, 1  # exit statuses of pytest; any other, such as 4, is a mistake in the list
+# exit statuses of pytest; a mutant may break the import of a test, which interrupts the collection
+PASSED, FAILED, INTERRUPTED, CRASHED = 0, 1, 2, 3
 KILLED, TIMED_OUT, SURVIVED = "killed", "killed (timeout)", "survived"
 
 
@@ -115,23 +116,18 @@ def _child(folder: Path, options: list[str], jit: bool) -> None:
         os.execv(sys.executable, [sys.executable, "-m", "pytest", *options])
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(folder / "src"), str(folder)]
-    status = importlib.import_module("pytest").main(options)
-    sys.stdout.flush()
-    os._exit(int(status))
+    status = CRASHED
+    try:
+        status = int(importlib.import_module("pytest").main(options))
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
 
 
 def preload() -> None:
     """Import what most tests need and no mutant changes."""
     os.environ["NUMBA_DISABLE_JIT"] = "1"
-    for name in (
-        "pytest",
-        "hypothesis",
-        "numba",
-        "polars",
-        "pandas",
-        "sklearn.tree",
-        "scipy.sparse",
-    ):
+    for name in ("pytest", "numba", "polars", "pandas", "sklearn.tree", "scipy.sparse"):
         importlib.import_module(name)
 
 
@@ -149,8 +145,9 @@ def run(folder: Path, mutant: Mutant) -> str:
         return TIMED_OUT
     if status == PASSED:
         return SURVIVED
-    # a mutant may break imports (2 or 4); the tests passed without it, so that is its doing
-    return KILLED
+    if status in (FAILED, INTERRUPTED):
+        return KILLED
+    raise RuntimeError(f"{mutant.name}: pytest ended with {status}; see {folder / 'log'}")
 
 
 def check_tests(folder: Path, mutants: Sequence[Mutant]) -> None:
