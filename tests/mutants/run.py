@@ -26,7 +26,7 @@ LEAST_KILLED = 0.95
 TIMEOUT = 300  # seconds; a test that a mutant makes this slow has noticed it
 # exit statuses of pytest; a mutant may break the import of a test, which interrupts the collection
 PASSED, FAILED, INTERRUPTED, CRASHED = 0, 1, 2, 3
-KILLED, TIMED_OUT, SURVIVED = "killed", "killed (timeout)", "survived"
+KILLED, TIMED_OUT, SURVIVED, NOT_RUN = "killed", "killed (timeout)", "survived", "not run"
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,9 @@ def run_all(mutants: Sequence[Mutant], jobs: int, checked: bool) -> dict[str, st
 
 def page(mutants: Sequence[Mutant], results: dict[str, str]) -> str:
     """The list and what became of it, as Markdown."""
-    killed = sum(results[mutant.name] != SURVIVED for mutant in mutants)
+    outcomes = {mutant.name: results.get(mutant.name, NOT_RUN) for mutant in mutants}
+    killed = sum(outcome in (KILLED, TIMED_OUT) for outcome in outcomes.values())
+    waiting = sum(outcome == NOT_RUN for outcome in outcomes.values())
     lines = [
         "# Mutants",
         "",
@@ -196,7 +198,8 @@ def page(mutants: Sequence[Mutant], results: dict[str, str]) -> str:
         "`make mutants` makes them again, one at a time, and writes this page from",
         "`tests/mutants/mutants.toml`.",
         "",
-        f"{killed} of {len(mutants)} are killed; every survivor is explained.",
+        f"{killed} of {len(mutants)} are killed"
+        + (f", and {waiting} have not been run since they were written." if waiting else "."),
     ]
     room = ""
     for mutant in mutants:
@@ -207,13 +210,10 @@ def page(mutants: Sequence[Mutant], results: dict[str, str]) -> str:
         lines += ["", f"**{mutant.name.partition(': ')[2]}** (`{mutant.file}`)", "", "```diff"]
         lines += [f"-{line}" for line in mutant.old.strip("\n").splitlines()]
         lines += [f"+{line}" for line in mutant.new.strip("\n").splitlines()]
-        outcome = results[mutant.name]
-        lines += [
-            "```",
-            "",
-            f"{outcome.capitalize()}{'' if outcome == SURVIVED else f' by {tests}'}",
-        ]
-        lines[-1] += f": {mutant.survives}" if mutant.survives else "."
+        outcome = outcomes[mutant.name].capitalize()
+        by = " by" if outcomes[mutant.name] in (KILLED, TIMED_OUT) else "; the tests are"
+        reason = f" {mutant.survives.capitalize()}." if mutant.survives else ""
+        lines += ["```", "", f"{outcome}{by} {tests}.{reason}"]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,7 @@
 """Impurity functions against the reference's 120 digits."""
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mictree.impurity import CRITERIA
-from mictree.impurity.criteria import of_classes, rest_of
+from mictree.impurity.criteria import divergence, of_classes, rest_of
+from mictree.impurity.gains import CRITERION_CODES, gain_of_rates
 from tests import reference
 
 TWINS = {
@@ -68,3 +70,19 @@ def test_equal_classes_by_hand():
 
 def test_the_rest_of_a_large_rate_keeps_its_digits():
     assert rest_of(np.array([1e-20, 1.0])).tolist() == [1.0, 1e-20]
+
+
+@pytest.mark.parametrize("change", [1e-8, 1e-3, 0.0199, 0.0201, 0.5, 3.0])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_divergence_keeps_its_digits(change, sign):
+    x = Decimal(max(sign * change, -0.9))
+    with localcontext(prec=60):
+        expected = (1 + x) * (1 + x).ln() - x
+    computed = float(divergence(np.array([float(x)]))[0])
+    assert computed == pytest.approx(float(expected), rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("entropy", 1), ("gini", 0.5), ("root", 1)])
+def test_a_perfect_split_gains_all(name, expected):
+    pure = (1.0, 0.0), (0.0, 1.0), (-1.0, 1.0)
+    assert gain_of_rates(CRITERION_CODES[name], 0.5, 0.5, *pure) == pytest.approx(expected)
