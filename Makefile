@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup browser test test-extras lint reproduce bench dist clean
+.PHONY: help setup browser test test-extras lint reproduce mutants bench dist clean
 
 help:
 	@echo "make test       all tests, lint, types and layers"
 	@echo "make lint       format, lint, types and layers only"
 	@echo "make test-extras  exported trees in SHAP and ONNX; installs them"
 	@echo "make bench      speed, as ratios to peers measured in the same run"
+	@echo "make mutants    break the source on purpose; the tests must notice (long)"
 	@echo "make reproduce  the paper's results, and one page that shows them: out/report.html"
 	@echo "make dist       sdist and wheel in dist/; runs the README's example on the installed wheel"
 	@echo "make setup      create .venv with pinned versions"
@@ -54,6 +55,9 @@ test-extras: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-extras.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps xgboost==3.2.0
 	$(BIN)/python -m pytest tests/unit/test_estimators_exports.py
+
+mutants: setup
+	$(BIN)/python tests/mutants/run.py --jobs 2 --write docs/mutants.md
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.excess import against
+from mictree.optimal import CertifiedErrors
 from tests import reference
 from tests.strategies import formula_cases, table_cases
 
@@ -71,6 +73,25 @@ def test_a_learner_that_never_splits(problem):
     root = Fraction(11, 32)
     assert result.excess_errors.tolist() == [0, root - Fraction(9, 32), root - Fraction(3, 32)]
     assert result.worst_size == 2
+
+
+def test_the_worst_size_is_the_smallest_of_several(problem):
+    result = mt.mic(lambda p, size: mt.Tree.build(p.variables, 0), problem, 12)
+    assert result.worst_size == 8  # from here on the optimal error is 0
+    assert result.max_size == 12
+
+
+def test_an_interval_of_optimal_errors_gives_one_of_mic(problem):
+    optimal = mt.optimal_errors(problem, 4)
+    result = against(mt.TopDown(), problem, CertifiedErrors.between(optimal - 0.01, optimal))
+    assert not result.proved
+    assert result.interval == pytest.approx((0.0, 0.01))
+
+
+def test_a_wrong_optimum_is_noticed(problem):
+    optimal = mt.optimal_errors(problem, 4)
+    with pytest.raises(AssertionError, match="size 3: a wrong optimum"):
+        against(mt.TopDown(), problem, optimal + 0.01 * (np.arange(5) == 3))
 
 
 def test_it_prints_readably(problem):

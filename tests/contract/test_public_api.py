@@ -95,6 +95,11 @@ def test_optimal_errors_and_tree(problem):
         assert tree.error(problem, exact=True) == exact[size]
 
 
+def test_no_optimal_tree_beyond_the_largest_size(problem):
+    with pytest.raises(ValueError, match="size must be at most max_size=3; got 4"):
+        mt.optimal_trees(problem, 3).tree(4)
+
+
 def test_optimal_trees_solve_once_and_tell_their_progress(problem):
     told: list[float] = []
     solved = mt.optimal_trees(problem, 8, progress=told.append)

@@ -379,3 +379,14 @@ def test_without_a_destination_nothing_is_kept(tmp_path, monkeypatch):
     assert partial.read("name") is None
     assert partial.block("name", lambda: np.ones((2, 3))).tolist() == [1] * 6
     assert not list(tmp_path.iterdir())
+
+
+def test_a_resumed_run_keeps_its_state(tmp_path):
+    """Random seeds, say: what the first run drew counts, and its blocks are used."""
+    with resumable(tmp_path / "out", "key", {"seed": 1}) as first:
+        first.write("block", np.arange(3.0))
+    with resumable(tmp_path / "out", "key", {"seed": 2}) as again:
+        found = again.read("block")
+        assert again.state == {"seed": 1}
+        assert found is not None
+        assert found.tolist() == [0, 1, 2]

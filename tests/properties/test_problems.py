@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.growers.rules import gains
+from mictree.growers.functions import gains_by
 from tests import reference
 from tests.reference.splits import candidates
 from tests.strategies import formula_cases, table_cases
@@ -91,7 +91,7 @@ def test_splits_and_their_gains(given_case, criterion):
     path = tuple(restriction.items())
     names = [case.problem.variables[position] for position in splits.variables]
     assert names == candidates(case.table, path)
-    computed = gains(case.problem, leaf, splits, criterion)
+    computed = gains_by(criterion)(case.problem, leaf, splits)
     expected = [reference.gain(case.table, path, name, criterion) for name in names]
     np.testing.assert_allclose(computed, np.array(expected, dtype=float), rtol=0, atol=1e-10)
     assert computed.min() >= 0

@@ -222,3 +222,8 @@ def test_an_exact_error_far_down():
     tree = path_of_tests(200, side=1)
     problem = mt.FormulaProblem(" & ".join((*tree.variables, "last")), bias=0.5)
     assert tree.error(problem, exact=True) == Fraction(1, 2**201)
+
+
+def test_labels_need_not_fit_a_byte():
+    tree = mt.Tree.build(("a",), ("a", 300, 70_000))
+    assert tree.predict([[0], [1]]).tolist() == [300, 70_000]

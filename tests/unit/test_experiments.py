@@ -266,3 +266,14 @@ def test_curves_from_many_rows_follow_the_exact_ones():
     assert sampled.sampled_mic("TopDown", 20_000).max() == pytest.approx(0, abs=1e-12)
     assert sampled.distance("TopDown", 40) > sampled.distance("TopDown", 20_000)
     assert sampled.exact_mic("BestFirst") == pytest.approx(3 / 256)
+
+
+def test_rows_to_follow_are_those_from_which_on_no_curve_strays(monkeypatch):
+    distances = {50: 0.0, 100: 1.0, 200: 0.0, 400: 0.0}
+    monkeypatch.setattr(
+        sample_size.SampledCase, "distance", lambda self, rule, rows: distances[rows]
+    )
+    case = sample_size.SampledCase(
+        sample_size.Case("made up", (2, 3), 8), pl.DataFrame(), np.zeros(9), {}
+    )
+    assert case.rows_to_follow("TopDown", tuple(distances)) == 200

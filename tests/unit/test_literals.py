@@ -105,6 +105,18 @@ def test_thresholds_separate_values(values, most):
     assert not np.any(sides.all(axis=0))
 
 
+def test_thresholds_lie_halfway():
+    assert choose_thresholds(np.array([1.0, 2.0, 4.0]), None, 8).tolist() == [1.5, 3.0]
+    assert choose_thresholds(np.array([1e308, 1.5e308]), None, 8).tolist() == [1.25e308]
+
+
+def test_a_value_at_the_threshold_is_not_above_it():
+    literals = SampleProblem(pl.DataFrame({"a": [0.0, 2.0, 4.0]}), [0, 1, 0]).literals
+    assert literals.names == ("a > 1", "a > 3")
+    for table in (pl.DataFrame({"a": [1.0, 3.0]}), np.array([[1.0], [3.0]])):
+        assert literals.transform(table).tolist() == [[0, 0], [1, 0]]
+
+
 @given(st.data())
 def test_bits_say_what_transform_says(data):
     count = data.draw(st.integers(1, 200))

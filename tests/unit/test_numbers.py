@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mictree._support.checks import MOST_SPLITS, as_fraction, check_count, check_size
-from mictree.growers.rules import ExactSum
+from mictree.growers.generic_loop import ExactSum
 from mictree.optimal.result import repeat_last, smallest_size
 from mictree.problems.table import _halves, _total, over_subcubes
 
@@ -52,6 +52,12 @@ def test_counts(count):
     assert check_count(count, "depth") == count
     with pytest.raises(ValueError, match=f"depth must be an integer of at least 0; got {~count}"):
         check_count(~count, "depth")
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 1.0, "1", None])
+def test_what_is_no_count(value):
+    with pytest.raises(ValueError, match="depth must be an integer of at least 0"):
+        check_count(value, "depth")
 
 
 @given(st.integers(0, MOST_SPLITS))
