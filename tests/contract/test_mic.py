@@ -122,10 +122,16 @@ def test_a_learner_must_test_variables_of_the_problem(problem):
         mt.mic(lambda p, size: mt.Tree.build(["other"], ("other", 0, 1) if size else 0), problem, 2)
 
 
-@pytest.mark.parametrize("rule", ["topdown", None, 3, mt.Tree.build(["a"], 0)])
+@pytest.mark.parametrize("rule", [None, 3, mt.Tree.build(["a"], 0)])
 def test_a_rule_must_be_callable(problem, rule):
-    with pytest.raises(TypeError, match="grower or a callable"):
+    with pytest.raises(TypeError, match="a grower, a name or a callable"):
         mt.mic(rule, problem, 2)
+
+
+def test_a_rule_may_be_a_name(problem):
+    assert mt.mic("bestfirst", problem, 4).mic == mt.mic(mt.BestFirst(), problem, 4).mic
+    with pytest.raises(ValueError, match="one of topdown, bestfirst, id3, or a grower; got 'top'"):
+        mt.mic("top", problem, 4)
 
 
 @pytest.mark.parametrize("max_size", [0, -1, 2.5, True, "3", None])
