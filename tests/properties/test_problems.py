@@ -197,3 +197,8 @@ def test_a_branch_below_a_restriction_that_cannot_occur():
     for name in ("x1", "x2"):
         with pytest.raises(ValueError, match="can occur"):
             problem.branch_probability({"x1": 1}, name)
+
+
+def test_a_split_has_two_sides_that_can_occur():
+    problem = mt.TableProblem([0, 1, 0, 1], [0.5, 0.5, 0, 0])  # x2 is always 0
+    assert problem.splits(problem.root()).variables.tolist() == [0]
