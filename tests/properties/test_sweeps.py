@@ -298,6 +298,7 @@ def test_worst_cases_are_about_one_growth(ties):
         (lambda: grid(3, 3, ()), "at least one"),
         (lambda: grid(3, 3, 0.5), "sequence"),
         (lambda: grid(3, 3).problem(20), "from 1 to 19; got 20"),
+        (lambda: grid(3, 3).problem(0), "from 1 to 19; got 0"),
         (lambda: mt.sweep(grid(3, 3), 0), "at least 1"),
         (lambda: mt.sweep(grid(3, 3), 5, []), "at least one grower"),
         (lambda: mt.sweep(grid(3, 3), 5, out="x.csv"), ".parquet"),
