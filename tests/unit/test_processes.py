@@ -14,7 +14,7 @@ import mictree as mt
 from mictree._support import jit as _jit
 from mictree.families.family import grid
 
-TIMEOUT = 120  # seconds; a child that waits for its parent's threads waits for ever
+TIMEOUT = 300  # seconds; a child that waits for its parent's threads waits for ever
 
 SCRIPT = """
 import multiprocessing
@@ -57,6 +57,8 @@ def gather(kind, method, folders):
 if __name__ == "__main__":
     kind, method, folder = sys.argv[1:]
     before = work(Path(folder))
+    if kind == "none":
+        sys.exit()
     after = [*gather(kind, method, 3 * [Path(folder)]), work(Path(folder))]
     assert [errors for _, errors in after] == 4 * [before[1]]
     written = [pl.read_parquet(path) for path in Path(folder).glob("*.parquet")]
@@ -70,6 +72,8 @@ if __name__ == "__main__":
 def script(tmp_path_factory):
     path = tmp_path_factory.mktemp("processes") / "script.py"
     path.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
+    # compiling may take longer than any wait
+    subprocess.run([sys.executable, str(path), "none", "-", str(path.parent)], check=True)
     return path
 
 

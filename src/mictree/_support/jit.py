@@ -48,10 +48,10 @@ def run(kernel: Any, count: int, work: float, *arguments: Any) -> None:
     threads end with the call, so a process may fork, and several may call at once: see decision
     0015.
     """
-    kernel(0, 0, *arguments)  # compiled in this thread: in another, Ctrl-C would have to wait
     if work < PARALLEL_WORK or CORES == 1:
         kernel(0, count, *arguments)
         return
+    kernel(0, 0, *arguments)  # compiled in this thread: in another, Ctrl-C would have to wait
     step = max(1, -(-count // (PIECES * CORES)))
     with ThreadPoolExecutor(CORES) as pool:
         calls = pool.map(
