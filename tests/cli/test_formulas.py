@@ -162,12 +162,6 @@ def test_an_error_is_one_line(words, message):
     assert not done.stdout
 
 
-def test_a_closed_pipe_is_no_error():
-    pipe = f"{sys.executable} -m mictree grow '{EXAMPLE}' | head -1"
-    done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)
-    assert "Traceback" not in done.stderr
-
-
 def test_ctrl_c_is_one_line(tmp_path):
     out = tmp_path / "mic.parquet"
     words = ["sweep", "--variables", "36", "--out", str(out)]
