@@ -220,20 +220,23 @@ class _Search:
                 tree, error = polished.tree(self.budgets), polished.errors[-1]
 
     def _bound(self, end: float) -> None:
-        """Spend the rest of the time on lower bounds, each size its share of what is left.
+        """Spend the rest of the time on lower bounds, on the loosest one until it takes too long.
 
         A bound grows by half, from next to nothing, then by a quarter of the gap: a question takes
         longer the more it asks, and brings nothing if time runs out.
         """
-        open_sizes = self._open_sizes()
-        for number, size in enumerate(open_sizes):
+        late: set[int] = set()
+        while open_sizes := [size for size in self._open_sizes() if size not in late]:
             now = time.monotonic()
-            self.asking.deadline = now + (end - now) / (len(open_sizes) - number)
+            self.asking.deadline = now + (end - now) / len(open_sizes)
+            size = min(open_sizes, key=lambda size: self.lower[size] / self.upper[size])
             self._carry_over(size)
-            while (gap := self.upper[size] - self.lower[size]) > 0:
-                step = min(max(self.lower[size] // 2, self.upper[size] // 32), gap // 4)
-                if not self._ask(size, self.lower[size] + max(1, step)):
-                    break
+            lower, upper = self.lower[size], self.upper[size]
+            if lower == upper:
+                continue
+            step = max(1, min(max(lower // 2, upper // 32), (upper - lower) // 4))
+            if not self._ask(size, lower + step):
+                late.add(size)
 
     def _shares(self) -> CertifiedErrors:
         """Both bounds as shares of the whole weight.
