@@ -60,7 +60,8 @@ def _report(error: "sys.UnraisableHookArgs") -> None:
     """Answer a Ctrl-C that C code cannot pass on; print other errors as usual."""
     if error.exc_type is KeyboardInterrupt:
         _leave()
-    sys.__unraisablehook__(error)
+    if not _pressed:  # objects that Ctrl-C left half made fail again when they are deleted
+        sys.__unraisablehook__(error)
 
 
 def _leave() -> None:
