@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,6 @@ from hypothesis import assume, given, settings
 from sklearn.base import clone
 
 import mictree as mt
-from mictree._support.first_class import fingerprint
-from mictree.growers.functions import rule_fingerprint
 from mictree.growers.rules import RULES, TIES, Grower, Growth
 from mictree.problems import Problem
 from mictree.problems.sample import SampleProblem
@@ -87,19 +86,12 @@ def test_a_replaced_priority_counts(monkeypatch):
     assert splits_of(mt.TopDown().grow(data, 8)) == splits_of(Inverse().grow(data, 8))
 
 
-def test_sweep_refuses_what_it_cannot_compile():
+def test_sweep_takes_rules_with_attributes():
     family = mt.families.grid(2, 2)
-    for rule, reason in [
-        (Power(2), "numba cannot compile it"),
-        (mt.TopDown(lambda q: float(Fraction(q) * Fraction(1 - q))), "numba cannot compile it"),
-        (mt.TopDown(broken), "raises ZeroDivisionError"),
-    ]:
-        with pytest.raises(ValueError, match="a sweep needs a compiled") as refusal:
-            mt.sweep(family, 4, [mt.TopDown(), rule])
-        assert repr(rule) in str(refusal.value)
-        assert reason in str(refusal.value)
-    with pytest.raises(ValueError, match="a sweep needs a compiled priority"):
-        mt.sweep.worst(family, Power(2), 4)
+    frame = mt.sweep(family, 4, [Power(2)])
+    expected = [mt.mic(Power(2), family.problem(member), 4).mic for member in range(1, 6)]
+    np.testing.assert_allclose(frame["mic"].to_list(), expected, atol=1e-14)
+    assert mt.sweep.worst(family, Power(2), 4, count=1)[0].growth.rule == Power(2)
 
 
 def broken(rate):
@@ -256,16 +248,64 @@ def test_errors_of_own_functions_reach_the_user():
             mt.TopDown(broken).grow(problem, 9)
 
 
-def test_fingerprints_change_with_the_code():
-    def made(factor):
-        return lambda rate: factor * rate * (1 - rate)
+FACTOR = 1.0
+TABLE = tuple(float(number * 7 % 10) for number in range(10))
 
-    assert fingerprint(made(2)) == fingerprint(made(2))
-    assert fingerprint(made(2)) != fingerprint(made(3))
-    assert fingerprint(lambda rate: rate) != fingerprint(lambda rate: 2 * rate)
-    assert fingerprint(made([2])) is None
-    rules = [Cautious(), Cautious(own_gini), HandTopDown(), Inverse()]
-    assert len({rule_fingerprint(rule) for rule in rules}) == 4
+
+class ReadsGlobal(Grower):
+    def priority(self, reach, gain, born):
+        return sum([FACTOR * born for _ in range(2)]) + gain
+
+
+class RunsOut(Grower):
+    def priority(self, reach, gain, born):
+        return TABLE[born]
+
+
+class Wraps(Grower):
+    def priority(self, reach, gain, born):
+        return -(3**born)
+
+
+class Defaults(Grower):
+    def priority(self, reach, gain, born, factor=2.0, *, other=1.0):
+        return factor * born + other * gain
+
+
+class OwnGrow(mt.TopDown):
+    def grow(self, problem, max_size):
+        return mt.BestFirst().grow(problem, max_size)
+
+
+def test_own_functions_compute_what_python_computes(monkeypatch):
+    """Compiled they would keep old globals, lose errors and wrap integers around."""
+    family = mt.families.grid(2, 3)
+
+    def swept(rule):
+        return mt.sweep(family, 40, [rule])["mic"].to_list()
+
+    def one_by_one(rule):
+        members = range(1, len(family) + 1)
+        return [mt.mic(rule, family.problem(member), 40).mic for member in members]
+
+    for factor in (1.0, -1.0):
+        monkeypatch.setattr(sys.modules[__name__], "FACTOR", factor)
+        curves = [ReadsGlobal().grow(problem, 12).errors for problem in PROBLEMS]
+        for curve in curves[1:]:
+            np.testing.assert_allclose(curve, curves[0], atol=1e-12)
+        np.testing.assert_allclose(swept(ReadsGlobal()), one_by_one(ReadsGlobal()), atol=1e-12)
+    for rule in (Wraps(), Defaults()):
+        np.testing.assert_allclose(swept(rule), one_by_one(rule), atol=1e-12)
+        curves = [rule.grow(problem, 12).errors for problem in PROBLEMS]
+        for curve in curves[1:]:
+            np.testing.assert_allclose(curve, curves[0], atol=1e-12)
+    for problem in PROBLEMS:
+        with pytest.raises(IndexError):
+            RunsOut().grow(problem, 12)
+    with pytest.raises(IndexError):
+        swept(RunsOut())
+    with pytest.raises(ValueError, match="has a grow of its own"):
+        swept(OwnGrow())
 
 
 def test_compare_honours_it():

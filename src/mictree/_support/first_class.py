@@ -1,29 +1,19 @@
-"""Python functions that kernels call by their addresses, compiled where numba can do so.
+"""Python functions that kernels call by their addresses.
 
-A function that numba cannot compile, or that computes something else once compiled, is called back
-in Python instead.
+The package's own functions are compiled. A user's function is called back in Python: compiled, it
+could lose errors, wrap integers around, or keep numbers that have changed since.
 """
 
 import ctypes
-import dis
-import hashlib
-import inspect
 import math
-import sys
-from collections.abc import Callable, Sequence
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
-import numba
 from numba.core.ccallback import CFunc
-from numba.core.errors import NumbaError
 
 from mictree._support.calls import c_function
 from mictree._support.kernel_cache import make_cache
-
-
-class NotCompiledError(Exception):
-    """Why a function cannot be compiled."""
 
 
 class Callback:
@@ -58,91 +48,25 @@ class Callback:
             raise self._error
 
 
-_compiled: dict[str | FunctionType, CFunc] = {}
+class Compiled:
+    """One of the package's own functions, compiled once in a process and kept on disk."""
+
+    _known: dict[FunctionType, CFunc] = {}  # noqa: RUF012
+
+    def __init__(self, function: FunctionType, signature: Any) -> None:
+        if function not in self._known:
+            # no error can leave compiled code: a division by 0 gives inf or nan there
+            options = {"nopython": True, "error_model": "numpy"}
+            made: Any = CFunc(function, (signature.args, signature.return_type), {}, options)
+            made._cache = make_cache(function)
+            made.compile()
+            self._known[function] = made
+        self.address = int(self._known[function].address)  # type: ignore[arg-type]  # untyped
+
+    def settle(self) -> None:
+        """Nothing was raised."""
 
 
-def compile_function(
-    function: Callable[..., Any], signature: Any, samples: Sequence[tuple[float, ...]]
-) -> CFunc:
-    """A function for kernels; refuses one that gives other numbers compiled than in Python.
-
-    ``samples`` are arguments to compare both at.
-    """
-    if not isinstance(function, FunctionType):
-        raise NotCompiledError(f"it is no plain function but {type(function).__name__}")
-    # our own functions do not change while a process runs, and looking at them takes time
-    key = function if function.__module__.startswith("mictree.") else fingerprint(function)
-    if key is None or key not in _compiled:
-        made = _compile(function, signature)
-        _compare(function, made, samples)
-        if key is None:
-            return made
-        _compiled[key] = made
-    return _compiled[key]
-
-
-def _compile(function: FunctionType, signature: Any) -> CFunc:
-    if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(function)):
-        raise NotCompiledError("it may raise an error, which compiled code would lose")
-    # no error can leave compiled code: a division by 0 gives inf or nan there
-    options = {"nopython": True, "error_model": "numpy"}
-    made: Any = CFunc(function, (signature.args, signature.return_type), {}, options)
-    if function.__module__.startswith("mictree."):
-        made._cache = make_cache(function)
-    try:
-        made.compile()
-    except NumbaError as error:
-        told = " ".join(str(error).split())
-        raise NotCompiledError(f"numba cannot compile it: {told[:300]}") from error
-    return made
-
-
-def _compare(function: FunctionType, made: CFunc, samples: Sequence[tuple[float, ...]]) -> None:
-    for sample in samples:
-        try:
-            plain = float(function(*sample))
-        except Exception as error:
-            raise NotCompiledError(f"it raises {error!r} at {sample}") from error
-        compiled = made.ctypes(*sample)
-        if not math.isclose(plain, compiled, rel_tol=1e-12) and plain == plain:
-            raise NotCompiledError(f"compiled it gives {compiled} at {sample} instead of {plain}")
-
-
-def fingerprint(function: Any) -> str | None:
-    """A digest that changes with what a function computes; None where that cannot be told.
-
-    It covers the code, its constants and defaults, and the numbers, texts, modules and functions
-    that it finds outside.
-    """
-    try:
-        told = repr((sys.version_info[:2], numba.__version__, _describe(function, ())))
-    except _Unknown:
-        return None
-    return hashlib.sha256(told.encode()).hexdigest()
-
-
-class _Unknown(Exception):
-    """A value that may change without a trace."""
-
-
-def _describe(value: Any, above: tuple[Any, ...]) -> Any:
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
-        return type(value).__name__, repr(value)
-    if isinstance(value, tuple | frozenset):
-        return [_describe(part, above) for part in value]
-    if isinstance(value, ModuleType):
-        return value.__name__, getattr(value, "__version__", "")
-    if isinstance(value, BuiltinFunctionType | type) and value.__module__ in ("builtins", "math"):
-        return value.__module__, value.__qualname__
-    if isinstance(value, CodeType):
-        constants = [_describe(constant, above) for constant in value.co_consts]
-        return value.co_code.hex(), constants, value.co_names, value.co_varnames
-    if not isinstance(value, FunctionType):
-        raise _Unknown
-    if value in above:
-        return "itself"
-    above = (*above, value)
-    outside = inspect.getclosurevars(value)
-    found = {**outside.nonlocals, **outside.globals, **outside.builtins}
-    parts = [(name, _describe(found[name], above)) for name in sorted(found)]
-    return _describe(value.__code__, above), _describe(value.__defaults__ or (), above), parts
+def is_own(function: Any) -> bool:
+    """Whether a function is the package's own."""
+    return isinstance(function, FunctionType) and function.__module__.startswith("mictree.")

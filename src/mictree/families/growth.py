@@ -26,9 +26,9 @@ from mictree.families.growth_kernel import (
 )
 from mictree.growers.functions import (
     check_refused,
-    compiled_impurity,
-    compiled_priority,
     criterion_code,
+    kernel_impurity,
+    kernel_priority,
 )
 from mictree.growers.rules import TIES, Grower
 from mictree.growers.ties import least_tied
@@ -63,13 +63,14 @@ def best_splits(built: FamilyGraph, program: Program, criterion: Criterion) -> B
     )
     leads = _leads(built) if criterion == "minority" else np.empty(0)
     refused = np.zeros(3)
-    impurity = compiled_impurity(criterion)
+    impurity = kernel_impurity(criterion)
     rates = _Rates(
         criterion_code(criterion), impurity.address,
         built.negative_rate, built.positive_rate, built.term_chance, leads, refused,
     )  # fmt: skip
     edges = _edges(built, program)
     run(_best_splits, len(graph), STEPS * len(graph.low), edges, rates, best)
+    impurity.settle()
     check_refused(criterion, refused)
     return best
 
@@ -123,12 +124,13 @@ class FamilyGrowth:
         out = np.empty((len(members), 3))
         refused = np.zeros(2)
         seed = np.uint64(rule.with_seed().seed or 0)
-        priority = compiled_priority(rule)
+        priority = kernel_priority(rule)
         kernel_rule = Rule(priority.address, TIES.index(rule.ties), seed, refused)
         run(
             compare, len(members), STEPS * len(members) * self.max_size,
             members.start, self.max_size, kernel_rule, self._arrays, best, out,
         )  # fmt: skip
+        priority.settle()
         if refused[0]:
             value = float(refused[1])
             raise ValueError(f"a priority must be a number; {rule!r} gave {value!r}")

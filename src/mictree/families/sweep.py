@@ -15,7 +15,6 @@ import polars as pl
 from mictree import __version__
 from mictree._support.checkpoints import KeptRows, Partial, resumable
 from mictree._support.checks import check_size
-from mictree._support.first_class import NotCompiledError
 from mictree._support.parquet import as_parquet
 from mictree._support.versions import code_version, library_versions
 from mictree.excess import MicResult, against
@@ -23,7 +22,7 @@ from mictree.families.family import Family
 from mictree.families.graph import build, member_terms
 from mictree.families.growth import FamilyGrowth, best_splits
 from mictree.families.growth_kernel import BestSplits
-from mictree.growers.functions import compiled_impurity, compiled_priority, rule_fingerprint
+from mictree.growers.functions import is_built_in
 from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule
 from mictree.impurity import name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
@@ -284,16 +283,11 @@ def _read_rules(rules: Sequence[Grower | str]) -> list[Grower]:
     for rule in growers:
         if not isinstance(rule, Grower):
             raise TypeError(f"a rule must be a grower or a name; got {type(rule).__name__}")
-        what = "priority"
-        try:
-            compiled_priority(rule)
-            what = "criterion"
-            compiled_impurity(rule.criterion)
-        except NotCompiledError as error:
+        if type(rule).grow is not Grower.grow:
             raise ValueError(
-                f"a sweep needs a compiled {what}; that of {rule!r} is not: {error}. Grow it on "
-                "each problem of the family instead"
-            ) from None
+                f"a sweep grows by a rule's priority and criterion; {rule!r} has a grow of its "
+                "own: call it on each problem of the family instead"
+            )
     return growers
 
 
@@ -313,8 +307,8 @@ def _details(family: Family, rules: Sequence[Grower]) -> dict[str, Any]:
         "libraries": library_versions(),
         # a family's name shows 12 digits of its biases
         "family": hashlib.sha256(repr(astuple(family)).encode()).hexdigest(),
-        # a rule whose code cannot be told is never continued
-        "rules": [rule_fingerprint(rule) or secrets.token_hex() for rule in rules],
+        # a sweep by a user's rule is never continued: what it computes may have changed
+        "rules": [None if is_built_in(rule) else secrets.token_hex() for rule in rules],
     }
 
 
