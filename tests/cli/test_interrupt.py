@@ -21,6 +21,7 @@ from mictree import __main__ as entry
 folder, every = sys.argv[1], int(sys.argv[2])
 sys.argv[1:3] = []
 parent = os.getpid()
+COMPILING = "mictree: compiling kernels, once on this machine ...\\n"
 calls = forks = 0
 wrong = []
 
@@ -38,7 +39,8 @@ def interrupt():
         return
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with open(path) as file:
-        found = status, file.read()
+        # another process may have renewed the folder of compiled kernels meanwhile
+        found = status, file.read().replace(COMPILING, "")
     if found != ((0, "") if late else (130, "mictree: interrupted\\n")):
         frame, stack = sys._getframe(1), []
         while frame is not None:
