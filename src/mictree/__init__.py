@@ -3,24 +3,24 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mictree.consistent import minimal_consistent_tree
-from mictree.formulas import Literal, ReadOnceDNF, Term
-from mictree.growers import ID3, BestFirst, Growth, GrowthStep, TopDown
+from mictree.optimal.consistent import minimal_consistent_tree
+from mictree.functions.read_once import Literal, ReadOnceDNF, Term
+from mictree.growers.rules import ID3, BestFirst, Growth, GrowthStep, TopDown
 from mictree.mic import MicResult, mic
 from mictree.optimal import OptimalTrees, optimal_errors, optimal_tree, optimal_trees
 from mictree.problems import FormulaProblem, Leaf, Problem, TableProblem
-from mictree.staircase import staircase_tree
+from mictree.optimal.staircase import staircase_tree
 from mictree.tree import Tree
 
 if TYPE_CHECKING:
     from mictree import families
-    from mictree.comparing import compare
-    from mictree.comparison import Comparison
-    from mictree.estimators import BestFirstClassifier, ID3Classifier, TopDownClassifier
-    from mictree.identify import identify_rule
-    from mictree.optimal_estimator import OptimalTreeClassifier
+    from mictree.comparison.run import compare
+    from mictree.comparison.result import Comparison
+    from mictree.estimators.greedy import BestFirstClassifier, ID3Classifier, TopDownClassifier
+    from mictree.comparison.growth_order import identify_rule
+    from mictree.estimators.optimal import OptimalTreeClassifier
     from mictree.problems.sample import SampleProblem
-    from mictree.sweeps import sweep
+    from mictree.families.sweep import sweep
 
 __version__ = "0.1.0"
 
@@ -62,16 +62,16 @@ __all__ = [
 
 # loaded on first use, as they bring scikit-learn, polars or numba with them
 _LAZY = {
-    "BestFirstClassifier": "mictree.estimators",
-    "Comparison": "mictree.comparison",
-    "ID3Classifier": "mictree.estimators",
-    "OptimalTreeClassifier": "mictree.optimal_estimator",
-    "TopDownClassifier": "mictree.estimators",
-    "compare": "mictree.comparing",
+    "BestFirstClassifier": "mictree.estimators.greedy",
+    "Comparison": "mictree.comparison.result",
+    "ID3Classifier": "mictree.estimators.greedy",
+    "OptimalTreeClassifier": "mictree.estimators.optimal",
+    "TopDownClassifier": "mictree.estimators.greedy",
+    "compare": "mictree.comparison.run",
     "SampleProblem": "mictree.problems.sample",
     "families": "mictree.families",
-    "identify_rule": "mictree.identify",
-    "sweep": "mictree.sweeps",
+    "identify_rule": "mictree.comparison.growth_order",
+    "sweep": "mictree.families.sweep",
 }
 
 

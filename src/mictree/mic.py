@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mictree._checks import check_size
-from mictree.growers import Grower
+from mictree._support.checks import check_size
+from mictree.growers.rules import Grower
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, optimal_errors
 from mictree.problems.base import Problem
 from mictree.tree import Tree

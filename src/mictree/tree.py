@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree.formulas import binary_matrix
+from mictree.functions.read_once import binary_matrix
 from mictree.impurity import CRITERIA, check_criterion, of_classes
 
 if TYPE_CHECKING:

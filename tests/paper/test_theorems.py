@@ -9,10 +9,14 @@ import pytest
 from flint import arb, fmpq
 
 import mictree as mt
-from mictree.experiments import balls, gains, inequalities, readings, two_terms
-from mictree.experiments.checks import Counterexample, Covered, Statement, require
-from mictree.experiments.enumeration import Enumeration, any_tree, as_table, right_path
-from mictree.experiments.theorems import STATEMENTS, verify
+from mictree.statements import balls
+from mictree.statements import gains
+from mictree.statements import inequalities
+from mictree.statements import readings
+from mictree.statements import two_terms
+from mictree.statements.checks import Counterexample, Covered, Statement, require
+from mictree.statements.enumeration import Enumeration, any_tree, as_table, right_path
+from mictree.statements.theorems import STATEMENTS, verify
 from tests import reference
 
 HALF = Fraction(1, 2)

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.formulas import as_formula
+from mictree.functions.read_once import as_formula
 from tests.strategies import FormulaCase, all_inputs, formula_cases, formula_text, formulas
 from tests.strategies import identifiers as any_identifiers
 

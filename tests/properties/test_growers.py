@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.growers import RULES, TIE_TOLERANCE, TIES
+from mictree.growers.rules import RULES, TIE_TOLERANCE, TIES
 from tests import reference
 from tests.reference.splits import candidates
 from tests.strategies import formula_cases, nested, table_cases

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree import lattice as lattices
-from mictree.optimal import formula as _formula  # noqa: F401  # solvers are imported lazily
-from mictree.optimal import minplus
-from mictree.optimal import table as _table  # noqa: F401
+from mictree.optimal.dynamic import lattice as lattices
+from mictree.optimal.dynamic import formula as _formula  # noqa: F401  # solvers are imported lazily
+from mictree.optimal.dynamic import minplus
+from mictree.optimal.dynamic import table as _table  # noqa: F401
 from tests.strategies import formula_cases, table_cases
 
 MEMORY = 2**30

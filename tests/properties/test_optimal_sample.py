@@ -16,8 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree._checks import TooLarge
-from mictree.optimal import CertifiedErrors, _asking, _table, sample
+from mictree._support.checks import TooLarge
+from mictree.optimal import CertifiedErrors
+from mictree.optimal.search import questions as _asking
+from mictree.optimal.search import table as _table
+from mictree.optimal.search import frontier as sample
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.recursive_samples import recursive_least_errors

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.growers import RULES, TIES
+from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 from mictree.problems import Problem
 from mictree.problems.sample import Limits, SampleProblem

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree import family_graph
-from mictree._draws import Draws
-from mictree.families import grid, up_to
-from mictree.family_graph import member_terms
-from mictree.family_growth import _draw
-from mictree.growers import RULES, TIES
+from mictree.families import graph as family_graph
+from mictree._support.draws import Draws
+from mictree.families.family import grid, up_to
+from mictree.families.graph import member_terms
+from mictree.families.growth import _draw
+from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
-from mictree.optimal.graph import Program, fill, perfect_sizes, row_starts
-from mictree.sweeps import formula_names, summarize
+from mictree.optimal.dynamic.program import Program, fill, perfect_sizes, row_starts
+from mictree.families.sweep import formula_names, summarize
 from tests.reference import any_bias_optimal, uniform_optimal
 
 SMALL = [grid(3, 3), grid(3, 2, (0.3, 0.6)), up_to(9), up_to(6, (0.25, 0.5, 0.9))]
@@ -203,8 +203,8 @@ def test_parquet_with_provenance(tmp_path):
 INTERRUPTED = """
 import sys, time
 import mictree as mt
-from mictree import sweeps
-from mictree.optimal import graph
+from mictree.families import sweep as sweeps
+from mictree.optimal.dynamic import program as graph
 
 graph.BATCH_UPDATES = 1
 sweeps.BLOCK = 50

@@ -16,7 +16,8 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
-from mictree import comparing, held_out
+from mictree.comparison import run as comparing
+from mictree.comparison import held_out
 from mictree.plotting import comparison as drawing
 from mictree.problems.labels import Coded
 from tests.datasets import monks, random_bits

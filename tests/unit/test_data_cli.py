@@ -10,8 +10,8 @@ from rich.status import Status
 from typer.testing import CliRunner
 
 from mictree.cli import app, data
-from mictree.comparing import Step
-from mictree.optimal.sample import Found
+from mictree.comparison.run import Step
+from mictree.optimal.search.frontier import Found
 from tests.datasets import random_bits
 
 EVIL = '<script>alert("x")</script>'

@@ -13,7 +13,7 @@ import mictree as mt
 from mictree.experiments import examples, finite_samples, histograms, sample_size
 from mictree.experiments.cache import Cache
 from mictree.experiments.samples import Rows, from_sklearn, learn
-from mictree.growers import TIES
+from mictree.growers.rules import TIES
 
 SMALL = finite_samples.Plan(
     (2, 3), rows=(30, 300), repetitions=2, test_rows=200, max_size=6, min_samples_split=20

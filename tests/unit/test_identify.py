@@ -8,7 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
-from mictree import identify
+from mictree.comparison import growth_order as identify
 
 WAYS = [(order, way) for order, (_, ways) in identify.ORDERS.items() for way in range(len(ways))]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mictree.data import Data
-from mictree.literals import MAX_CATEGORIES, choose_thresholds, encode
+from mictree.columns.data import Data
+from mictree.columns.literals import MAX_CATEGORIES, choose_thresholds, encode
 from mictree.problems.sample import SampleProblem
 
 pandas = pytest.importorskip("pandas")

@@ -118,7 +118,7 @@ def test_a_row_may_have_several_names():
     [
         "mictree.impurity",  # a module
         "mictree.impurity.entropy",  # a function in it
-        "mictree.optimal.minplus.relax",  # a module that the package need not have imported
+        "mictree.optimal.dynamic.minplus.relax",  # a module that the package need not have imported
         "mictree.Problem.reach",  # a method of a protocol
         "mictree.Tree.size",  # a property
         "mictree.Leaf.reach",  # a field with a slot

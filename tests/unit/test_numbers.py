@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mictree._checks import MOST_SPLITS, as_fraction, check_count, check_size
-from mictree.growers import ExactSum
-from mictree.optimal.base import repeat_last, smallest_size
+from mictree._support.checks import MOST_SPLITS, as_fraction, check_count, check_size
+from mictree.growers.rules import ExactSum
+from mictree.optimal.result import repeat_last, smallest_size
 from mictree.problems.table import sum_subcubes
 
 FLOATS = st.floats(-1e100, 1e100, allow_subnormal=False)

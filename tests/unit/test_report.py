@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from mictree.cli import app
 from mictree.experiments.cache import Cache
-from mictree.experiments.checks import Check
+from mictree.statements.checks import Check
 from mictree.experiments.examples import step_through
 from mictree.report.claims import Claim
 from mictree.report.figures import Picture

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from mictree.cli import app
-from mictree.experiments import theorems
-from mictree.experiments.checks import Counterexample, Covered, Statement
+from mictree.statements import theorems
+from mictree.statements.checks import Counterexample, Covered, Statement
 
 
 def fail(quick):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from mictree._partial import write_whole
-from mictree.growers import RULES, Grower
+from mictree._support.files import write_whole
+from mictree.growers.rules import RULES, Grower
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

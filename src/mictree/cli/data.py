@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from mictree._partial import write_whole
+from mictree._support.files import write_whole
 from mictree.cli.common import AsJson, check_drawing, check_output, print_json, print_parts, save
 from mictree.cli.fit import read_table
 
 if TYPE_CHECKING:
-    from mictree.comparing import Step
-    from mictree.comparison import Comparison
+    from mictree.comparison.run import Step
+    from mictree.comparison.result import Comparison
 
 LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
@@ -61,8 +61,8 @@ def data(
       mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
       mictree data iris.csv --target species --plot errors.svg --report iris.html
     """
-    from mictree.comparing import compare
-    from mictree.comparison import OPTIMAL
+    from mictree.comparison.run import compare
+    from mictree.comparison.result import OPTIMAL
 
     for name in learner:
         if name not in LEARNERS:

@@ -17,7 +17,7 @@ from mictree.cli.common import (
     show_number,
     working,
 )
-from mictree.growers import RULES, TIES
+from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def fit(
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
     """
-    from mictree import estimators
+    from mictree.estimators import greedy as estimators
 
     if rule not in RULES:
         raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")

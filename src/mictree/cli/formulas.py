@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from mictree._checks import check_size
+from mictree._support.checks import check_size
 from mictree.cli.common import (
     AsJson,
     Draw,
@@ -21,8 +21,8 @@ from mictree.cli.common import (
     show_number,
     working,
 )
-from mictree.formulas import ReadOnceDNF
-from mictree.growers import RULES, TIES, Grower
+from mictree.functions.read_once import ReadOnceDNF
+from mictree.growers.rules import RULES, TIES, Grower
 from mictree.impurity import CRITERIA
 from mictree.mic import MicResult, against
 from mictree.optimal import optimal_trees

@@ -19,15 +19,15 @@ from mictree.cli.common import (
     save,
     show_number,
 )
-from mictree.growers import RULES, TIES
+from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from mictree.families import Family
-    from mictree.sweeps import Progress as Report
-    from mictree.sweeps import Stage
+    from mictree.families.family import Family
+    from mictree.families.sweep import Progress as Report
+    from mictree.families.sweep import Stage
 
 
 def sweep(
@@ -72,8 +72,8 @@ def sweep(
       mictree sweep --terms 5 --literals 5 --bias 0.3 --bias 0.7 --ties last --ties lightest
       mictree sweep --variables 30 --rule topdown --max-size 50
     """
-    from mictree.sweeps import summarize
-    from mictree.sweeps import sweep as run
+    from mictree.families.sweep import summarize
+    from mictree.families.sweep import sweep as run
 
     family = _family(terms, literals, variables, bias)
     rules = [make_rule(name, criterion, tie, seed) for name in rule for tie in ties]

@@ -14,7 +14,7 @@ from rich.table import Table
 from mictree.cli.common import AsJson, print_json, print_parts
 
 if TYPE_CHECKING:
-    from mictree.experiments.checks import Check
+    from mictree.statements.checks import Check
 
 Quick = Annotated[bool, typer.Option("--quick", help="Smaller ranges, for a first look.")]
 Details = Annotated[
@@ -34,7 +34,7 @@ def verify(quick: Quick = False, details: Details = False, as_json: AsJson = Fal
       mictree verify --quick --details
       mictree verify --json > checks.json
     """
-    from mictree.experiments.theorems import verify as run_checks  # starts python-flint
+    from mictree.statements.theorems import verify as run_checks  # starts python-flint
 
     with _progress() as progress:
         checks = run_checks(quick, progress)

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 import mictree
-from mictree._partial import write_whole
+from mictree._support.files import write_whole
 
 LIBRARIES = ("numba", "numpy", "scikit-learn")
 # what these hold changes how a result is shown, never the result

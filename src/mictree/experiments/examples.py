@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from mictree.growers import BestFirst, TopDown
+from mictree.growers.rules import BestFirst, TopDown
 from mictree.optimal import optimal_errors, optimal_trees
 from mictree.problems import FormulaProblem
-from mictree.staircase import staircase_tree
+from mictree.optimal.staircase import staircase_tree
 from mictree.tree import Tree
 
 WORKED_EXAMPLE = "x1 & x2 | y1 & y2 & y3"

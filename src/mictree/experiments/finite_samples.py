@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from sklearn.tree import DecisionTreeClassifier
 
-from mictree._checks import TooLarge
+from mictree._support.checks import TooLarge
 from mictree.experiments.cache import Cache
 from mictree.experiments.samples import Rows, from_sklearn, learn
-from mictree.formulas import ReadOnceDNF
-from mictree.growers import BestFirst, Grower, TopDown
+from mictree.functions.read_once import ReadOnceDNF
+from mictree.growers.rules import BestFirst, Grower, TopDown
 from mictree.optimal import optimal_errors
 from mictree.problems import FormulaProblem
 from mictree.tree import Tree

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from mictree.experiments.cache import Cache
-from mictree.families import Family, grid
-from mictree.growers import TIES, BestFirst, TopDown
+from mictree.families.family import Family, grid
+from mictree.growers.rules import TIES, BestFirst, TopDown
 from mictree.mic import ROUNDING
-from mictree.sweeps import Stage, summarize, sweep
+from mictree.families.sweep import Stage, summarize, sweep
 
 SEED = 20210  # of ties="random"
 Progress = Callable[[str, float], None]  # what is being done, and the share of it that is

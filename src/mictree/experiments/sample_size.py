@@ -9,8 +9,8 @@ import polars as pl
 
 from mictree.experiments.cache import Cache
 from mictree.experiments.samples import Rows, learn
-from mictree.formulas import ReadOnceDNF
-from mictree.growers import BestFirst, Grower, TopDown
+from mictree.functions.read_once import ReadOnceDNF
+from mictree.growers.rules import BestFirst, Grower, TopDown
 from mictree.optimal import optimal_errors
 from mictree.problems import FormulaProblem
 

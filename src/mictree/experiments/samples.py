@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree.growers import Grower
+from mictree.growers.rules import Grower
 from mictree.problems import FormulaProblem
 from mictree.problems.sample import Limits, SampleProblem
 from mictree.tree import LEAF, Tree

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mictree._checks import check_size
-from mictree.optimal.base import DEFAULT_MEMORY_LIMIT, CertifiedErrors, OptimalTrees
+from mictree._support.checks import check_size
+from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, CertifiedErrors, OptimalTrees
 from mictree.problems.base import Problem
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
@@ -60,13 +60,13 @@ def optimal_trees(
         if max_depth is not None or time_limit is not None:
             raise ValueError("max_depth and time_limit are for data; formulas and tables have none")
         if isinstance(problem, FormulaProblem):
-            from mictree.optimal import formula
+            from mictree.optimal.dynamic import formula
 
             return formula.solve(problem, limit, exact, memory_limit, progress)
-        from mictree.optimal import table
+        from mictree.optimal.dynamic import table
 
         return table.solve(problem, limit, exact, memory_limit, progress)
-    from mictree.optimal import sample
+    from mictree.optimal.search import frontier as sample
 
     if not isinstance(problem, sample.SampleProblem):
         raise TypeError(

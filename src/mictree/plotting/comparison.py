@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from mictree.comparison import Comparison
+    from mictree.comparison.result import Comparison
 
 OPTIMAL = "#1A1A1A"
 # from Okabe and Ito's palette; markers and lines tell the learners apart without colour

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._checks import as_fraction
-from mictree.formulas import ReadOnceDNF, as_formula, check_names
+from mictree._support.checks import as_fraction
+from mictree.functions.read_once import ReadOnceDNF, as_formula, check_names
 from mictree.problems.base import EVEN, Leaf, Probability, Problem, Splits, settle
 
 # What is left of a term: the places of its literals' satisfaction probabilities among the distinct

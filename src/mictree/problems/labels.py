@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree.data import is_missing
+from mictree.columns.data import is_missing
 
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 

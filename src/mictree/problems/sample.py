@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._checks import as_fraction, check_count
-from mictree._packing import count_rows, pack_rows, sort_rows, valid_slots
-from mictree.data import Data
-from mictree.literals import Literals, encode
-from mictree.problems import _sample_kernels as kernels
+from mictree._support.checks import as_fraction, check_count
+from mictree.columns.packing import count_rows, pack_rows, sort_rows, valid_slots
+from mictree.columns.data import Data
+from mictree.columns.literals import Literals, encode
+from mictree.growers import data_kernel as kernels
 from mictree.problems.base import Grown, Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights
 

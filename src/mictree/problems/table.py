@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._checks import as_fraction
-from mictree.formulas import check_names
+from mictree._support.checks import as_fraction
+from mictree.functions.read_once import check_names
 from mictree.problems.base import EVEN, Leaf, Problem, Splits, settle
 
 MAX_VARIABLES = 16  # 3**16 subcubes, 43 million, is what memory holds

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mictree.experiments.checks import Check
+from mictree.statements.checks import Check
 from mictree.experiments.finite_samples import FiniteSamples, FiniteSetting
 from mictree.experiments.histograms import Spread
-from mictree.growers import TIES
+from mictree.growers.rules import TIES
 from mictree.report.results import Results
 
 VAST_MAJORITY = 0.95  # how we read "the vast majority" of formulas

@@ -14,7 +14,7 @@ from mictree import __version__
 from mictree.report.page import fill
 
 if TYPE_CHECKING:
-    from mictree.comparison import Comparison
+    from mictree.comparison.result import Comparison
 
 SVG_STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",

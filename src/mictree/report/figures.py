@@ -9,11 +9,11 @@ from typing import Any, Literal
 import matplotlib
 from matplotlib.figure import Figure
 
-from mictree._partial import write_whole
+from mictree._support.files import write_whole
 from mictree.experiments.finite_samples import FiniteSamples
 from mictree.experiments.histograms import Spread
 from mictree.experiments.sample_size import FOLLOWS, SampleSizes
-from mictree.growers import TIES
+from mictree.growers.rules import TIES
 from mictree.plotting.examples import draw_examples
 from mictree.plotting.finite_samples import draw_finite_samples
 from mictree.plotting.mic_histograms import draw_settings, draw_ties

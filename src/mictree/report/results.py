@@ -9,10 +9,10 @@ import numpy as np
 
 from mictree.experiments import finite_samples, histograms, sample_size
 from mictree.experiments.cache import Cache
-from mictree.experiments.checks import Check
+from mictree.statements.checks import Check
 from mictree.experiments.examples import Examples, SteppedGrowth, examples, stepped_growths
-from mictree.experiments.theorems import STATEMENTS, verify
-from mictree.growers import BestFirst, TopDown
+from mictree.statements.theorems import STATEMENTS, verify
+from mictree.growers.rules import BestFirst, TopDown
 from mictree.optimal import optimal_errors
 from mictree.problems import FormulaProblem
 from mictree.problems.sample import SampleProblem

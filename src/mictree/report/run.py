@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from mictree._partial import write_whole
+from mictree._support.files import write_whole
 from mictree.experiments.cache import Cache
 from mictree.report.claims import claims
 from mictree.report.figures import Picture, pictures

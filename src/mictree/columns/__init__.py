@@ -1,0 +1,1 @@
+"""What a table offers: columns of data, the tests on them, and their packed bits."""

@@ -1,0 +1,1 @@
+"""Any learner beside the optimal trees."""

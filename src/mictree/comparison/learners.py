@@ -1,0 +1,202 @@
+"""Any learner as one that makes a tree of a given size from a 0/1 matrix.
+
+Every learner gets the same literals and labels 0, 1, ...; what is adapted is only how it is told
+the size, and what would keep it from growing one plain tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mictree._support.checks import check_size
+from mictree.growers.rules import RULES, Grower
+from mictree.problems.sample import Limits, SampleProblem
+
+Bits = np.typing.NDArray[np.uint8]
+Codes = np.typing.NDArray[np.integer]
+Make = Callable[[Any, Any, int], Any]
+
+# One tree whose leaves say their majority: half as start, a full step, no penalty, no pruning.
+LIGHTGBM = {
+    "n_estimators": 1, "learning_rate": 1.0, "boost_from_average": False, "max_depth": -1,
+    "min_child_samples": 1, "min_child_weight": 0.0, "min_split_gain": 0.0, "reg_lambda": 0.0,
+    "reg_alpha": 0.0, "subsample": 1.0, "colsample_bytree": 1.0, "min_data_in_bin": 1,
+    "feature_pre_filter": False, "enable_bundle": False, "verbose": -1,
+}  # fmt: skip
+XGBOOST = {
+    "n_estimators": 1, "learning_rate": 1.0, "base_score": 0.5, "max_depth": 0,
+    "min_child_weight": 0.0, "gamma": 0.0, "reg_lambda": 0.0, "reg_alpha": 0.0, "subsample": 1.0,
+    "colsample_bytree": 1.0, "tree_method": "hist",
+}  # fmt: skip
+NAMES = (*RULES, "sklearn", "lightgbm", "xgboost")
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A learner with a name: predictions by trees of size 0, 1, 2, ..."""
+
+    name: str
+    learner: Any  # a Grower, an estimator, or a callable (X, y, size)
+    max_depth: int | None = None
+
+    def check(self, classes: int) -> None:
+        """Refuse a learner that cannot make trees for so many classes."""
+        if not isinstance(self.learner, Grower):
+            self._maker(classes)
+
+    def predictions(self, bits: Bits, codes: Codes, max_size: int, others: Bits) -> Iterator[Codes]:
+        """For each size from 0: the labels that it gives other rows than those it learns from."""
+        classes = int(codes.max()) + 1
+        majority = np.bincount(codes).argmax()  # a lone leaf, which many cannot be asked for
+        yield np.full(len(others), majority)
+        if isinstance(self.learner, Grower):
+            problem = SampleProblem(bits, codes, limits=Limits(max_depth=self.max_depth))
+            growth = self.learner.grow(problem, max_size)
+            for size in range(1, max_size + 1):
+                yield growth.tree(size).predict(others)
+            return
+        make = self._maker(classes)
+        for size in range(1, max_size + 1):
+            model = make(bits, codes, size)
+            if not hasattr(model, "predict"):
+                raise TypeError(
+                    f"a learner must return something that predicts; {self.name} gave "
+                    f"{type(model).__name__}"
+                )
+            yield self._read(model.predict(others), len(others), classes)
+
+    def _read(self, predicted: Any, rows: int, classes: int) -> Codes:
+        labels = np.asarray(predicted)
+        if labels.shape != (rows,):
+            raise ValueError(
+                f"a learner must predict one label a row; {self.name} gave the shape "
+                f"{labels.shape} for {rows} rows"
+            )
+        known = np.isin(labels, np.arange(classes))
+        if not known.all():
+            raise ValueError(
+                f"a learner must predict the labels it learned from, 0 to {classes - 1}; "
+                f"{self.name} gave {labels[~known][0]!r}"
+            )
+        return labels
+
+    def _maker(self, classes: int) -> Make:
+        learner = self.learner
+        if not hasattr(learner, "get_params"):
+            return learner
+        library = type(learner).__module__.partition(".")[0]
+        settings = _settings(learner, library, self.name)
+        if library in ("lightgbm", "xgboost") and classes > 2:
+            raise ValueError(
+                f"a learner must grow one tree; {self.name} grows one for each of {classes} classes"
+            )
+        deep = {}
+        if self.max_depth is not None:
+            if "max_depth" not in learner.get_params():
+                raise ValueError(
+                    f"a learner must have max_depth to be told it; {self.name} has none"
+                )
+            deep = {"max_depth": self.max_depth}
+
+        def make(X: Any, y: Any, size: int) -> Any:
+            from sklearn.base import clone
+
+            model: Any = clone(learner)
+            return model.set_params(**settings(size) | deep).fit(X, y)
+
+        return make
+
+
+def _settings(learner: Any, library: str, name: str) -> Callable[[int], dict[str, Any]]:
+    """What an estimator is told to make one tree of a size."""
+    known = learner.get_params()
+    if library == "lightgbm":
+        return lambda size: LIGHTGBM | {"num_leaves": size + 1}
+    if library == "xgboost":
+        policy = known.get("grow_policy") or "lossguide"
+        # level by level needs a depth that allows the size
+        deep = {} if policy == "lossguide" else {"max_depth": 30}
+        return lambda size: XGBOOST | deep | {"max_leaves": size + 1, "grow_policy": policy}
+    seeded = {"random_state": 0} if known.get("random_state", 0) is None else {}
+    if "max_size" in known:
+        return lambda size: seeded | {"max_size": size}
+    if "max_leaf_nodes" in known:
+        return lambda size: seeded | {"max_leaf_nodes": size + 1}
+    raise ValueError(
+        "an estimator must have max_size, max_leaf_nodes, num_leaves or max_leaves to be told its "
+        f"size; {name} has none: pass a callable (X, y, size) that returns a fitted model"
+    )
+
+
+def read_peers(learners: Any, max_depth: int | None = None) -> tuple[Peer, ...]:
+    """Learners by name, from a mapping, a sequence or a single one."""
+    if isinstance(learners, Mapping):
+        named = [(str(name), _peer(learner)) for name, learner in learners.items()]
+        return tuple(Peer(name, peer.learner, max_depth) for name, peer in named)
+    if isinstance(learners, str) or not isinstance(learners, Sequence):
+        learners = [learners]
+    peers: list[Peer] = []
+    for peer in map(_peer, learners):
+        uses = sum(other.name.partition(" #")[0] == peer.name for other in peers)
+        name = f"{peer.name} #{uses + 1}" if uses else peer.name
+        peers.append(Peer(name, peer.learner, max_depth))
+    return tuple(peers)
+
+
+def _peer(learner: Any) -> Peer:
+    if isinstance(learner, str):
+        return Peer(learner, _by_name(learner))
+    if isinstance(learner, type):
+        raise TypeError(f"a learner must be an instance, not a class; got {learner.__name__}")
+    if isinstance(learner, Grower):
+        return Peer(_short(learner), learner)
+    if hasattr(learner, "fit") and hasattr(learner, "predict") and hasattr(learner, "get_params"):
+        return Peer(type(learner).__name__, learner)
+    if callable(learner):
+        return Peer(getattr(learner, "__name__", repr(learner)), learner)
+    raise TypeError(
+        "a learner must be a rule, an estimator or a callable (X, y, size); "
+        f"got {type(learner).__name__}"
+    )
+
+
+def _short(grower: Grower) -> str:
+    """A rule with what differs from the default."""
+    plain = type(grower)()
+    told = [
+        f"{name}={getattr(grower, name)}"
+        for name in ("criterion", "ties", "seed")
+        if getattr(grower, name) != getattr(plain, name)
+    ]
+    return f"{type(grower).__name__}({', '.join(told)})" if told else type(grower).__name__
+
+
+def _by_name(name: str) -> Any:
+    if name in RULES:
+        return RULES[name]()
+    if name == "sklearn":
+        from sklearn.tree import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(criterion="entropy", random_state=0)
+    if name in ("lightgbm", "xgboost"):
+        from importlib import import_module
+
+        try:
+            module = import_module(name)
+        except ImportError:
+            raise ValueError(f"{name} must be installed to be compared; it is not") from None
+        kind = module.LGBMClassifier if name == "lightgbm" else module.XGBClassifier
+        return kind(n_jobs=1, random_state=0)
+    raise ValueError(f"a learner must be one of {', '.join(NAMES)}; got {name!r}")
+
+
+def check_max_size(max_size: int) -> int:
+    """A largest size to compare up to."""
+    limit = check_size(max_size)
+    if limit == 0:
+        raise ValueError("trees are compared at sizes 1 to max_size; max_size must be at least 1")
+    return limit

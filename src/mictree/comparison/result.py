@@ -1,0 +1,243 @@
+"""Learners beside the optimal trees on a data set: the numbers, and how they are told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mictree.comparison.held_out import HeldOut
+from mictree.mic import ROUNDING
+from mictree.optimal import CertifiedErrors
+from mictree.optimal.search.frontier import SampleOptimalTrees
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+OPTIMAL = "optimal"
+CLEAR = 2.0  # a difference of so many standard errors is called clear
+
+FloatArray = np.typing.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Learners beside the optimal trees, by size from 0 to ``max_size``.
+
+    Attributes
+    ----------
+    names : of the learners
+    optimal_errors : least training errors, with ``lower``, ``upper`` and ``proved``
+    training_errors : for each learner, index = size
+    held_out : for each learner and "optimal"; empty without cross-validation
+    unproved_folds : by size, the share of folds whose optimal tree is only the best one found
+    rows, literals, classes : of the data set
+    cv, repeats : folds of one cross-validation, and how often it was done
+    optimal_trees : the trees themselves
+    """
+
+    names: tuple[str, ...]
+    optimal_errors: CertifiedErrors
+    training_errors: dict[str, FloatArray]
+    held_out: dict[str, HeldOut]
+    unproved_folds: FloatArray
+    rows: int
+    literals: int
+    classes: tuple[Any, ...]
+    cv: int
+    repeats: int
+    optimal_trees: SampleOptimalTrees = field(repr=False)
+
+    @property
+    def max_size(self) -> int:
+        """The largest size."""
+        return len(self.optimal_errors) - 1
+
+    @property
+    def proved(self) -> bool:
+        """Whether every optimal training error is proved."""
+        return bool(self.optimal_errors.proved.all())
+
+    def excess(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """A learner's training error above the optimum: the least and the most it can be."""
+        errors = self.training_errors[name]
+        upper = np.minimum(self.optimal_errors.upper, errors)  # it found a tree as well
+        return errors - upper, np.maximum(errors - self.optimal_errors.lower, 0)
+
+    def mic(self, name: str) -> tuple[float, float]:
+        """The mean excess over sizes from 1: equal numbers where all is proved."""
+        least, most = self.excess(name)
+        return float(least[1:].mean()), float(most[1:].mean())
+
+    def verdicts(self, name: str) -> list[str]:
+        """By size: whether the optimal tree errs less on held-out rows than the learner's.
+
+        "better" and "worse" are clear differences, of two standard errors; else it is "same" where
+        all folds agree, and "unclear".
+        """
+        apart, spread = self.held_out[name].less(self.held_out[OPTIMAL])
+        found = []
+        for difference, error in zip(apart, spread, strict=True):
+            if abs(difference) <= ROUNDING and error <= ROUNDING:
+                found.append("same")
+            elif abs(difference) <= CLEAR * error:
+                found.append("unclear")
+            else:
+                found.append("better" if difference > 0 else "worse")
+        return found
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """A polars frame with a row for each learner and size; "optimal" is one of them."""
+        import polars
+
+        rows = [row for name in (OPTIMAL, *self.names) for row in self._rows(name)]
+        texts = {"learner": polars.String, "size": polars.Int64, "proved": polars.Boolean}
+        kinds = {
+            name: texts.get(name, polars.String if name == "optimal_is" else polars.Float64)
+            for name in rows[0]
+        }
+        return polars.DataFrame(rows, schema=kinds)
+
+    def _rows(self, name: str) -> Iterator[dict[str, Any]]:
+        own = name == OPTIMAL
+        errors = self.optimal_errors.upper if own else self.training_errors[name]
+        least, most = (0 * errors, 0 * errors) if own else self.excess(name)
+        verdicts: list[Any] = [None] * len(errors)
+        apart = spread = held = np.full(len(errors), math.nan)
+        if self.held_out:
+            held = self.held_out[name].mean
+            if not own:
+                apart, spread = self.held_out[name].less(self.held_out[OPTIMAL])
+                verdicts = list(self.verdicts(name))
+        for size in range(len(errors)):
+            yield {
+                "learner": name,
+                "size": size,
+                "training_error": float(errors[size]),
+                "optimal_lower": float(self.optimal_errors.lower[size]),
+                "optimal_upper": float(self.optimal_errors.upper[size]),
+                "proved": bool(self.optimal_errors.proved[size]),
+                "excess_least": float(least[size]),
+                "excess_most": float(most[size]),
+                "held_out_error": _known(held[size]),
+                "held_out_above_optimal": _known(apart[size]),
+                "standard_error": _known(spread[size]),
+                "optimal_is": verdicts[size],
+            }
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, "", *self._table(), "", *self.summary])
+
+    @property
+    def summary(self) -> list[str]:
+        """The MIC of each learner, and where the optimal tree is worth it."""
+        lines = []
+        for name in self.names:
+            least, most = self.mic(name)
+            shown = f"= {least:.4g}" if self.proved else f"between {least:.4g} and {most:.4g}"
+            lines.append(f"{name}: MIC({self.max_size}) {shown}")
+        return lines + self.worth_it
+
+    @property
+    def title(self) -> str:
+        """The data set and the tests, in a line."""
+        counts = f"{_count(self.rows, 'row')}, {_count(self.literals, 'literal')}, "
+        counts += _count(len(self.classes), "class", "es")
+        if not self.held_out:
+            return counts
+        often = "" if self.repeats == 1 else f", {self.repeats} times"
+        return f"{counts}; held-out error by {self.cv}-fold cross-validation{often}"
+
+    def tree_title(self, size: int) -> str:
+        """What the tree of a size is: optimal only where that is proved."""
+        most = f"of at most {_count(size, 'split')}"
+        if self.optimal_errors.proved[size]:
+            return f"optimal tree {most}"
+        return f"best tree found {most}, not proved optimal"
+
+    @property
+    def worth_it(self) -> list[str]:
+        """One line for each learner: at which sizes the optimal tree errs less on new rows."""
+        lines = []
+        for name in self.names if self.held_out else ():
+            found = self.verdicts(name)
+            parts = [
+                f"{what} at size {_spans(found, what)}"
+                for what in ("better", "worse")
+                if what in found[1:]
+            ]
+            text = "; ".join(parts) or "no clear difference at any size"
+            lines.append(f"on held-out rows the optimal tree against {name}: {text}")
+        if self.unproved_folds.any():
+            first = int(np.argmax(self.unproved_folds > 0))
+            lines.append(
+                f"from size {first} on some folds' optimal trees are only the best found in time"
+            )
+        return lines
+
+    def columns(self) -> list[str]:
+        """The heads of ``cells``."""
+        heads = ["size", "optimal", *(["held-out"] if self.held_out else [])]
+        for name in self.names:
+            heads += [name, "excess", *(["held-out"] if self.held_out else [])]
+        return heads
+
+    def cells(self, size: int) -> list[str]:
+        """One line of the table: training error, excess and held-out error of each learner.
+
+        A star marks a held-out error that the optimal tree's is clearly below, a plus one that it
+        is clearly above.
+        """
+        errors = self.optimal_errors
+        cells = [str(size), f"{errors.upper[size]:.4f}"]
+        if not errors.proved[size]:
+            cells[1] = f"{errors.lower[size]:.4f}..{errors.upper[size]:.4f}"
+        if self.held_out:
+            cells.append(f"{self.held_out[OPTIMAL].mean[size]:.4f}")
+        for name in self.names:
+            least, most = (ends[size] for ends in self.excess(name))
+            cells.append(f"{self.training_errors[name][size]:.4f}")
+            proved = errors.proved[size]
+            cells.append(f"{least:.4f}" if proved else f"{least:.4f}..{most:.4f}")
+            if self.held_out:
+                mark = {"better": "*", "worse": "+"}.get(self.verdicts(name)[size], " ")
+                cells.append(f"{self.held_out[name].mean[size]:.4f}{mark}")
+        return cells
+
+    def _table(self) -> list[str]:
+        lines = [self.columns(), *(self.cells(size) for size in range(self.max_size + 1))]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+        return [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            for line in lines
+        ]
+
+    def plot(self, figure: Figure | None = None) -> Figure:
+        """Draw training and held-out errors against size, side by side."""
+        from mictree.plotting.comparison import draw_comparison
+
+        return draw_comparison(figure, self)
+
+
+def _count(number: int, what: str, plural: str = "s") -> str:
+    return f"{number:,} {what}{'' if number == 1 else plural}"
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)
+
+
+def _spans(found: list[str], what: str) -> str:
+    """The sizes with a verdict; 1, 2, 3, 7 as "1-3, 7"."""
+    spans: list[list[int]] = []
+    for size in [size for size, each in enumerate(found) if each == what]:
+        if spans and size == spans[-1][-1] + 1:
+            spans[-1].append(size)
+        else:
+            spans.append([size])
+    return ", ".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)

@@ -1,0 +1,221 @@
+"""compare: optimal trees and any learners grow on the same rows and literals.
+
+First on all rows, for the training error; then fold by fold, for the error on held-out rows. Every
+fold makes its own literals, from its training rows only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.checks import check_count, check_seconds, check_size
+from mictree.comparison.result import OPTIMAL, Comparison
+from mictree.columns.data import Data
+from mictree.comparison.held_out import FloatArray, HeldOut, check_folds, folds, take_rows
+from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
+from mictree.optimal.search.frontier import Found, SampleOptimalTrees, solve
+from mictree.comparison.learners import Peer, check_max_size, read_peers
+from mictree.problems.labels import Coded
+from mictree.problems.sample import SampleProblem
+from mictree.estimators.base import read_labels
+
+WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
+
+Progress = Callable[["Step"], None]
+
+
+class Step(NamedTuple):
+    """What a comparison is doing."""
+
+    what: str  # "all rows", "fold 3 of 15: sklearn"
+    found: Found | None  # of the search for optimal trees, while it lasts
+
+
+def compare(
+    learners: Any,
+    X: Any,
+    y: Any,
+    max_size: int,
+    *,
+    time_limit: float | None = 60.0,
+    cv: int = 5,
+    repeats: int = 3,
+    random_state: int = 0,
+    max_thresholds: int = 8,
+    max_depth: int | None = None,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare learners with the optimal trees of every size on a data set.
+
+    All of them see the same literals, made once from the rows they learn from, so that the excess
+    of a learner is due to its growth alone.
+
+    Parameters
+    ----------
+    learners : a learner, a sequence or a mapping of names to learners. A learner is a mictree rule
+        or its name, "sklearn", "lightgbm", "xgboost", an estimator with ``max_size``,
+        ``max_leaf_nodes``, ``num_leaves`` or ``max_leaves``, or a callable ``(X, y, size)`` that
+        returns a fitted model of at most so many splits.
+    X, y : matrix or frame, and labels of any kind
+    max_size : the largest size
+    time_limit : seconds for all searches together, half of it for that on all rows; None for any
+    cv, repeats : folds of the stratified cross-validation and how often it is done; ``cv=0`` does
+        without
+    random_state : chooses the folds
+    max_thresholds : the most thresholds that a numeric column offers
+    max_depth : the most tests on a path, of the optimal trees and the learners; callables must keep
+        to it themselves
+    memory_limit : in bytes, for each search
+    progress : called now and then with a ``Step``
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5
+    >>> result = mt.compare("topdown", X, ["even", "odd", "odd", "even"] * 5, max_size=3, cv=0)
+    >>> result.mic("topdown")
+    (0.0, 0.0)
+    """
+    limit = check_max_size(max_size)
+    if max_depth is not None:
+        check_size(max_depth, "max_depth")
+    peers = read_peers(learners, max_depth)
+    names = [peer.name for peer in peers]
+    for name in names:
+        if [OPTIMAL, *names].count(name) > 1:
+            raise ValueError(
+                f"learners must have different names, none of them {OPTIMAL!r}; got {name!r} again"
+            )
+    rows = Data(X).rows
+    if not rows:
+        raise ValueError("X must have at least one row; it has none")
+    coded = read_labels(y, rows)[1]
+    for peer in peers:
+        peer.check(len(coded.classes))
+    count = check_folds(coded, cv, repeats, random_state)
+    memory = check_count(memory_limit, "memory_limit")
+    clock = _Clock(None if time_limit is None else check_seconds(time_limit, "time_limit"))
+    tell = progress or (lambda step: None)
+    run = _Run(X, coded, peers, limit, max_depth, max_thresholds, memory, clock, tell)
+    everything = np.arange(rows)
+    solved, training = run.learn("all rows", everything, everything, WHOLE_SHARE if count else 1.0)
+    for name in names:
+        _check_honest(name, training[name], solved.errors, max_depth)
+    held: dict[str, list[FloatArray]] = {name: [] for name in training}
+    unproved = np.zeros(limit + 1)
+    for number, (train, test) in enumerate(
+        folds(coded, cv, repeats, random_state) if count else ()
+    ):
+        what = f"fold {number + 1} of {count}"
+        found, errors = run.learn(what, train, test, 1 / (count - number))
+        unproved += ~found.errors.proved / count
+        for name in held:
+            held[name].append(errors[name])
+    ratio = 1 / (cv - 1) if count else 0.0
+    return Comparison(
+        names=tuple(names),
+        optimal_errors=solved.errors,
+        training_errors={name: training[name] for name in names},
+        held_out={name: HeldOut(np.array(by_fold), ratio) for name, by_fold in held.items()}
+        if count
+        else {},
+        unproved_folds=unproved,
+        rows=rows,
+        literals=len(solved.problem.variables),
+        classes=coded.classes,
+        cv=cv,
+        repeats=repeats,
+        optimal_trees=solved,
+    )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What all searches and learners of a comparison share."""
+
+    X: Any
+    coded: Coded
+    peers: tuple[Peer, ...]
+    max_size: int
+    max_depth: int | None
+    max_thresholds: int
+    memory_limit: int
+    clock: _Clock
+    tell: Progress
+
+    def learn(
+        self, what: str, train: np.ndarray, test: np.ndarray, share: float
+    ) -> tuple[SampleOptimalTrees, dict[str, FloatArray]]:
+        """Grow all trees on some rows; their errors by size on the test rows."""
+        self.tell(Step(what, None))
+        codes = self.coded.codes.astype(np.intp)
+        rows = self.X if test is train else take_rows(self.X, train)
+        problem = SampleProblem(
+            rows, Coded(self.coded.classes, self.coded.codes[train]),
+            max_thresholds=self.max_thresholds,
+        )  # fmt: skip
+        found = self._search(problem, what, self.clock.part(share))
+        seen = problem.literals.transform(rows)
+        new = seen if test is train else problem.literals.transform(take_rows(self.X, test))
+        errors = {OPTIMAL: _errors((tree.predict(new) for tree in found.trees), codes[test])}
+        for peer in self.peers:
+            self.tell(Step(f"{what}: {peer.name}", None))
+            given = peer.predictions(seen, codes[train], self.max_size, new)
+            errors[peer.name] = _errors(given, codes[test])
+        return found, errors
+
+    def _search(
+        self, problem: SampleProblem, what: str, seconds: float | None
+    ) -> SampleOptimalTrees:
+        found = solve(
+            problem, self.max_size, False, self.memory_limit,
+            lambda found: self.tell(Step(what, found)), self.max_depth, seconds,
+        )  # fmt: skip
+        if found.interrupted:
+            self.clock.interrupt()
+        return found
+
+
+class _Clock:
+    """What is left of a time limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.end = None if limit is None else time.monotonic() + limit
+        self.interrupted = False
+
+    def interrupt(self) -> None:
+        """Ctrl-C leaves nothing for the searches still to come; a second one ends them all."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+        self.end = time.monotonic()
+
+    def part(self, share: float) -> float | None:
+        """A share of what is left, and a little where nothing is."""
+        if self.end is None:
+            return None
+        return max(0.02, share * (self.end - time.monotonic()))
+
+
+def _errors(predictions: Any, codes: np.ndarray) -> FloatArray:
+    """By size: the share of rows that get a wrong label."""
+    return np.array([float((labels != codes).mean()) for labels in predictions])
+
+
+def _check_honest(
+    name: str, errors: FloatArray, optimal: CertifiedErrors, max_depth: int | None
+) -> None:
+    """No tree is better than the best one, so what is better is no tree of its size."""
+    ahead = np.flatnonzero(errors < optimal.lower - 1e-9)
+    if len(ahead):
+        deep = "" if max_depth is None else f" and depth {max_depth}"
+        raise ValueError(
+            f"a learner must make one tree with at most the splits asked for; {name} makes fewer "
+            f"errors than any tree of size {int(ahead[0])}{deep}"
+        )

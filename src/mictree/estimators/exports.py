@@ -1,0 +1,194 @@
+"""A grown tree in other forms: scikit-learn's, rules, a frame, Graphviz, a drawing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mictree.impurity import of_classes
+from mictree.tree import LEAF, Tree
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.axes import Axes
+
+    from mictree.columns.literals import Literals
+    from mictree.problems.sample import Splitting
+
+
+def preorder(splitting: Splitting, size: int) -> np.typing.NDArray[np.intp]:
+    """The number in the tree of each leaf ever created up to a size, low subtrees first."""
+    split_of = {int(leaf): step for step, leaf in enumerate(splitting.leaves[:size])}
+    number = np.zeros(2 * size + 1, dtype=np.intp)
+    waiting = [0]
+    for place in range(2 * size + 1):
+        leaf = waiting.pop()
+        number[leaf] = place
+        step = split_of.get(leaf)
+        if step is not None:
+            waiting += [2 * step + 2, 2 * step + 1]
+    return number
+
+
+def by_node(splitting: Splitting, tree: Tree) -> np.typing.NDArray[np.intp]:
+    """For each node of the tree its number by order of creation."""
+    return np.argsort(preorder(splitting, tree.size))
+
+
+def to_rules(tree: Tree, literals: Literals, classes: list[str]) -> list[str]:
+    """One line for each leaf, left to right."""
+    lines: list[str] = []
+    waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+    while waiting:
+        node, path = waiting.pop()
+        if tree.tests[node] == LEAF:
+            lead = f"if {' and '.join(path)} then" if path else "always"
+            lines.append(f"{lead} {classes[tree.labels[node]]}")
+            continue
+        test = tree.tests[node]
+        waiting.append((tree.high[node], (*path, tree.variables[test])))
+        waiting.append((tree.low[node], (*path, literals.negated(test))))
+    return lines
+
+
+def to_frame(splitting: Splitting, tree: Tree, classes: list[str]) -> polars.DataFrame:
+    """One row for each node, in preorder."""
+    import polars
+
+    creation = by_node(splitting, tree)
+    split_of = {int(leaf): step for step, leaf in enumerate(splitting.leaves[: tree.size])}
+    gains = [
+        float(splitting.gains[split_of[int(leaf)]]) if int(leaf) in split_of else None
+        for leaf in creation
+    ]
+    tests = [None if test == LEAF else tree.variables[test] for test in tree.tests]
+    children = {
+        name: [None if child == LEAF else child for child in side]
+        for name, side in (("low", tree.low), ("high", tree.high))
+    }
+    masses = splitting.masses[creation]
+    shares = masses / masses.sum(axis=1, keepdims=True)
+    columns: dict[str, Any] = {
+        "node": range(len(tree.tests)),
+        "depth": tree.depths,
+        "test": polars.Series(tests, dtype=polars.String),
+        "low": polars.Series(children["low"], dtype=polars.Int64),
+        "high": polars.Series(children["high"], dtype=polars.Int64),
+        "gain": polars.Series(gains, dtype=polars.Float64),
+        "rows": splitting.rows[creation].sum(axis=1),
+        "reach": splitting.reaches[creation],
+        "label": [classes[label] for label in splitting.labels[creation]],
+    }
+    rates = {f"rate of {name}": shares[:, code] for code, name in enumerate(classes)}
+    return polars.DataFrame(columns | rates)
+
+
+def to_dot(tree: Tree, classes: list[str]) -> str:
+    """Graphviz' language; low branches to the left."""
+    lines = ["digraph tree {", '  node [fontname="sans-serif"];']
+    for node, test in enumerate(tree.tests):
+        text = classes[tree.labels[node]] if test == LEAF else tree.variables[test]
+        shape = "box" if test == LEAF else "ellipse"
+        lines.append(f"  {node} [label={_quote(text)}, shape={shape}];")
+        if test != LEAF:
+            lines.append(f'  {node} -> {tree.low[node]} [label="0"];')
+            lines.append(f'  {node} -> {tree.high[node]} [label="1"];')
+    return "\n".join([*lines, "}"])
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def draw(ax: Axes | None, splitting: Splitting, tree: Tree, classes: list[str]) -> Axes:
+    """The tree with the rows at every node."""
+    from dataclasses import replace
+
+    from mictree.plotting.tree import draw_tree
+
+    rows = splitting.rows[by_node(splitting, tree)].sum(axis=1)
+    notes = [f"{count} row{'' if count == 1 else 's'}" for count in rows.tolist()]
+    # a leaf shows its class, so that is its label here
+    named: Any = tuple(LEAF if label == LEAF else classes[label] for label in tree.labels)
+    return draw_tree(ax, replace(tree, labels=named), {}, notes)
+
+
+def to_sklearn(model: Any, on: str) -> Any:
+    """A ``DecisionTreeClassifier`` filled through ``Tree.__setstate__``."""
+    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree._tree import Tree as SklearnTree
+
+    if on not in ("columns", "literals"):
+        raise ValueError(f'on must be "columns" or "literals"; got {on!r}')
+    tree, splitting, literals = model.tree_, model._splitting, model.literals_
+    columns = model.n_features_in_ if on == "columns" else len(literals)
+    classes = model.classes_
+    result = DecisionTreeClassifier(
+        criterion="gini" if model.criterion == "gini" else "entropy",
+        max_leaf_nodes=tree.size + 1 if tree.size else None,
+        min_samples_split=max(2, model.min_samples_split),
+        min_samples_leaf=max(1, model.min_samples_leaf),
+        max_depth=1 if tree.size == 0 else None,
+        class_weight=model.class_weight,
+    )
+    if on == "columns":
+        named = getattr(model, "feature_names_in_", None)
+        if named is not None:
+            result.feature_names_in_ = named.copy()  # type: ignore[attr-defined]
+    result.n_features_in_ = columns
+    result.n_outputs_ = 1
+    result.classes_ = classes.copy()
+    result.n_classes_ = np.int64(len(classes))
+    result.max_features_ = columns
+    result.tree_ = SklearnTree(columns, np.array([len(classes)], dtype=np.intp), 1)
+    result.tree_.__setstate__(
+        {
+            "max_depth": tree.depth,
+            "node_count": len(tree.tests),
+            "nodes": _sklearn_nodes(model, tree, splitting, literals, on),
+            "values": _shares(splitting, tree)[:, None, :],
+        }
+    )
+    return result
+
+
+def _shares(splitting: Splitting, tree: Tree) -> np.typing.NDArray[np.float64]:
+    masses = splitting.masses[by_node(splitting, tree)]
+    return np.ascontiguousarray(masses / masses.sum(axis=1, keepdims=True))
+
+
+def _sklearn_nodes(model: Any, tree: Tree, splitting: Splitting, literals: Any, on: str) -> Any:
+    """The nodes in the form of the scikit-learn that is installed, taken from a real fit."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    sample = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1])
+    template = sample.tree_.__getstate__()["nodes"]
+    nodes: Any = np.zeros(len(tree.tests), dtype=template.dtype)
+    creation = by_node(splitting, tree)
+    criterion = "gini" if model.criterion == "gini" else "entropy"
+    nodes["left_child"], nodes["right_child"] = tree.low, tree.high
+    leaf = template[1]
+    nodes["feature"], nodes["threshold"] = leaf["feature"], leaf["threshold"]
+    nodes["impurity"] = of_classes(criterion, _shares(splitting, tree))
+    nodes["n_node_samples"] = splitting.rows[creation].sum(axis=1)
+    nodes["weighted_n_node_samples"] = splitting.masses[creation].sum(axis=1)
+    for node in tree.internal_nodes:
+        literal = tree.tests[node]
+        feature, threshold, missing_left = literal, 0.5, True
+        if on == "columns":
+            feature, position = literals.locate(literal)
+            column = literals.columns[feature]
+            if column.categories is not None:
+                raise ValueError(
+                    f"scikit-learn's trees test numbers; {column.name} is categorical: use "
+                    'to_sklearn(on="literals") with literals_.transform(X)'
+                )
+            # "is missing" is "not at most infinity, missing values to the right"
+            missing_left = position < len(column.thresholds)
+            threshold = column.thresholds[position] if missing_left else np.inf
+        nodes["feature"][node] = feature
+        nodes["threshold"][node] = threshold
+        nodes["missing_go_to_left"][node] = missing_left
+    return nodes

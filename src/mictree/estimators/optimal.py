@@ -1,0 +1,206 @@
+"""The best tree of a size as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mictree._support.checks import check_count, check_seconds, check_size
+from mictree.estimators.exports import preorder
+from mictree.growers.rules import TopDown
+from mictree.impurity import of_classes
+from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
+from mictree.optimal.search.frontier import solve
+from mictree.problems.labels import class_weights
+from mictree.problems.sample import Limits, SampleProblem, Splitting
+from mictree.tree import LEAF, Tree
+from mictree.estimators.base import TreeClassifier, read_labels, read_weights
+
+
+class OptimalTreeClassifier(TreeClassifier):
+    """A decision tree with the fewest training errors of all that have at most ``max_size`` splits.
+
+    One fit finds the best trees of all smaller sizes too. When the time limit strikes, the best
+    trees found are kept and ``frontier_`` says how far from the optimum they can be at most.
+
+    Parameters
+    ----------
+    max_size : the most splits. A tree of ``size`` splits has ``size + 1`` leaves.
+    max_depth : the most tests on a path; None for any
+    time_limit : in seconds, for the search; None for any. Ctrl-C does the same.
+    max_thresholds : the most thresholds that a numeric column offers, chosen by quantile; the tree
+        is the best of those that test them
+    min_samples_leaf, min_weight_fraction_leaf : the fewest rows and the least share of the weight
+        of a leaf. The search knows nothing of them: splits that break them are taken back, and
+        ``frontier_`` says how far from the best tree with such leaves the result can be at most.
+    class_weight : None, a mapping of class to weight, or "balanced"
+    memory_limit : in bytes, for the search, which keeps within it
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+    frontier_ : the least training error by size, index = size, with ``lower``, ``upper`` and
+        ``proved``
+    proved_ : whether the tree is proved to be the best of its size
+    literals_ : what the tree may test: ``literals_.names``, ``literals_.transform(X)``
+    tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
+    feature_importances_ : the share of each column in the drop of the Gini impurity
+
+    Examples
+    --------
+    >>> from mictree import OptimalTreeClassifier
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = OptimalTreeClassifier(max_size=3).fit(X, y)
+    >>> model.score(X, y), model.proved_
+    (1.0, True)
+    >>> model.frontier_.upper
+    array([0.5 , 0.5 , 0.25, 0.  ])
+    """
+
+    # what an export to scikit-learn says of how the tree was made
+    criterion: ClassVar[str] = "gini"
+    min_samples_split: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        max_size: int = 5,
+        *,
+        max_depth: int | None = None,
+        time_limit: float | None = 60.0,
+        max_thresholds: int = 8,
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: Any = None,
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    ) -> None:
+        self.max_size = max_size
+        self.max_depth = max_depth
+        self.time_limit = time_limit
+        self.max_thresholds = max_thresholds
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.class_weight = class_weight
+        self.memory_limit = memory_limit
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Search for the best tree of every size.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix, pandas or polars frame
+        y : a label for each row
+        sample_weight : a weight for each row; integers act as repeated rows
+        """
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        limits = Limits(
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            max_depth=self.max_depth,
+        )
+        seconds = self.time_limit
+        if seconds is not None:
+            seconds = check_seconds(seconds, "time_limit")
+        data = self._read(X, reset=True)
+        self.classes_, coded = read_labels(y, data.rows)
+        weights = read_weights(sample_weight, data.rows)
+        factors = class_weights(self.class_weight, coded)
+        if factors is not None:  # a row weighs the same, whichever way its weight is told
+            weights = factors[coded.codes] * (1.0 if weights is None else weights)
+        problem = SampleProblem(
+            data, coded, weights, max_thresholds=self.max_thresholds, limits=limits
+        )
+        limit = min(check_size(self.max_size), max(0, data.rows - 1))  # no tree needs more
+        memory = check_count(self.memory_limit, "memory_limit")
+        solved = solve(problem, limit, False, memory, None, self.max_depth, seconds)
+        self._problem = problem
+        self._splittings = [_splitting(problem, tree) for tree in solved.trees]
+        upper = solved.errors.upper
+        if self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0:
+            self._splittings = _with_large_leaves(problem, solved.trees)
+            upper = np.array([splitting.errors[-1] for splitting in self._splittings])
+        self._bounds = np.array([np.minimum(solved.errors.lower, upper), upper])
+        self._splitting = self._splittings[-1]
+        return self
+
+    def at_size(self, size: int) -> Self:
+        """A copy that predicts by the best tree of a size, as if fitted with that ``max_size``."""
+        check_is_fitted(self)
+        smaller = copy.copy(self)
+        smaller.max_size = check_size(size, "size")
+        smaller._splittings = self._splittings[: size + 1]
+        smaller._splitting = smaller._splittings[-1]
+        smaller._bounds = self._bounds[:, : size + 1]
+        return smaller
+
+    @property
+    def frontier_(self) -> CertifiedErrors:
+        """The least training error by size."""
+        lower, upper = self._fitted("_bounds")
+        return CertifiedErrors.between(lower, upper.copy())
+
+    @property
+    def proved_(self) -> bool:
+        """Whether the tree is proved to be the best of its size."""
+        return bool(self.frontier_.proved[-1])
+
+
+def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
+    """A tree's splits in preorder, with the rows and masses of every node."""
+    masks, number = [problem.valid], {0: 0}  # a node's place in the order of creation
+    leaves, literals, gains = [], [], []
+    for node in tree.internal_nodes:
+        mask, bits = masks[number[node]], problem.bits[tree.tests[node]]
+        leaves.append(number[node])
+        literals.append(tree.tests[node])
+        number[tree.low[node]], number[tree.high[node]] = len(masks), len(masks) + 1
+        masks += [mask & ~bits, mask & bits]
+    words = np.array(masks)
+    rows, masses = problem._counts(words), problem._masses(words)
+    weight = masses.sum(axis=1)
+    impurity = weight * of_classes("gini", masses / weight[:, None])
+    for step, leaf in enumerate(leaves):
+        drop = impurity[leaf] - impurity[2 * step + 1] - impurity[2 * step + 2]
+        gains.append(max(0.0, float(drop / weight[leaf])))
+    assert LEAF not in literals
+    return Splitting(
+        np.array(leaves, dtype=np.int64), np.array(literals, dtype=np.int64), np.array(gains),
+        rows, masses,
+    )  # fmt: skip
+
+
+def _with_large_leaves(problem: SampleProblem, trees: Sequence[Tree]) -> list[Splitting]:
+    """For each size the best of several trees that keep to the problem's limits."""
+    greedy = TopDown().grow(problem, len(trees) - 1)
+    best: list[Splitting] = []
+    for size, tree in enumerate(trees):
+        candidates = [
+            _splitting(problem, each) for each in (_prune(problem, tree), greedy.tree(size))
+        ]
+        best.append(min([*best[-1:], *candidates], key=lambda each: each.errors[-1]))
+    return best
+
+
+def _prune(problem: SampleProblem, tree: Tree) -> Tree:
+    """Take back every split that leaves too little on a side."""
+    limits = problem.limits
+    splitting = _splitting(problem, tree)
+    creation = np.argsort(preorder(splitting, tree.size))
+    counts = splitting.rows[creation].sum(axis=1)
+    enough = (counts >= limits.min_samples_leaf) & (
+        splitting.reaches[creation] >= limits.min_weight_fraction_leaf
+    )
+    nested: dict[int, Any] = {}
+    for node in reversed(range(len(tree.tests))):  # children before parents
+        low, high = tree.low[node], tree.high[node]
+        if tree.tests[node] == LEAF or not (enough[low] and enough[high]):
+            nested[node] = int(splitting.labels[creation[node]])
+        else:
+            nested[node] = (tree.variables[tree.tests[node]], nested[low], nested[high])
+    return Tree.build(tree.variables, nested[0])

@@ -1,0 +1,219 @@
+"""The graph of a whole family: every member and every test, numbered by rank.
+
+A family is closed under restriction, so its members are all the restrictions there are. The number
+of a child is computed from its terms; nothing is searched for.
+"""
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from mictree._support.checks import TooLarge
+from mictree._support.jit import jit, parallel_jit
+from mictree.families.family import Family
+from mictree.optimal.dynamic.lattice import Graph
+
+BYTES_EACH = 60  # of one member without its edges and errors
+CHUNK = 4096  # members enumerated in one go
+
+
+@dataclass(frozen=True)
+class FamilyGraph:
+    """A family's restrictions by member number; 0 is the constant."""
+
+    graph: Graph
+    positive_rate: np.typing.NDArray[np.float64]
+    terms: np.typing.NDArray[np.int16]  # how many terms each member has
+    edge_term: np.typing.NDArray[np.int32]  # the term whose literal an edge tests
+
+
+def build(family: Family, memory_limit: int) -> FamilyGraph:
+    """Enumerate a family's members and edges, or refuse when they exceed the memory limit."""
+    count = len(family) + 1
+    if count * BYTES_EACH > memory_limit:
+        raise TooLarge.states(count, memory_limit, "a smaller family")
+    distinct = family.distinct_terms
+    costs = np.array(family.costs, dtype=np.int64)
+    most_terms = family.capacity // int(costs[1:].min())
+    shape = (family.before, costs, most_terms, distinct.first_move)
+    degree = np.zeros(count + 1, dtype=np.int64)
+    _count_edges(*shape, degree)
+    first = np.cumsum(degree)
+    if count * BYTES_EACH + 14 * int(first[-1]) > memory_limit:
+        raise TooLarge.states(count, memory_limit, "a smaller family")
+    graph = Graph(
+        literals=np.empty(count, dtype=np.int32),
+        first=first,
+        low=np.empty(first[-1], dtype=np.int32),
+        high=np.empty(first[-1], dtype=np.int32),
+        value=np.empty(first[-1], dtype=np.int16),
+    )
+    built = FamilyGraph(
+        graph,
+        positive_rate=np.empty(count),
+        terms=np.empty(count, dtype=np.int16),
+        edge_term=np.empty(first[-1], dtype=np.int32),
+    )
+    lengths = np.array([len(term) for term in family.term_values], dtype=np.int32)
+    _fill_graph(
+        *shape, distinct.move_value, distinct.move_to, lengths, _chances(family),
+        graph.first, graph.literals, graph.low, graph.high, graph.value,
+        built.positive_rate, built.terms, built.edge_term,
+    )  # fmt: skip
+    return built
+
+
+def member_terms(family: Family, terms: np.ndarray) -> np.typing.NDArray[np.int32]:
+    """The term numbers of all members, ascending, one member after another.
+
+    ``terms`` says how many each has.
+    """
+    costs = np.array(family.costs, dtype=np.int64)
+    first = np.concatenate([[0], np.cumsum(terms, dtype=np.int64)])
+    flat = np.empty(first[-1], dtype=np.int32)
+    _fill_terms(family.before, costs, first, flat)
+    return flat
+
+
+def _chances(family: Family) -> np.typing.NDArray[np.float64]:
+    """Each term's probability, multiplied in the order that FormulaProblem uses."""
+    values = [float(bias) for bias in family.biases]
+    chances = np.ones(len(family.term_values))
+    for number, term in enumerate(family.term_values):
+        for value in term:
+            chances[number] *= values[value]
+    return chances
+
+
+@parallel_jit
+def _count_edges(before, costs, most_terms, first_move, out_degree):
+    """Write each member's number of edges one place later, ready to be summed up."""
+    count = len(out_degree) - 1
+    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+        row = np.zeros(most_terms + 1, dtype=np.int64)
+        length = unrank(chunk * CHUNK, before, costs, row)
+        for member in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
+            edges = 0
+            for position in range(length):
+                if position == 0 or row[position] != row[position - 1]:
+                    edges += first_move[row[position] + 1] - first_move[row[position]]
+            out_degree[member + 1] = edges
+            length = _next_row(length, costs, before.shape[1] - 1, row)
+
+
+@parallel_jit
+def _fill_graph(
+    before, costs, most_terms, first_move, move_value, move_to, lengths, chances,
+    first, out_literals, out_low, out_high, out_value, out_rate, out_terms, out_term,
+):  # fmt: skip
+    """Write every member's literals, positive rate and edges."""
+    count = len(out_literals)
+    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+        row = np.zeros(most_terms + 1, dtype=np.int64)
+        ascending = np.empty(most_terms + 1)
+        length = unrank(chunk * CHUNK, before, costs, row)
+        for member in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
+            literals = 0
+            for position in range(length):
+                literals += lengths[row[position]]
+                ascending[position] = chances[row[position]]
+            out_literals[member] = literals
+            out_terms[member] = length
+            out_rate[member] = _any(ascending[:length])
+            edge = first[member]
+            rank, room = 0, before.shape[1] - 1  # of the terms before the position
+            for position in range(length):
+                term = row[position]
+                if position == 0 or term != row[position - 1]:
+                    low = rank + _rank_rest(row, position + 1, length, 0, room, before, costs)
+                    for move in range(first_move[term], first_move[term + 1]):
+                        high = 0
+                        if move_to[move] > 0:
+                            high = rank + _rank_rest(
+                                row, position + 1, length, move_to[move], room, before, costs
+                            )
+                        out_low[edge] = low
+                        out_high[edge] = high
+                        out_value[edge] = move_value[move]
+                        out_term[edge] = term
+                        edge += 1
+                rank += before[term - 1, room]
+                room -= costs[term]
+            length = _next_row(length, costs, before.shape[1] - 1, row)
+
+
+@jit
+def _fill_terms(before, costs, first, out_flat):
+    """Write the terms of every member in ascending order."""
+    row = np.zeros(before.shape[1] + 1, dtype=np.int64)
+    length = 0
+    for member in range(len(first) - 1):
+        for position in range(length):
+            out_flat[first[member] + position] = row[length - 1 - position]
+        length = _next_row(length, costs, before.shape[1] - 1, row)
+
+
+@jit
+def unrank(member, before, costs, out_row):
+    """Write the terms of a member, descending; returns how many."""
+    room = before.shape[1] - 1
+    length = 0
+    while member > 0:
+        below, above = 0, before.shape[0]  # before[below, room] <= member < before[above, room]
+        while above - below > 1:
+            middle = (below + above) // 2
+            if before[middle, room] <= member:
+                below = middle
+            else:
+                above = middle
+        member -= before[below, room]
+        room -= costs[below + 1]
+        out_row[length] = below + 1
+        length += 1
+    return length
+
+
+@jit
+def _rank_rest(row, position, length, inserted, room, before, costs):
+    """What the terms from a position on, and one inserted among them (0: none), add to the rank."""
+    rank = 0
+    while position < length or inserted > 0:
+        if inserted > 0 and (position == length or row[position] <= inserted):
+            term = np.int64(inserted)
+            inserted = 0
+        else:
+            term = row[position]
+            position += 1
+        rank += before[term - 1, room]
+        room -= costs[term]
+    return rank
+
+
+@jit
+def _next_row(length, costs, room, row):
+    """Turn a row into the next one in lexicographic order; returns its length."""
+    for position in range(length):
+        room -= costs[row[position]]
+    if room >= costs[1]:
+        row[length] = 1
+        return length + 1
+    while length > 0:
+        term = row[length - 1]
+        room += costs[term]
+        largest = row[length - 2] if length > 1 else len(costs) - 1
+        if term < largest and costs[term + 1] <= room:
+            row[length - 1] = term + 1
+            return length
+        length -= 1
+    return 0
+
+
+@jit
+def _any(chances):
+    """The probability that at least one of several independent events happens; sorts them."""
+    chances.sort()
+    rate = 0.0
+    for chance in chances:
+        rate += chance * (1 - rate)
+    return rate

@@ -1,0 +1,1 @@
+"""What a target is: Boolean functions; parse, print, evaluate."""

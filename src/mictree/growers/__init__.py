@@ -1,0 +1,1 @@
+"""Greedy rules and the growing loops."""

@@ -1,0 +1,220 @@
+"""Counting on bit-packed literals, and making them compact; kernels of the growing loop."""
+
+import numpy as np
+
+from mictree._support.jit import jit, lowest_bit, popcount
+
+SHRINK = 4  # a compact matrix must have this many times fewer words
+
+
+@jit
+def total_of(values):
+    total = values[0]
+    for position in range(1, len(values)):
+        total += values[position]
+    return total
+
+
+@jit
+def leaf_mask(bits, valid, leaf, top, parent, literal_of):
+    """The rows of a leaf among the slots of its matrix, which was made for leaf ``top``."""
+    mask = np.empty_like(valid)
+    for word in range(len(mask)):
+        mask[word] = valid[word]
+    while leaf != top:
+        row = bits[literal_of[leaf]]
+        if leaf % 2 == 0:  # high children have even numbers
+            for word in range(len(mask)):
+                mask[word] &= row[word]
+        else:
+            for word in range(len(mask)):
+                mask[word] &= ~row[word]
+        leaf = parent[leaf]
+    return mask
+
+
+@jit
+def count_class_rows(mask, first_word, out):
+    for code in range(len(out)):
+        ones = np.uint64(0)
+        for word in range(first_word[code], first_word[code + 1]):
+            ones += popcount(mask[word])
+        out[code] = ones
+
+
+@jit
+def weigh_class_rows(mask, first_word, weights, class_weight, out):
+    for code in range(len(out)):
+        out[code] = class_weight[code] * _weigh_words(
+            mask, mask, weights, first_word[code], first_word[code + 1]
+        )
+
+
+@jit
+def count(bits, first_word, mask, literals, out):
+    """Rows of the mask that satisfy each of the given literals, by class."""
+    for code in range(len(first_word) - 1):
+        start, stop = first_word[code], first_word[code + 1]
+        inside = mask[start:stop]
+        for literal in literals:
+            # loops over a whole slice become vector code; loops from start to stop do not
+            row = bits[literal, start:stop]
+            ones = np.uint64(0)
+            for word in range(len(row)):
+                ones += popcount(row[word] & inside[word])
+            out[literal, code] = ones
+
+
+@jit
+def weigh(bits, first_word, mask, weights, literals, class_weight, out):
+    """The same, weighted."""
+    for literal in literals:
+        for code in range(len(first_word) - 1):
+            out[literal, code] = class_weight[code] * _weigh_words(
+                bits[literal], mask, weights, first_word[code], first_word[code + 1]
+            )
+
+
+@jit
+def _weigh_words(row, mask, weights, start, stop):
+    total = 0.0
+    for word in range(start, stop):
+        ones = row[word] & mask[word]
+        while ones:
+            total += weights[64 * word + lowest_bit(ones)]
+            ones &= ones - np.uint64(1)
+    return total
+
+
+@jit
+def count_child(bits, first_word, mask, weights, parent_counts, parent_masses, class_weight,
+                 literal, is_high, parent_rows, rows, class_masses):  # fmt: skip
+    """Counts and masses of one child; literals constant at the parent need no look at the rows."""
+    literals, classes = parent_counts.shape
+    counts = np.zeros((literals, classes), dtype=np.int64)
+    masses = np.zeros((len(parent_masses), classes))
+    total = total_of(parent_rows)
+    chosen = bits[literal]
+    child = np.empty_like(mask)
+    for word in range(len(mask)):
+        child[word] = mask[word] & (chosen[word] if is_high else ~chosen[word])
+    open_literals = np.empty(literals, dtype=np.int64)
+    found = 0
+    for each in range(literals):
+        high = 0
+        for code in range(classes):
+            high += parent_counts[each, code]
+        if high == total:
+            for code in range(classes):
+                counts[each, code] = rows[code]
+                if len(masses):
+                    masses[each, code] = class_masses[code]
+        elif high > 0:
+            open_literals[found] = each
+            found += 1
+    count(bits, first_word, child, open_literals[:found], counts)
+    if len(masses):
+        weigh(bits, first_word, child, weights, open_literals[:found], class_weight, masses)
+    return counts, masses
+
+
+@jit
+def subtract(counts, masses, small_counts, small_masses):
+    """Turn the parent's counts into the larger child's, in place."""
+    for literal in range(counts.shape[0]):
+        for code in range(counts.shape[1]):
+            counts[literal, code] -= small_counts[literal, code]
+            if len(masses):
+                rest = masses[literal, code] - small_masses[literal, code]
+                masses[literal, code] = rest if counts[literal, code] else 0.0
+
+
+@jit
+def first_words(rows):
+    first = np.zeros(len(rows) + 1, dtype=np.int64)
+    for code in range(len(rows)):
+        first[code + 1] = first[code] + (rows[code] + 63) // 64
+    return first
+
+
+@jit
+def shrinks(bits, rows):
+    """Whether a matrix of its own would be much smaller than the one a leaf has."""
+    words = 0
+    for count in rows:
+        words += (count + 63) // 64
+    return words * SHRINK <= bits.shape[1]
+
+
+@jit
+def compact(bits, first_word, weights, mask, new_first):
+    """The mask's rows of every literal in as few words as hold them, valid slots and weights."""
+    literals, words = bits.shape
+    small = np.zeros((literals, new_first[-1]), dtype=np.uint64)
+    valid = np.zeros(new_first[-1], dtype=np.uint64)
+    small_weights = np.zeros(64 * new_first[-1] if len(weights) else 0)
+    moves = np.empty((6, words), dtype=np.uint64)
+    place = np.empty(words, dtype=np.int64)
+    for code in range(len(first_word) - 1):
+        slot = 64 * new_first[code]
+        for word in range(first_word[code], first_word[code + 1]):
+            _plan_moves(mask[word], word, moves)
+            place[word] = slot
+            slot += np.int64(popcount(mask[word]))
+    packed = np.empty(words, dtype=np.uint64)
+    for literal in range(literals):
+        _squeeze(bits[literal], mask, moves, packed)
+        _append(packed, mask, place, small[literal])
+    _squeeze(mask, mask, moves, packed)
+    _append(packed, mask, place, valid)
+    if len(weights):
+        for word in range(words):
+            slot = place[word]
+            for bit in range(64):
+                if mask[word] >> np.uint64(bit) & np.uint64(1):
+                    small_weights[slot] = weights[64 * word + bit]
+                    slot += 1
+    return small, valid, small_weights
+
+
+@jit
+def _plan_moves(mask, word, moves):
+    """Which bits move right by 1, 2, 4, ... to close the gaps of a mask (Hacker's Delight, 7-4)."""
+    one = np.uint64(1)
+    gaps = ~mask << one
+    for level in range(6):
+        parity = gaps ^ (gaps << one)
+        parity ^= parity << np.uint64(2)
+        parity ^= parity << np.uint64(4)
+        parity ^= parity << np.uint64(8)
+        parity ^= parity << np.uint64(16)
+        parity ^= parity << np.uint64(32)
+        move = parity & mask
+        moves[level, word] = move
+        mask = (mask ^ move) | (move >> (one << np.uint64(level)))
+        gaps &= ~parity
+
+
+@jit
+def _squeeze(row, mask, moves, out):
+    """Move the mask's bits of every word to its right end."""
+    for word in range(len(row)):
+        out[word] = row[word] & mask[word]
+    for level in range(6):
+        shift = np.uint64(1) << np.uint64(level)
+        move = moves[level]
+        for word in range(len(row)):
+            moved = out[word] & move[word]
+            out[word] = (out[word] ^ moved) | (moved >> shift)
+
+
+@jit
+def _append(packed, mask, place, out):
+    """Put the bits of all words behind each other, word ``w`` from slot ``place[w]`` on."""
+    for word in range(len(packed)):
+        if mask[word] == 0:
+            continue
+        target, offset = place[word] >> 6, np.uint64(place[word] & 63)
+        out[target] |= packed[word] << offset
+        if offset and packed[word] >> (np.uint64(64) - offset):
+            out[target + 1] |= packed[word] >> (np.uint64(64) - offset)

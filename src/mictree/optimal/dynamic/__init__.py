@@ -1,0 +1,1 @@
+"""Least errors of formulas and tables: dynamic programs over restrictions and subcubes."""

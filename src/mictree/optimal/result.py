@@ -1,0 +1,152 @@
+"""What every exact solver returns: the least error of each size, and a tree that attains it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.checks import TooLarge, check_size
+from mictree.problems.base import Leaf, Problem
+from mictree.tree import Tree
+
+DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes
+Progress = Callable[[float], None]  # told the share of the work done, from 0 to 1
+
+
+class CertifiedErrors(np.ndarray):
+    """Least errors by size, each proved or the upper end of a certified interval.
+
+    Attributes
+    ----------
+    lower, upper : bounds on the least error of each size
+    proved : where both are equal
+    """
+
+    lower: np.ndarray
+    proved: np.ndarray
+
+    @classmethod
+    def between(cls, lower: np.ndarray, upper: np.ndarray) -> "CertifiedErrors":
+        """The upper ends, with the lower ones attached."""
+        errors = upper.view(cls)
+        errors.lower, errors.proved = lower, np.asarray(lower == upper)
+        return errors
+
+    @property
+    def upper(self) -> np.ndarray:
+        """The same as plain numbers."""
+        return np.asarray(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        chosen = self.upper[key]
+        if isinstance(chosen, np.ndarray):
+            return CertifiedErrors.between(self.lower[key], chosen)
+        return chosen
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        # what is computed from certified errors is plain numbers
+        return array[()] if return_scalar else np.asarray(array)
+
+    def __reduce__(self) -> Any:
+        return CertifiedErrors.between, (self.lower, self.upper)
+
+
+class Choice(NamedTuple):
+    """The root split of an optimal tree, and where its two subtrees continue."""
+
+    variable: int
+    low: tuple[Any, int]  # state, size
+    high: tuple[Any, int]
+
+
+@dataclass(frozen=True)
+class OptimalTrees(ABC):
+    """Optimal trees of every size up to ``max_size``.
+
+    Attributes
+    ----------
+    errors : index = size, 0 to ``max_size``; the least error of any tree with at most so many
+        splits. Floats, or Fractions when exact.
+    """
+
+    problem: Problem
+    max_size: int
+    errors: np.ndarray
+
+    def tree(self, size: int) -> Tree:
+        """A tree with at most ``size`` splits that attains ``errors[size]``."""
+        wanted = check_size(size, "size")
+        if wanted > self.max_size:
+            raise ValueError(f"size must be at most max_size={self.max_size}; got {wanted}")
+        return self._tree(wanted)
+
+    @abstractmethod
+    def _tree(self, size: int) -> Tree:
+        """The same, of a size that is there."""
+
+
+@dataclass(frozen=True)
+class ProgramTrees(OptimalTrees):
+    """Optimal trees that are read off a dynamic program, split by split."""
+
+    def _tree(self, size: int) -> Tree:
+        """A smallest tree among those with the least error at most ``size`` splits allow."""
+        variables = self.problem.variables
+        finished: list[Any] = []  # subtrees, low before high
+        exact = self.errors.dtype == object  # then labels must be right to the last digit too
+        waiting: list[Any] = [(self.problem.root(exact), self._start(), size)]
+        while waiting:
+            task = waiting.pop()
+            if isinstance(task, str):  # both subtrees of this test are finished
+                high, low = finished.pop(), finished.pop()
+                finished.append((task, low, high))
+                continue
+            leaf, state, allowed = task
+            choice = self._choose(leaf, state, allowed)
+            if choice is None:
+                finished.append(leaf.label)
+                continue
+            low, high = self.problem.children(leaf, choice.variable)
+            waiting += [variables[choice.variable], (high, *choice.high), (low, *choice.low)]
+        return Tree.build(variables, finished[0])
+
+    @abstractmethod
+    def _start(self) -> Any:
+        """The solver's state at the root."""
+
+    @abstractmethod
+    def _choose(self, leaf: Leaf, state: Any, size: int) -> Choice | None:
+        """The best split with ``size`` splits left, or None where a leaf is as good."""
+
+
+def check_rows(distance, perfect, max_size: int, memory_limit: int) -> None:
+    """Refuse rows of errors that do not fit, and say which size would.
+
+    A state at some distance from the root has room for ``max_size`` less that many splits, and
+    needs no more than its perfect size.
+    """
+
+    def needed(size: int) -> int:
+        near = distance <= size
+        return 8 * int((np.minimum(size - distance[near], perfect[near]) + 1).sum())
+
+    if needed(max_size) <= memory_limit:
+        return
+    fits, fails = 0, max_size
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        fits, fails = (middle, fails) if needed(middle) <= memory_limit else (fits, middle)
+    raise TooLarge.states(len(distance), memory_limit, f"max_size={fits}", needed(max_size))
+
+
+def repeat_last(row: np.ndarray, max_size: int) -> np.ndarray:
+    """A row of errors by size, its last value repeated up to ``max_size``."""
+    return row[np.minimum(np.arange(max_size + 1), len(row) - 1)]
+
+
+def smallest_size(row: np.ndarray, size: int) -> int:
+    """The least size whose error is that of the given one; errors never rise with size."""
+    error = row[min(size, len(row) - 1)]
+    return int(np.argmax(row <= error))

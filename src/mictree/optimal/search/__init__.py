@@ -1,0 +1,1 @@
+"""Least errors on data: branch and bound over row sets."""

@@ -1,0 +1,237 @@
+"""Optimal trees on data: the whole frontier of sizes in one search, with certified intervals.
+
+Sizes are proved one after another over one table of sub-problems. When time runs out, every size
+still has a lower bound, the largest error that was refuted, and an upper bound, from a tree.
+"""
+
+import operator
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from mictree._support.checks import check_count, check_seconds, check_size
+from mictree.growers.rules import TopDown
+from mictree.optimal.search.questions import Asking
+from mictree.optimal.search.polish import Polished
+from mictree.optimal.search.rows import Rows
+from mictree.optimal.search.table import STORED, UNLIMITED
+from mictree.optimal.result import CertifiedErrors, OptimalTrees
+from mictree.problems.sample import SampleProblem
+from mictree.tree import Tree
+
+MOST_BUDGETS = 60  # larger sizes are not proved
+PROVING = 0.9  # the share of the time limit; the rest is for lower bounds of what is not proved
+POLISHING = 0.2  # seconds
+
+
+class Found(NamedTuple):
+    """How far the search has come."""
+
+    size: int  # being proved
+    max_size: int
+    sub_problems: int
+    lower: float  # of the size being proved
+    upper: float
+
+
+@dataclass(frozen=True)
+class SampleOptimalTrees(OptimalTrees):
+    """Optimal trees on data, as far as they are proved.
+
+    Attributes
+    ----------
+    errors : CertifiedErrors, with ``lower``, ``upper`` and ``proved`` for each size
+    sub_problems : how many row sets were looked at
+    interrupted : whether Ctrl-C ended the search
+    """
+
+    errors: CertifiedErrors
+    sub_problems: int
+    interrupted: bool
+    trees: tuple[Tree, ...] = field(repr=False)
+
+    def _tree(self, size: int) -> Tree:
+        return self.trees[size]
+
+
+def solve(
+    problem: SampleProblem,
+    max_size: int,
+    exact: bool,
+    memory_limit: int,
+    progress: Callable[[Found], None] | None = None,
+    max_depth: int | None = None,
+    time_limit: float | None = None,
+) -> SampleOptimalTrees:
+    """Prove sizes 1, 2, ... until ``max_size``, the time limit or an interrupt."""
+    if max_depth is not None:
+        max_depth = check_size(max_depth, "max_depth")
+    if time_limit is not None:
+        time_limit = check_seconds(time_limit, "time_limit")
+    memory_limit = check_count(memory_limit, "memory_limit")
+    return _Search(problem, max_size, memory_limit, progress, max_depth, time_limit).run(exact)
+
+
+class _Search:
+    """One frontier: the encoded rows, the questions asked, the bounds so far."""
+
+    def __init__(
+        self,
+        problem: SampleProblem,
+        max_size: int,
+        memory_limit: int,
+        progress: Callable[[Found], None] | None,
+        max_depth: int | None,
+        time_limit: float | None,
+    ) -> None:
+        self.begin = time.monotonic()
+        self.problem, self.max_size = problem, max_size
+        self.progress = progress or (lambda found: None)
+        self.time_limit = time_limit
+        self.rows = Rows.of(problem)
+        self.total, self.floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
+        most = min(max_size, MOST_BUDGETS)
+        self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
+        self.asking = Asking(self.rows, most, self.depth, memory_limit)
+        self.budgets = self.asking.budgets
+        self.greedy = TopDown().grow(problem, max_size) if max_depth is None else None
+        self.trees = [_leaf_tree(problem)]
+        self.upper = [self.rows.wrong(self.trees[0])]
+        self.lower = self.upper + [self.floor] * max_size
+
+    def run(self, exact: bool) -> SampleOptimalTrees:
+        compiling = time.monotonic()
+        self.asking.compile()
+        begin = self.begin + time.monotonic() - compiling  # compiling does not count
+        if self.time_limit is not None:
+            self.asking.deadline = begin + PROVING * self.time_limit
+        with self.asking.running():
+            known = Polished(self.asking, self.trees[0], min(2, self.budgets), self.depth)
+            for size in range(1, self.max_size + 1):
+                self._add_candidate()
+                if size < len(known.errors):  # all that two splits can do is in the pair counts
+                    if known.errors[size] < self.upper[size]:
+                        self._adopt(size, known.tree(size))
+                    self.lower[size] = self.upper[size]
+                elif size <= self.budgets and self.lower[size - 1] == self.upper[size - 1]:
+                    self._prove(size)
+            self._polish()
+            if self.time_limit is not None:
+                self._bound(begin + self.time_limit)
+        return SampleOptimalTrees(
+            self.problem, self.max_size, self._shares(exact),
+            int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
+        )  # fmt: skip
+
+    def _add_candidate(self) -> None:
+        """The better of the last tree and the greedy one of the next size."""
+        tree, upper, size = self.trees[-1], self.upper[-1], len(self.trees)
+        in_time = size <= self.budgets or size == self.max_size or not self.asking.is_late()
+        if self.greedy is not None and in_time and self.greedy.errors[size] < upper / self.total:
+            grown = self.greedy.tree(size)
+            wrong = self.rows.wrong(grown)
+            if wrong < upper:
+                tree, upper = grown, wrong
+        self.trees.append(tree)
+        self.upper.append(upper)
+
+    def _prove(self, size: int) -> None:
+        """Find the least error of a size, and its tree; half of the error is refuted first.
+
+        That costs little, and is known when time runs out later.
+        """
+        self._ask(size, (self.upper[size] + 1) // 2)
+        self._ask(size, self.upper[size])
+
+    def _ask(self, size: int, bound: int) -> bool:
+        """Raise the lower bound of a size to a bound, or prove it; says whether there was time."""
+        if self.lower[size] >= bound:
+            return True
+        self.asking.tell = lambda: self._tell(size)
+        value = self.asking.ask(self.rows.everything, size, bound, self.depth)
+        if value is None:
+            return False
+        if value < bound:
+            nested = self.asking.trace(self.rows.everything, size, value, self.depth)
+            if nested is None:
+                return False
+            found = Tree.build(self.problem.variables, nested)
+            self._adopt(size, found)
+            if self.upper[size] != value:
+                wrong = self.rows.wrong(found)
+                raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
+        self.lower[size] = min(max(self.lower[size], value), self.upper[size])
+        return True
+
+    def _adopt(self, size: int, tree: Tree) -> None:
+        """Take a tree for a size, and for all larger ones that have none as good."""
+        wrong = self.rows.wrong(tree)
+        while size < len(self.trees) and wrong < self.upper[size]:
+            self.trees[size], self.upper[size] = tree, wrong
+            size += 1
+
+    def _tell(self, size: int) -> None:
+        stored = int(self.asking.control[STORED])
+        bounds = self.lower[size] / self.total, self.upper[size] / self.total
+        self.progress(Found(size, self.max_size, stored, *bounds))
+
+    def _open_sizes(self) -> list[int]:
+        return [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]
+
+    def _polish(self) -> None:
+        """Look for better trees of the sizes that are not proved, for a moment."""
+        until = time.monotonic() + POLISHING
+        open_sizes = self._open_sizes()
+        for start in {open_sizes[0] - 1, self.budgets} if open_sizes else ():
+            tree, error = self.trees[start], self.upper[start] + 1
+            while time.monotonic() < until:
+                polished = Polished(self.asking, tree, self.budgets, self.depth, until)
+                for size in open_sizes:
+                    if polished.errors[size] < self.upper[size]:
+                        self._adopt(size, polished.tree(size))
+                    if time.monotonic() > until:
+                        return
+                if polished.errors[-1] >= error:
+                    break
+                tree, error = polished.tree(self.budgets), polished.errors[-1]
+
+    def _bound(self, end: float) -> None:
+        """Spend the rest of the time on lower bounds, each size its share of what is left."""
+        open_sizes = self._open_sizes()
+        for number, size in enumerate(open_sizes):
+            now = time.monotonic()
+            self.asking.deadline = now + (end - now) / (len(open_sizes) - number)
+            while (gap := self.upper[size] - self.lower[size]) > 0:
+                if not self._ask(size, self.lower[size] + (gap + 3) // 4):
+                    break
+
+    def _shares(self, exact: bool) -> CertifiedErrors:
+        """Both bounds as shares of the whole weight.
+
+        Where weights had to be rounded, each by at most half a unit, Fractions are proved only as
+        far as that allows; floats do not show it.
+        """
+        share = Fraction if exact else operator.truediv
+        lower = [share(wrong, self.total) for wrong in self.lower]
+        upper = [share(wrong, self.total) for wrong in self.upper]
+        if not self.rows.exact:
+            distinct = {id(tree): tree for tree in self.trees}  # many sizes may share a tree
+            known = {key: tree.error(self.problem, exact) for key, tree in distinct.items()}
+            upper = [known[id(tree)] for tree in self.trees]
+            for size, error in enumerate(upper):
+                if self.lower[size] == self.upper[size] and not exact:
+                    lower[size] = error
+                else:
+                    least = share(max(0, self.lower[size] - self.rows.count), self.total)
+                    lower[size] = min(least, error)
+        kind = object if exact else float
+        bounds = np.array(lower, dtype=kind), np.array(upper, dtype=kind)
+        return CertifiedErrors.between(np.maximum.accumulate(bounds[0][::-1])[::-1], bounds[1])
+
+
+def _leaf_tree(problem: SampleProblem) -> Tree:
+    return Tree.build(problem.variables, problem.root().label)

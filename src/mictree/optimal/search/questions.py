@@ -1,0 +1,195 @@
+"""Puts questions to the search kernel: on all cores, until it is told to stop."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mictree._support.checks import TooLarge
+from mictree._support.jit import CORES
+from mictree.optimal.search import kernel as search
+from mictree.optimal.search.frames import ERRORS, Frames, first_test, frame_bytes, make_frames
+from mictree.optimal.search.rows import Rows
+from mictree.optimal.search.table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
+
+SMALLEST_TABLE = 1 << 14
+PATIENCE = 0.05  # seconds between two looks at the clock
+ALONE = 0.01  # seconds after which a worker is helped
+MOST_WORKERS = 8
+MOVED = 1 << 17  # places of a table that are moved between two looks at the clock
+
+
+class Asking:
+    """A table of sub-problems, and the workers that fill it.
+
+    Attributes
+    ----------
+    budgets : the most splits that may be asked about; fewer than wanted where memory is short
+    deadline : when to stop, by the monotonic clock; None for never
+    interrupted : whether Ctrl-C was pressed; nothing is answered from then on
+    tell : called now and then while a question is being answered
+    """
+
+    def __init__(self, rows: Rows, budgets: int, depth: int, memory_limit: int) -> None:
+        self.rows = rows
+        entry = 32 + rows.weights.itemsize * (budgets + 1)
+        frame = frame_bytes(rows.data, budgets)
+        table = 2 * entry * SMALLEST_TABLE  # the old table is there while a new one is filled
+        for_frames = (memory_limit - table) // 2
+        # a frame's children are asked only if they may have more than one split
+        self.levels = max(1, min(budgets, depth, for_frames // frame))
+        self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
+        if memory_limit < table + frame:
+            raise TooLarge(
+                f"memory_limit must be at least {table + frame:,} bytes for {len(rows.kept)} "
+                f"literals and {len(rows.data.first_word) - 1} classes; got {memory_limit:,}"
+            )
+        self.workers = max(1, min(MOST_WORKERS, CORES, for_frames // (self.levels * frame)))
+        places = (memory_limit - self.workers * self.levels * frame) // (2 * entry)
+        self.most_places = 1 << max(SMALLEST_TABLE.bit_length(), places.bit_length()) - 1
+        self.control = np.zeros(16, dtype=np.int64)
+        self.frames = [make_frames(rows.data, self.budgets, self.levels)]
+        self._use_table(self._make_table(SMALLEST_TABLE))
+        self.deadline: float | None = None
+        self.interrupted = False
+        self.tell: Callable[[], None] = lambda: None
+
+    def compile(self) -> None:
+        """Ask what needs no search, so that compiling does not count as time."""
+        self.frames[0].mask[0] = 0
+        search.solve(0, 0, 0, False, self.rows.data, self.table, self.frames[0], self.control)
+        rehash(self.table, self.table)
+
+    def _interrupt(self, *_: object) -> None:
+        self.interrupted = True
+        self.control[STATUS] = STOP
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Questions may be asked; Ctrl-C stops them instead of raising KeyboardInterrupt."""
+        catch = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGINT, self._interrupt) if catch else None
+        try:
+            with ThreadPoolExecutor(self.workers) as self.pool:
+                try:
+                    yield
+                finally:  # whoever is told may raise; the pool waits for its workers
+                    self.control[STATUS] = STOP
+        finally:
+            if catch:
+                signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+    def ask(
+        self, rows: np.ndarray, budget: int, bound: int, depth: int, retrace: bool = False
+    ) -> int | None:
+        """The least error of some rows if it is below a bound; None when it had to stop.
+
+        See ``_search.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
+        """
+        mask = self.rows.mask(rows)
+        question = budget, bound, depth, retrace, self.rows.data
+        workers = 1 if retrace else self.workers
+        while True:
+            self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
+            answers = None if self.is_late() else self._gather(workers, mask, question)
+            if answers is None or self.control[STATUS] == STOP:
+                return None
+            if self.control[STATUS] == RUN:
+                return min(answers)
+            self._grow_table()
+
+    def errors(self, rows: np.ndarray, depth: int) -> np.ndarray:
+        """Errors that some rows' pair counts know trees for: with 0, 1, 2 and 3 splits.
+
+        The first three are the least. Their first tests are in ``frames[0]``.
+        """
+        error = self.rows.leaf_error(rows)
+        if depth == 0 or error == 0:
+            return np.full(4, error)
+        frames, control = self.frames[0], np.zeros_like(self.control)  # asked even when it is late
+        frames.mask[0] = self.rows.mask(rows)
+        search.solve(2, error, depth, False, self.rows.data, self.table, frames, control)
+        return frames.value[0, ERRORS : ERRORS + 4].astype(np.int64)
+
+    def trace(
+        self, rows: np.ndarray, budget: int, error: int, depth: int, known: bool = False
+    ) -> Any:
+        """Nested tests that attain an error of some rows; None when it had to stop.
+
+        The error is the least, or ``known`` from the rows' pair counts, see ``errors``.
+        """
+        if self.rows.leaf_error(rows) <= error:
+            return self.rows.majority(rows)
+        if known or budget <= 2:
+            self.errors(rows, depth)
+        elif self.ask(rows, budget, error + 1, depth, True) is None:
+            return None
+        literal, low_budget, *errors = first_test(self.frames[0], budget, error)
+        held = self.rows.holds(rows, literal)
+        low = self.trace(rows[~held], low_budget, errors[0], depth - 1, known)
+        if low is None:
+            return None
+        high = self.trace(rows[held], budget - 1 - low_budget, errors[1], depth - 1, known)
+        if high is None:
+            return None
+        return self.rows.problem.variables[self.rows.kept[literal]], low, high
+
+    def _gather(self, workers: int, mask: np.ndarray, question: tuple[Any, ...]) -> list[int]:
+        """Start one worker, then, if it takes long, the others; returns when all are done."""
+        started: list[Future[int]] = []
+        working: set[Future[int]] = set()
+        while working or not started:
+            if len(started) < workers and self.control[STATUS] == RUN:
+                frames = self._take_frames(len(started))
+                frames.mask[0] = mask
+                solve = self.pool.submit(search.solve, *question, self.table, frames, self.control)
+                started.append(solve)
+            elif not started:  # Ctrl-C came first
+                break
+            working = wait(started, self._patience(len(started) < workers)).not_done
+            self.tell()
+            if self.is_late():
+                self.control[STATUS] = STOP
+        return [answer.result() for answer in started]
+
+    def _take_frames(self, worker: int) -> Frames:
+        if worker == len(self.frames):
+            self.frames.append(make_frames(self.rows.data, self.budgets, self.levels))
+        return self.frames[worker]
+
+    def is_late(self) -> bool:
+        """Whether nothing is answered any more."""
+        return self.interrupted or (self.deadline is not None and time.monotonic() > self.deadline)
+
+    def _patience(self, alone: bool) -> float:
+        longest = ALONE if alone else PATIENCE
+        if self.deadline is None:
+            return longest
+        return max(0.001, min(longest, self.deadline - time.monotonic()))
+
+    def _make_table(self, places: int) -> Table:
+        return Table(
+            np.zeros((places, 4), dtype=np.uint64),
+            np.zeros((places, self.budgets + 1), dtype=self.rows.weights.dtype),
+        )
+
+    def _use_table(self, table: Table) -> None:
+        places = len(table.entries)
+        self.table = table
+        # the largest table overwrites instead of growing
+        self.control[ROOM] = places // 2 if 2 * places <= self.most_places else 2**62
+
+    def _grow_table(self) -> None:
+        """Move to a table twice as large, if there is time: a large one takes seconds."""
+        places = len(self.table.entries)
+        larger = self._make_table(2 * places)
+        for start in range(0, places, MOVED):
+            if self.is_late():
+                return
+            rehash(Table(*(part[start : start + MOVED] for part in self.table)), larger)
+        self._use_table(larger)

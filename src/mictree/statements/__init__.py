@@ -1,0 +1,1 @@
+"""What papers claim, checked."""

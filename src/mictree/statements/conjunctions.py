@@ -1,0 +1,195 @@
+"""Section 5: for a conjunction under a product distribution every greedy tree is optimal."""
+
+import math
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, combinations_with_replacement
+
+from mictree.statements.checks import Covered, require, states
+from mictree.statements.enumeration import Enumeration, any_tree, as_table, right_path
+from mictree.statements.inequalities import minority
+from mictree.growers.rules import RULES, Growth, TopDown
+from mictree.optimal import optimal_errors
+from mictree.problems import FormulaProblem
+from mictree.tree import LEAF
+
+Biases = tuple[Fraction, ...]
+SEED = 5
+IRRELEVANT = ("z1", "z2")
+
+
+def cases(quick: bool) -> Iterator[Biases]:
+    """The conjunctions that are checked: biases of the literals, in any order."""
+    levels = [Fraction(i, 5) for i in range(4, 0, -1)]  # descending, unlike the order of tests
+    for count in range(1, 4 if quick else 6):
+        yield from combinations_with_replacement(levels, count)
+    generator = random.Random(SEED)
+    for _ in range(10 if quick else 60):
+        count = generator.randint(1, 5 if quick else 7)
+        yield tuple(Fraction(generator.randint(1, 19), 20) for _ in range(count))
+
+
+def describe(quick: bool) -> str:
+    """The same in words."""
+    literals, repeats, random_literals = (3, 10, 5) if quick else (5, 60, 7)
+    return (
+        f"all multisets of biases from 1/5..4/5 with up to {literals} literals, {repeats} random "
+        f"lists of 20ths with up to {random_literals}; two irrelevant variables"
+    )
+
+
+@cache
+def conjunction(biases: Biases) -> FormulaProblem:
+    """The conjunction of as many variables, and two variables that it does not use."""
+    names = [f"x{number}" for number in range(1, len(biases) + 1)]
+    irrelevant = dict(zip(IRRELEVANT, (Fraction(1, 2), Fraction(1, 3)), strict=True))
+    return FormulaProblem(" & ".join(names), dict(zip(names, biases, strict=True)) | irrelevant)
+
+
+def expected_errors(biases: Biases) -> list[Fraction]:
+    """The lemma's error after each number of splits, least biases first."""
+    ascending = sorted(biases)
+    return [
+        math.prod(ascending[:size], start=Fraction(1))
+        * minority(math.prod(ascending[size:], start=Fraction(1)))
+        for size in range(len(biases) + 1)
+    ]
+
+
+@cache
+def growths(biases: Biases) -> tuple[Growth, ...]:
+    """Grown to k splits by every rule, under both orders of ties."""
+    rules = [rule(ties=ties) for rule in RULES.values() for ties in ("first", "last")]
+    return tuple(rule.grow(conjunction(biases), len(biases)) for rule in rules)
+
+
+@states(
+    "Theorem 5.1",
+    "For a conjunction of k literals TopDown's tree of every size up to k has the least error of "
+    "that size, so its MIC is 0; the same for BestFirst and ID3.",
+)
+def greedy_is_optimal(quick: bool) -> Covered:
+    for biases in cases(quick):
+        problem = conjunction(biases)
+        optimal = list(optimal_errors(problem, len(biases), exact=True))
+        for growth in growths(biases):
+            greedy = growth.exact_errors
+            require(greedy == optimal, f"{growth.rule} with biases {_show(biases)}")
+    return Covered(describe(quick), "exact errors; three rules, ties first and last")
+
+
+@states(
+    "Lemma 5.3",
+    "For every size up to k a right-skewed tree over the conjunction's own variables is optimal.",
+)
+def right_skewed_is_optimal(quick: bool) -> Covered:
+    levels = [Fraction(1, 3), Fraction(3, 5)] if quick else [Fraction(i, 5) for i in range(1, 5)]
+    for count in range(1, 3 if quick else 5):
+        for biases in combinations_with_replacement(levels, count):
+            table = as_table(conjunction(biases))
+            grammar = any_tree(table) | right_path(range(count), "skewed")
+            trees = Enumeration(table, grammar)
+            best, skewed = (trees.least_errors(kind, count) for kind in ("any", "skewed"))
+            require(best == skewed, f"biases {_show(biases)}: {best} against {skewed}")
+    return Covered(
+        f"all trees, by enumeration: up to {2 if quick else 4} literals with biases "
+        f"{_show(tuple(levels))}, and two irrelevant variables"
+    )
+
+
+@states(
+    "Lemma 5.4",
+    "TopDown tests the literals in ascending order of their biases, every low child is a leaf with "
+    "label 0, and the error after t splits is (product of the t least biases) * C(product of the "
+    "others).",
+)
+def ascending_order(quick: bool) -> Covered:
+    for biases in cases(quick):
+        problem = conjunction(biases)
+        for growth in growths(biases):
+            case = f"{growth.rule} with biases {_show(biases)}"
+            tested = [problem.biases[step.variable] for step in growth.steps]
+            require(tested == sorted(biases), f"{case}: tests biases in the order {tested}")
+            require(growth.exact_errors == expected_errors(biases), f"{case}: errors differ")
+            tree = growth.tree(len(biases))
+            lows = [tree.low[node] for node in tree.internal_nodes]
+            skewed = all(tree.tests[low] == LEAF and tree.labels[low] == 0 for low in lows)
+            require(skewed and not _tests_irrelevant(growth), f"{case}: not right-skewed")
+    return Covered(describe(quick), "exact errors; three rules, ties first and last")
+
+
+@states(
+    "Lemma 5.5",
+    "Among all sets of t of the literals the t least biases give a right-skewed tree the least "
+    "error.",
+)
+def least_biases_first(quick: bool) -> Covered:
+    for biases in cases(quick):
+        for size, expected in enumerate(expected_errors(biases)):
+            least = min(_skewed_error(biases, chosen) for chosen in _subsets(biases, size))
+            require(least == expected, f"size {size} with biases {_show(biases)}")
+    return Covered(describe(quick).partition(";")[0] + "; all subsets", "exact")
+
+
+@states(
+    "Lemma 5.4 (footnote)",
+    "Of two literals with equal bias TopDown tests the earlier one first, without loss of "
+    "generality.",
+    expected="unclear as printed",
+)
+def tie_order(quick: bool) -> Covered:
+    problem = FormulaProblem("x1 & x2")
+    first = {
+        ties: TopDown(ties=ties).grow(problem, 2).steps[0].variable for ties in ("last", "first")
+    }
+    require(first == {"last": "x2", "first": "x1"}, f"the first test is {first}")
+    return Covered(
+        "x1 & x2, both biases 1/2",
+        "The printed loop replaces the best pair on >=, so it keeps the last of equals: x2 before "
+        "x1. The footnote needs > (ties='first'). Errors are the same either way.",
+    )
+
+
+@states(
+    "Section 5.1",
+    "J_t, the t indexes of least bias, is written as a set of biases p_i.",
+    expected="unclear as printed",
+)
+def index_set(quick: bool) -> Covered:
+    biases = (Fraction(1, 2), Fraction(1, 2))
+    require(len(set(sorted(biases)[:2])) < 2, "a set of equal biases has two elements")
+    return Covered(
+        "x1 & x2, both biases 1/2",
+        "As a set of numbers J_2 = {1/2} has one element, and it is no subset of J. It must be the "
+        "set of indexes {i_1, ..., i_t}; all later uses agree with that.",
+    )
+
+
+def _subsets(biases: Biases, size: int) -> Iterator[tuple[int, ...]]:
+    return combinations(range(len(biases)), size)
+
+
+def _skewed_error(biases: Biases, chosen: tuple[int, ...]) -> Fraction:
+    tested = math.prod((biases[i] for i in chosen), start=Fraction(1))
+    others = (bias for i, bias in enumerate(biases) if i not in chosen)
+    return tested * minority(math.prod(others, start=Fraction(1)))
+
+
+def _tests_irrelevant(growth) -> bool:
+    return any(step.variable in IRRELEVANT for step in growth.steps)
+
+
+def _show(biases: Biases) -> str:
+    return ", ".join(map(str, biases))
+
+
+STATEMENTS = (
+    greedy_is_optimal,
+    right_skewed_is_optimal,
+    ascending_order,
+    least_biases_first,
+    tie_order,
+    index_set,
+)
