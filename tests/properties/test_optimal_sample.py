@@ -21,6 +21,8 @@ from mictree.optimal import CertifiedErrors
 from mictree.optimal.search import questions as _asking
 from mictree.optimal.search import table as _table
 from mictree.optimal.search import frontier as sample
+from mictree.optimal.search.bits import BitEngine
+from mictree.optimal.search.rows import Rows
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.recursive_samples import recursive_least_errors
@@ -184,13 +186,13 @@ def test_intervals_hold_what_the_finished_run_finds(classes, weighted):
 
 def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
     overwritten = []
-    shares = sample._Search._shares
+    run = sample.Frontier.run
 
-    def spy(search, exact):
-        overwritten.append(int(search.asking.control[_table.OVERWRITTEN]))
-        return shares(search, exact)
+    def spy(frontier, *arguments):
+        run(frontier, *arguments)
+        overwritten.append(int(frontier.asking.control[_table.OVERWRITTEN]))
 
-    monkeypatch.setattr(sample._Search, "_shares", spy)
+    monkeypatch.setattr(sample.Frontier, "run", spy)
     problem = mt.SampleProblem(*random_bits(250, 50, 5, noise=0.9))
     roomy = mt.optimal_trees(problem, 8, exact=True)
     tight = mt.optimal_trees(problem, 8, exact=True, memory_limit=3 * 2**20)
@@ -235,16 +237,18 @@ def test_memory_is_planned():
     with pytest.raises(TooLarge, match=r"memory_limit must be at least [0-9,]+ bytes for 120 lit"):
         mt.optimal_errors(problem, 8, memory_limit=2**16)
     with mock.patch.object(_asking, "SMALLEST_TABLE", 256):
-        few = sample._Search(problem, 20, 2**21, None, None, 1.0)
+        engine = BitEngine(Rows.of(problem))
+        few = sample.Frontier(engine, 20, None, 2**21)
         assert few.budgets < 20
-        solved = few.run(True)
+        few.run(mt.TopDown().grow(problem, 20), time_limit=1.0)
     kept = [array for frames in few.asking.frames for array in frames]
     assert sum(array.nbytes for array in [*kept, *few.asking.table]) < 2**21
-    assert solved.errors.proved[: few.budgets + 1][:4].all()
-    whole = mt.optimal_errors(problem, 4, exact=True)
-    assert np.all((solved.errors.lower[:5] <= whole) & (whole <= solved.errors.upper[:5]))
+    lower, upper = np.array(few.lower), np.array(few.upper)
+    assert np.all(lower[: few.budgets + 1][:4] == upper[: few.budgets + 1][:4])
+    whole = mt.optimal_errors(problem, 4, exact=True) * 80
+    assert np.all((lower[:5] <= whole) & (whole <= upper[:5]))
     for size in (3, 20):
-        assert solved.tree(size).error(problem, exact=True) == solved.errors[size]
+        assert few.trees[size].error(problem, exact=True) * 80 == upper[size]
 
 
 @pytest.mark.parametrize("max_depth", [None, 5, 7])

@@ -1,7 +1,7 @@
 """Better trees for sizes that could not be proved, from a tree that is already good.
 
-Every node of the tree may become the root of the best subtree with up to 3 splits that the pair
-counts of its rows know; a dynamic program over the nodes shares the budget out among all of them.
+Every node of the tree may become the root of the best subtree with up to 3 splits that pair counts
+or sweeps find for its rows; a dynamic program over the nodes shares the budget out among all of them.
 What it finds is a new tree, to which the same can be done again.
 """
 
@@ -34,7 +34,7 @@ class Polished:
             node, members, left = waiting.pop()
             self.nodes[node] = members, left
             if tree.tests[node] >= 0:
-                held = rows.bits[tree.tests[node], members]
+                held = rows.split(tree, node, members)
                 waiting.append((tree.low[node], members[~held], left - 1))
                 waiting.append((tree.high[node], members[held], left - 1))
         self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
@@ -53,7 +53,7 @@ class Polished:
 
     def tree(self, size: int) -> Tree:
         """A tree with at most so many splits that attains its error."""
-        return Tree.build(self.skeleton.variables, self._nested(0, size))
+        return self.asking.rows.build(self._nested(0, size))
 
     def _nested(self, node: int, size: int) -> Any:
         error, (members, left) = self.best[node][size], self.nodes[node]

@@ -1,6 +1,7 @@
 """A data set's rows as the search for optimal trees wants them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class Rows:
             codes * (alike.max() + 1) + alike, return_index=True, return_inverse=True
         )
         words, codes, bits, alike = words[first], codes[first], bits[:, first], alike[first]
-        integers, exact = _integers(weights)
+        integers, exact = to_integers(weights)
         weights = np.bincount(group, integers)  # sums below 2**53 are exact
         weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
         unavoidable = _unavoidable(alike, codes, weights, len(problem.classes))
@@ -87,6 +88,18 @@ class Rows:
         """In which of some rows a kept literal holds."""
         return self.bits[self.kept[literal], rows]
 
+    def name(self, literal: int) -> str:
+        """The name of a kept literal."""
+        return self.problem.variables[self.kept[literal]]
+
+    def build(self, nested: Any) -> Tree:
+        """A tree from nested names and labels."""
+        return Tree.build(self.problem.variables, nested)
+
+    def split(self, tree: Tree, node: int, rows: np.ndarray) -> np.ndarray:
+        """In which of some rows the test of a tree's node holds."""
+        return self.bits[tree.tests[node], rows]
+
     def leaf_error(self, rows: np.ndarray) -> int:
         """The weight that a leaf labels wrongly."""
         masses = np.bincount(self.codes[rows], self.weights[rows])
@@ -127,7 +140,7 @@ def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _integers(weights: np.ndarray) -> tuple[np.ndarray, bool]:
+def to_integers(weights: np.ndarray) -> tuple[np.ndarray, bool]:
     """Weights in multiples of one unit, and whether that is exact.
 
     The unit is 1 where the weights are whole, else as small as lets sums keep to 52 binary digits.
