@@ -150,7 +150,7 @@ def test_workers_agree_with_one(classes, max_depth):
 
 
 def test_a_small_table_overwrites_and_finds_the_same():
-    ranks, labels = noisy(200, 5, seed=5, noise=0.3)
+    ranks, labels = noisy(150, 5, seed=5, noise=0.3)
     weights = np.ones(len(labels), dtype=int)
     roomy = find(ranks, labels, weights, 4)
     with mock.patch.object(questions, "SMALLEST_TABLE", 16):

@@ -50,7 +50,9 @@ class OrderedRows:
         data = OrderedData(
             order=order,
             weights=np.column_stack([weights, unavoidable]).astype(weights.dtype),
-            signed=np.where(codes == 1, weights, -weights).astype(weights.dtype),
+            signed=np.where(codes == 1, weights, -weights).astype(
+                np.int16 if weights.sum() < 2**15 else weights.dtype
+            ),
             codes=codes.astype(np.int32),
             keys=keys,
         )

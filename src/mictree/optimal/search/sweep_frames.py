@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-LANES = 16  # tests whose children are swept at once: one vector register of 32-bit numbers
+LANES = 32  # tests whose children are swept at once
 
 
 class OrderedData(NamedTuple):
@@ -16,7 +16,8 @@ class OrderedData(NamedTuple):
 
     order: np.ndarray  # (columns, rows) int32: 2 * row, plus 1 where the next row has a larger rank
     weights: np.ndarray  # (rows, 2): the weight, and what of it no tree can label right
-    signed: np.ndarray  # (rows,) the weight, negative in the first class; for two classes
+    signed: np.ndarray  # (rows,) the weight, negative in the first of two classes; int16 if its
+    # sums allow, as sweeps then are twice as fast
     codes: np.ndarray  # (rows,) the class
     keys: np.ndarray  # (rows, 2) random
 
@@ -33,7 +34,8 @@ class SweepFrames(NamedTuple):
     root: np.ndarray  # (2, budgets, cells) the same for all rows; all workers share it
     claims: np.ndarray  # (columns,) how many workers are at a column of all rows
     member: np.ndarray  # (rows,) bit j: the row is in the low child of the j-th test swept
-    lanes: np.ndarray  # ((6 + 2 * classes) * LANES,) sums of the tests swept
+    lanes: np.ndarray  # ((5 + classes) * LANES,) sums of the tests swept
+    tails: np.ndarray  # (2 * LANES * rows,) the same at each test of a column; for many classes
     picked: np.ndarray  # (2, LANES) the tests swept, and their columns
     keys: np.ndarray  # (levels, 8): of the rows; of both children of the test being tried; which
     # of their bounds are exact
@@ -73,7 +75,8 @@ def make_frames(
         root=root,
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
-        lanes=np.zeros((6 + 2 * classes) * LANES, dtype=kind),
+        lanes=np.zeros((5 + classes) * LANES, dtype=data.signed.dtype),
+        tails=np.empty(2 * LANES * rows if classes > 2 else 0, dtype=data.signed.dtype),
         picked=np.zeros((2, LANES), dtype=np.int64),
         keys=np.zeros((levels, 8), dtype=np.uint64),
         state=np.zeros((levels, 13), dtype=np.int64),
@@ -85,4 +88,7 @@ def make_frames(
 def frame_bytes(data: OrderedData, budgets: int, levels: int) -> int:
     """The memory of one worker's frames, nearly; the root's bounds count as one more level."""
     cell = 12 + data.weights.itemsize * (6 + 2 * budgets)
-    return (levels + 1) * (cell * data.order.size + 8 * len(data.order) + 512) + 8 * len(data.codes)
+    row = 4 + 2 * LANES * data.signed.itemsize
+    return (levels + 1) * (cell * data.order.size + 8 * len(data.order) + 512) + row * len(
+        data.codes
+    )

@@ -13,9 +13,9 @@ from mictree.optimal.search.sweep_frames import FLOOR, LANES, LEAF, MASS, ONE, P
 
 # two classes: the surplus; the least and the largest one in the low child, in the high one
 _LEAST_LOW, _MOST_LOW, _LEAST_HIGH, _MOST_HIGH = LANES, 2 * LANES, 3 * LANES, 4 * LANES
-# more: the largest weight labelled right in both children; then scratch; then the weight of each
-# class seen so far in the low child; then all of it
-_HIGH, _A, _B, _C, _D, _SEEN = LANES, 2 * LANES, 3 * LANES, 4 * LANES, 5 * LANES, 6 * LANES
+# more: the largest weight that one split labels right in both children; the weight of the heaviest
+# class seen so far in both; the weight of each class seen so far in the low child
+_MOST, _SEEN = 2 * LANES, 4 * LANES
 
 
 @jit
@@ -83,7 +83,6 @@ def sweep(level, count, data, frames):
     else:
         _sweep_many(level, data, frames)
     lanes, totals, whole = frames.lanes, frames.totals[level], frames.totals[level].sum()
-    kind = lanes.dtype.type
     for lane in range(count):
         mass = np.int64(frames.cells[level, MASS, frames.picked[0, lane]])
         if len(totals) == 2:
@@ -95,8 +94,8 @@ def sweep(level, count, data, frames):
                 whole - mass - rest + lanes[_LEAST_HIGH + lane],
             )
         else:
-            low, high = mass - lanes[lane], whole - mass - lanes[_HIGH + lane]
-        lanes[lane], lanes[LANES + lane] = kind(low), kind(high)
+            low, high = mass - lanes[lane], whole - mass - lanes[LANES + lane]
+        lanes[lane], lanes[LANES + lane] = low, high
 
 
 @jit
@@ -140,78 +139,79 @@ def _sweep_two(level, signed, frames):
             entry = order[level, column, place]
             weight, bits = signed[entry >> 1], member[entry >> 1]
             whole = kind(whole + weight)
-            if entry & 1:
-                for lane in range(LANES):
-                    inside = (bits >> np.uint32(lane)) & np.uint32(1)
-                    low = kind(lanes[lane] + (weight if inside else kind(0)))
-                    high = kind(whole - low)
-                    lanes[lane] = low
-                    lanes[_LEAST_LOW + lane] = min(lanes[_LEAST_LOW + lane], low)
-                    lanes[_MOST_LOW + lane] = max(lanes[_MOST_LOW + lane], low)
-                    lanes[_LEAST_HIGH + lane] = min(lanes[_LEAST_HIGH + lane], high)
-                    lanes[_MOST_HIGH + lane] = max(lanes[_MOST_HIGH + lane], high)
-            else:
-                for lane in range(LANES):
-                    inside = (bits >> np.uint32(lane)) & np.uint32(1)
-                    lanes[lane] = kind(lanes[lane] + (weight if inside else kind(0)))
+            is_test = kind(-(entry & 1))  # all ones; elsewhere 0, the surplus of no split at all
+            for lane in range(LANES):
+                inside = (bits >> np.uint32(lane)) & np.uint32(1)
+                low = kind(lanes[lane] + (weight if inside else kind(0)))
+                lanes[lane] = low
+                high = kind(kind(whole - low) & is_test)
+                low = kind(low & is_test)
+                lanes[_LEAST_LOW + lane] = min(lanes[_LEAST_LOW + lane], low)
+                lanes[_MOST_LOW + lane] = max(lanes[_MOST_LOW + lane], low)
+                lanes[_LEAST_HIGH + lane] = min(lanes[_LEAST_HIGH + lane], high)
+                lanes[_MOST_HIGH + lane] = max(lanes[_MOST_HIGH + lane], high)
 
 
 @jit
 def _sweep_many(level, data, frames):
-    """Fill the lanes for any number of classes."""
-    order, member, lanes, start = frames.order, frames.member, frames.lanes, frames.start
-    kind = lanes.dtype.type
+    """Fill the lanes for any number of classes.
+
+    From the end of a column on, the heaviest class of the rows seen so far is noted at each test;
+    then from its start on. So a row costs the same however many classes there are.
+    """
+    lanes, tails = frames.lanes, frames.tails
     rows, classes = frames.state[level, ROWS], frames.totals.shape[1]
-    whole = _SEEN + classes * LANES  # where the weight of each class in the low child is
-    for lane in range(len(lanes)):
+    seen = np.empty(classes, dtype=np.int64)
+    for lane in range(2 * LANES):
         lanes[lane] = 0
-    for place in range(rows):
-        row = order[level, 0, place] >> 1
-        _add(whole + data.codes[row] * LANES, data.weights[row, 0], member[row], lanes)
-    seen = np.zeros(classes, dtype=np.int64)
-    _judge_many(level, whole, frames.totals, seen, lanes)
-    for column in range(order.shape[1]):
-        if start[level, column] == start[level, column + 1]:
+    for column in range(frames.order.shape[1]):
+        tests = frames.start[level, column + 1] - frames.start[level, column]
+        if tests == 0:
             continue
-        for lane in range(_SEEN, whole):
-            lanes[lane] = 0
-        seen[:] = 0
-        for place in range(rows):
-            entry = order[level, column, place]
-            row = entry >> 1
-            label, weight = data.codes[row], data.weights[row, 0]
-            seen[label] += weight
-            _add(_SEEN + label * LANES, weight, member[row], lanes)
+        order = frames.order[level, column]
+        _clear(seen, lanes)
+        for place in range(rows - 1, -1, -1):
+            entry = order[place]
             if entry & 1:
-                _judge_many(level, whole, frames.totals, seen, lanes)
+                tests -= 1
+                for lane in range(2 * LANES):
+                    tails[2 * LANES * tests + lane] = lanes[_MOST + lane]
+            _add(entry >> 1, seen, data, frames.member, lanes)
+        for lane in range(2 * LANES):  # without a split
+            lanes[lane] = max(lanes[lane], lanes[_MOST + lane])
+        _clear(seen, lanes)
+        for place in range(rows):
+            entry = order[place]
+            _add(entry >> 1, seen, data, frames.member, lanes)
+            if entry & 1:
+                tail = 2 * LANES * tests
+                tests += 1
+                for lane in range(2 * LANES):
+                    right = lanes[_MOST + lane] + tails[tail + lane]
+                    lanes[lane] = max(lanes[lane], lanes.dtype.type(right))
 
 
 @jit
-def _add(first, weight, bits, lanes):
-    """Add a row's weight to the lanes in whose low child it is."""
+def _clear(seen, lanes):
+    """Nothing is seen yet."""
+    for label in range(len(seen)):
+        seen[label] = 0
+    for lane in range(_MOST, len(lanes)):
+        lanes[lane] = 0
+
+
+@jit
+def _add(row, seen, data, member, lanes):
+    """Add a row to its class in both children, and raise the weight of their heaviest classes."""
     kind = lanes.dtype.type
+    bits, label = member[row], data.codes[row]
+    weight = kind(data.weights[row, 0])
+    seen[label] += weight
+    both = kind(seen[label])
+    first = _SEEN + LANES * label
     for lane in range(LANES):
         inside = (bits >> np.uint32(lane)) & np.uint32(1)
-        lanes[first + lane] = kind(lanes[first + lane] + (weight if inside else kind(0)))
-
-
-@jit
-def _judge_many(level, whole, totals, seen, lanes):
-    """Raise what one split labels right in both children, if it is here."""
-    kind = lanes.dtype.type
-    for lane in range(_A, _SEEN):
-        lanes[lane] = 0
-    for label in range(len(seen)):
-        here, there = _SEEN + label * LANES, whole + label * LANES
-        before, after = kind(seen[label]), kind(totals[level, label] - seen[label])
-        for lane in range(LANES):
-            low = lanes[here + lane]
-            rest = kind(lanes[there + lane] - low)
-            lanes[_A + lane] = max(lanes[_A + lane], low)
-            lanes[_B + lane] = max(lanes[_B + lane], rest)
-            lanes[_C + lane] = max(lanes[_C + lane], kind(before - low))
-            lanes[_D + lane] = max(lanes[_D + lane], kind(after - rest))
-    for lane in range(LANES):
-        lanes[lane] = max(lanes[lane], kind(lanes[_A + lane] + lanes[_B + lane]))
-        high = kind(lanes[_C + lane] + lanes[_D + lane])
-        lanes[_HIGH + lane] = max(lanes[_HIGH + lane], high)
+        low = kind(lanes[first + lane] + (weight if inside else kind(0)))
+        lanes[first + lane] = low
+        lanes[_MOST + lane] = max(lanes[_MOST + lane], low)
+        lanes[_MOST + LANES + lane] = max(lanes[_MOST + LANES + lane], kind(both - low))
