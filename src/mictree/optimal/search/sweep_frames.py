@@ -34,9 +34,11 @@ class SweepFrames(NamedTuple):
     root: np.ndarray  # (2, budgets, cells) the same for all rows; all workers share it
     claims: np.ndarray  # (columns,) how many workers are at a column of all rows
     member: np.ndarray  # (rows,) bit j: the row is in the low child of the j-th test swept
-    lanes: np.ndarray  # ((5 + classes) * LANES,) sums of the tests swept
+    lanes: np.ndarray  # ((7 + classes) * LANES,) sums of the tests swept
     tails: np.ndarray  # (2 * LANES * rows,) the same at each test of a column; for many classes
     picked: np.ndarray  # (2, LANES) the tests swept, and their columns
+    pair: np.ndarray  # (rows,) weights of two of the classes, negative in the second
+    seen: np.ndarray  # (classes,) the weight of each class swept so far
     keys: np.ndarray  # (levels, 8): of the rows; of both children of the test being tried; which
     # of their bounds are exact
     state: np.ndarray  # (levels, 13)
@@ -75,8 +77,10 @@ def make_frames(
         root=root,
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
-        lanes=np.zeros((5 + classes) * LANES, dtype=data.signed.dtype),
+        lanes=np.zeros((7 + classes) * LANES, dtype=data.signed.dtype),
         tails=np.empty(2 * LANES * rows if classes > 2 else 0, dtype=data.signed.dtype),
+        pair=np.zeros(rows, dtype=data.signed.dtype),
+        seen=np.zeros(classes, dtype=np.int64),
         picked=np.zeros((2, LANES), dtype=np.int64),
         keys=np.zeros((levels, 8), dtype=np.uint64),
         state=np.zeros((levels, 13), dtype=np.int64),
@@ -88,7 +92,7 @@ def make_frames(
 def frame_bytes(data: OrderedData, budgets: int, levels: int) -> int:
     """The memory of one worker's frames, nearly; the root's bounds count as one more level."""
     cell = 12 + data.weights.itemsize * (6 + 2 * budgets)
-    row = 4 + 2 * LANES * data.signed.itemsize
+    row = 8 + 2 * LANES * data.signed.itemsize
     return (levels + 1) * (cell * data.order.size + 8 * len(data.order) + 512) + row * len(
         data.codes
     )

@@ -15,7 +15,8 @@ from mictree.optimal.search.sweep_frames import FLOOR, LANES, LEAF, MASS, ONE, P
 _LEAST_LOW, _MOST_LOW, _LEAST_HIGH, _MOST_HIGH = LANES, 2 * LANES, 3 * LANES, 4 * LANES
 # more: the largest weight that one split labels right in both children; the weight of the heaviest
 # class seen so far in both; the weight of each class seen so far in the low child
-_MOST, _SEEN = 2 * LANES, 4 * LANES
+_RIGHT, _MOST, _SEEN = 2 * LANES, 5 * LANES, 7 * LANES
+FEW_CLASSES = 5  # up to which sweeping for every two of them is faster
 
 
 @jit
@@ -80,6 +81,8 @@ def sweep(level, count, data, frames):
     _mark(level, count, frames)
     if frames.totals.shape[1] == 2:
         _sweep_two(level, data.signed, frames)
+    elif frames.totals.shape[1] <= FEW_CLASSES:
+        _sweep_pairs(level, data, frames)
     else:
         _sweep_many(level, data, frames)
     lanes, totals, whole = frames.lanes, frames.totals[level], frames.totals[level].sum()
@@ -153,17 +156,48 @@ def _sweep_two(level, signed, frames):
 
 
 @jit
-def _sweep_many(level, data, frames):
-    """Fill the lanes for any number of classes.
-
-    From the end of a column on, the heaviest class of the rows seen so far is noted at each test;
-    then from its start on. So a row costs the same however many classes there are.
-    """
-    lanes, tails = frames.lanes, frames.tails
-    rows, classes = frames.state[level, ROWS], frames.totals.shape[1]
-    seen = np.empty(classes, dtype=np.int64)
+def _sweep_pairs(level, data, frames):
+    """Fill the lanes for a few classes: whatever labels one split has, two classes decide."""
+    lanes, totals, pair = frames.lanes, frames.totals[level], frames.pair
+    rows, kind = frames.state[level, ROWS], frames.lanes.dtype.type
+    _clear(frames.seen, lanes)
+    for place in range(rows):
+        _add(frames.order[level, 0, place] >> 1, data, frames)
+    for label in range(len(totals)):
+        for other in range(label):
+            if totals[label] == 0 or totals[other] == 0:
+                continue
+            for place in range(rows):
+                row = frames.order[level, 0, place] >> 1
+                weight, code = kind(data.weights[row, 0]), data.codes[row]
+                pair[row] = weight if code == label else kind(-weight) if code == other else 0
+            _sweep_two(level, pair, frames)
+            for lane in range(LANES):
+                here, there = _SEEN + LANES * label + lane, _SEEN + LANES * other + lane
+                low = max(
+                    lanes[there] + lanes[_MOST_LOW + lane], lanes[here] - lanes[_LEAST_LOW + lane]
+                )
+                high = max(
+                    totals[other] - lanes[there] + lanes[_MOST_HIGH + lane],
+                    totals[label] - lanes[here] - lanes[_LEAST_HIGH + lane],
+                )
+                lanes[_MOST + lane] = max(lanes[_MOST + lane], low)
+                lanes[_MOST + LANES + lane] = max(lanes[_MOST + LANES + lane], high)
     for lane in range(2 * LANES):
-        lanes[lane] = 0
+        lanes[lane] = lanes[_MOST + lane]
+
+
+@jit
+def _sweep_many(level, data, frames):
+    """Fill the lanes for any number of classes, at a cost that does not depend on it.
+
+    From the end of a column on, the weight of the heaviest class of the rows seen so far is noted
+    at each test; then from its start on.
+    """
+    lanes, tails, seen = frames.lanes, frames.tails, frames.seen
+    rows = frames.state[level, ROWS]
+    for lane in range(2 * LANES):
+        lanes[_RIGHT + lane] = 0
     for column in range(frames.order.shape[1]):
         tests = frames.start[level, column + 1] - frames.start[level, column]
         if tests == 0:
@@ -176,19 +210,21 @@ def _sweep_many(level, data, frames):
                 tests -= 1
                 for lane in range(2 * LANES):
                     tails[2 * LANES * tests + lane] = lanes[_MOST + lane]
-            _add(entry >> 1, seen, data, frames.member, lanes)
+            _add(entry >> 1, data, frames)
         for lane in range(2 * LANES):  # without a split
-            lanes[lane] = max(lanes[lane], lanes[_MOST + lane])
+            lanes[_RIGHT + lane] = max(lanes[_RIGHT + lane], lanes[_MOST + lane])
         _clear(seen, lanes)
         for place in range(rows):
             entry = order[place]
-            _add(entry >> 1, seen, data, frames.member, lanes)
+            _add(entry >> 1, data, frames)
             if entry & 1:
                 tail = 2 * LANES * tests
                 tests += 1
                 for lane in range(2 * LANES):
-                    right = lanes[_MOST + lane] + tails[tail + lane]
-                    lanes[lane] = max(lanes[lane], lanes.dtype.type(right))
+                    right = lanes.dtype.type(lanes[_MOST + lane] + tails[tail + lane])
+                    lanes[_RIGHT + lane] = max(lanes[_RIGHT + lane], right)
+    for lane in range(2 * LANES):
+        lanes[lane] = lanes[_RIGHT + lane]
 
 
 @jit
@@ -201,17 +237,24 @@ def _clear(seen, lanes):
 
 
 @jit
-def _add(row, seen, data, member, lanes):
-    """Add a row to its class in both children, and raise the weight of their heaviest classes."""
+def _add(row, data, frames):
+    """Add a row to its class in both children, and raise the weight of their heaviest classes.
+
+    Loops whose two ends are variables are those that LLVM makes vectors of.
+    """
+    lanes = frames.lanes
     kind = lanes.dtype.type
-    bits, label = member[row], data.codes[row]
+    bits, label, width = frames.member[row], data.codes[row], frames.picked.shape[1]
     weight = kind(data.weights[row, 0])
-    seen[label] += weight
-    both = kind(seen[label])
-    first = _SEEN + LANES * label
-    for lane in range(LANES):
+    frames.seen[label] += weight
+    both = kind(frames.seen[label])
+    mine = lanes[_SEEN + width * label : _SEEN + width * label + width]
+    for lane in range(width):
         inside = (bits >> np.uint32(lane)) & np.uint32(1)
-        low = kind(lanes[first + lane] + (weight if inside else kind(0)))
-        lanes[first + lane] = low
+        mine[lane] = kind(mine[lane] + (weight if inside else kind(0)))
+    for lane in range(width):
+        lanes[lane] = mine[lane]
+    for lane in range(LANES):
+        low = lanes[lane]
         lanes[_MOST + lane] = max(lanes[_MOST + lane], low)
         lanes[_MOST + LANES + lane] = max(lanes[_MOST + LANES + lane], kind(both - low))
