@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree._support.checks import TooLarge
 from mictree.optimal import CertifiedErrors
+from mictree.optimal.search import frontier as sample
 from mictree.optimal.search import questions as _asking
 from mictree.optimal.search import table as _table
-from mictree.optimal.search import frontier as sample
 from mictree.optimal.search.bits import BitEngine
 from mictree.optimal.search.rows import Rows
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys

@@ -81,6 +81,22 @@ def test_thresholds_inside_a_run_of_one_class_are_needed():
     assert find(ranks, [0, 1, 1, 1, 0, 1, 0, 0], [1] * 8, 3).upper[3] == 0
 
 
+@pytest.mark.parametrize("classes", [6, 9])
+@pytest.mark.parametrize("max_depth", [None, 2, 3])
+def test_many_classes(classes, max_depth):
+    """More classes than are swept two by two."""
+    random = np.random.default_rng(classes)
+    for _ in range(20):
+        ranks = [random.integers(0, top, 12).tolist() for top in (2, 5, 40)]
+        labels = random.integers(0, classes, 12)
+        labels[0] = classes - 1
+        weights = random.integers(1, 4, 12).tolist()
+        case = ranks, labels.tolist(), weights
+        frontier = find(*case, 4, max_depth)
+        assert frontier.lower == frontier.upper == ordered_least_errors(*case, 4, max_depth)
+        check_trees(frontier, *case, max_depth)
+
+
 def literal_errors(ranks, labels, weights, max_size, max_depth):
     """The least errors by the 0/1 search, with every threshold as a literal."""
     bits = [column > rank for column in ranks for rank in range(column.max())]

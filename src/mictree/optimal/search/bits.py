@@ -1,7 +1,5 @@
 """The 0/1 way to enumerate a sub-problem's tests: pair counts. See ``sweeping`` for the other."""
 
-from typing import Any
-
 import numpy as np
 
 from mictree.optimal.search import kernel
@@ -22,7 +20,7 @@ class BitEngine:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        self.budgets = self.levels = 0
+        self.budgets = self.levels = self.bytes = 0
 
     def plan(self, budgets: int, depth: int, memory: int) -> None:
         """Choose how many splits may be asked about, so that one worker's frames fit."""
@@ -52,13 +50,18 @@ class BitEngine:
         frames.mask[0] = self.rows.mask(members)
 
     def solve(
-        self, members: int, question: tuple[Any, ...], table: Table, frames: Frames, control: Any
+        self,
+        members: int,
+        question: tuple[int, int, int, bool],
+        table: Table,
+        frames: Frames,
+        control: np.ndarray,
     ) -> int:
         """Answer a question about rows that are in place; see ``kernel.solve``."""
         return kernel.solve(*question, self.rows.data, table, frames, control)
 
     def count_few(
-        self, members: np.ndarray, depth: int, table: Table, frames: Frames, control: Any
+        self, members: np.ndarray, depth: int, table: Table, frames: Frames, control: np.ndarray
     ) -> np.ndarray:
         """Errors of some rows with 0, 1, 2 and 3 splits that their pair counts show trees for."""
         error = self.rows.leaf_error(members)
@@ -68,7 +71,7 @@ class BitEngine:
 
     def retrace_few(
         self, members: np.ndarray, question: tuple[int, int, int], table: Table,
-        frames: Frames, control: Any,
+        frames: Frames, control: np.ndarray,
     ) -> None:  # fmt: skip
         """Retrace a tree with an error that ``count_few`` has found."""
         self.count_few(members, question[2], table, frames, control)

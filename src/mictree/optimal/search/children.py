@@ -6,7 +6,17 @@ They come from the pair counts, from the table, and from similar children that w
 import numpy as np
 
 from mictree._support.jit import jit, lowest_bit
-from mictree.optimal.search.frames import ALL, BUDGET, DEPTH, DONE, EXACT, MASS, ONE, SMALLER, TOTALS
+from mictree.optimal.search.frames import (
+    ALL,
+    BUDGET,
+    DEPTH,
+    DONE,
+    EXACT,
+    MASS,
+    ONE,
+    SMALLER,
+    TOTALS,
+)
 from mictree.optimal.search.table import EXACT_BUDGETS, find, finish_key, unchanged
 
 

@@ -19,7 +19,6 @@ from mictree.optimal.search.sweep_frames import (
     MASS,
     ONE,
     PLACE,
-    ROWS,
 )
 from mictree.optimal.search.sweeps import sweep
 from mictree.optimal.search.table import RUN, STATUS
@@ -130,10 +129,8 @@ def _drop(both, lives, limit, count, picked, live, cells):
             lane += 1
             continue
         low, high = cells[ONE, test], cells[ONE + 1, test]
-        if both:
-            error = low + high
-        else:
-            error = min(cells[LEAF, test] + high, low + cells[LEAF + 1, test])
+        low_leaf, high_leaf = cells[LEAF, test], cells[LEAF + 1, test]
+        error = low + high if both else min(low_leaf + high, low + high_leaf)
         live[kept] = test
         kept += error < limit
     return kept

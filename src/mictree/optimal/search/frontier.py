@@ -15,12 +15,13 @@ import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
 from mictree.growers.rules import Growth, TopDown
+from mictree.optimal.result import CertifiedErrors, OptimalTrees
 from mictree.optimal.search.bits import BitEngine
-from mictree.optimal.search.questions import Asking, Engine
+from mictree.optimal.search.engine import Engine
 from mictree.optimal.search.polish import Polished
+from mictree.optimal.search.questions import Asking
 from mictree.optimal.search.rows import Rows
 from mictree.optimal.search.table import STORED, UNLIMITED
-from mictree.optimal.result import CertifiedErrors, OptimalTrees
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
@@ -123,10 +124,10 @@ class Frontier:
             self.asking.deadline = begin + PROVING * time_limit
         with self.asking.running():
             sure = min(self.asking.engine.sure, self.budgets)
-            known = Polished(self.asking, self.trees[0], sure, self.depth)
+            known = Polished(self.asking, self.trees[0], sure, self.depth) if sure else None
             for size in range(1, self.max_size + 1):
                 self._add_candidate()
-                if size <= sure:
+                if known is not None and size <= sure:
                     if known.errors[size] < self.upper[size]:
                         self._adopt(size, known.tree(size))
                     self.lower[size] = self.upper[size]

@@ -1,8 +1,8 @@
 """Better trees for sizes that could not be proved, from a tree that is already good.
 
 Every node of the tree may become the root of the best subtree with up to 3 splits that pair counts
-or sweeps find for its rows; a dynamic program over the nodes shares the budget out among all of them.
-What it finds is a new tree, to which the same can be done again.
+or sweeps find for its rows; a dynamic program over the nodes shares the budget out among all of
+them. What it finds is a new tree, to which the same can be done again.
 """
 
 import math

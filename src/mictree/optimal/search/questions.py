@@ -12,15 +12,13 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import CORES
-from mictree.optimal.search.bits import BitEngine
-from mictree.optimal.search.sweeping import SweepEngine
+from mictree.optimal.search.engine import Engine
 from mictree.optimal.search.table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
 
 SMALLEST_TABLE = 1 << 14
 PATIENCE = 0.05  # seconds between two looks at the clock
 ALONE = 0.01  # seconds after which a worker is helped
 MOST_WORKERS = 8
-Engine = BitEngine | SweepEngine
 MOVED = 1 << 17  # places of a table that are moved between two looks at the clock
 
 
@@ -164,10 +162,12 @@ class Asking:
             return None
         return self.rows.name(test), low, high
 
-    def _solve(self, members: int, question: tuple[Any, ...], frames: Any) -> int:
+    def _solve(self, members: int, question: tuple[int, int, int, bool], frames: Any) -> int:
         return self.engine.solve(members, question, self.table, frames, self.control)
 
-    def _gather(self, workers: int, rows: np.ndarray, question: tuple[Any, ...]) -> list[int]:
+    def _gather(
+        self, workers: int, rows: np.ndarray, question: tuple[int, int, int, bool]
+    ) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""
         started: list[Future[int]] = []
         working: set[Future[int]] = set()

@@ -39,8 +39,9 @@ class SweepFrames(NamedTuple):
     picked: np.ndarray  # (2, LANES) the tests swept, and their columns
     pair: np.ndarray  # (rows,) weights of two of the classes, negative in the second
     seen: np.ndarray  # (classes,) the weight of each class swept so far
-    keys: np.ndarray  # (levels, 8): of the rows; of both children of the test being tried; which
-    # of their bounds are exact
+    known: np.ndarray  # (levels, 2, budgets) least errors of both children of the test being tried,
+    # by budget; -1 where they are not known
+    keys: np.ndarray  # (levels, 6): of the rows; of both children of the test being tried
     state: np.ndarray  # (levels, 13)
     value: np.ndarray  # (levels, 10)
     totals: np.ndarray  # (levels, classes) the weight of each class
@@ -50,11 +51,24 @@ class SweepFrames(NamedTuple):
 # what of it no tree can label right
 LEAF, ONE, MASS, SHARE = 0, 2, 4, 5
 PLACE, LIVE = 0, 1  # tests
-EXACT = 6  # keys
 # state: how many rows; the question; the test being tried, its column, and the share of the budget
 # at which it stands; the last child asked and the low child's budget; how many tests may still
 # help; the first test of the tree that was retraced, its column, and its low child's budget
-ROWS, BUDGET, DEPTH, TEST, COLUMN, TURN, SIDE, LOW, LIVES, FIRST, FIRST_COLUMN, FIRST_LOW, CHOSEN = range(13)
+(
+    ROWS,
+    BUDGET,
+    DEPTH,
+    TEST,
+    COLUMN,
+    TURN,
+    SIDE,
+    LOW,
+    LIVES,
+    FIRST,
+    FIRST_COLUMN,
+    FIRST_LOW,
+    CHOSEN,
+) = range(13)
 # value: the answer is wanted if below the bound; the best so far or the bound; the unavoidable
 # error; an error that is good enough; one that is attained; the weight by which the tests around
 # the one being tried differ from it; errors with 0 and 1 split; both children's errors under the
@@ -82,7 +96,8 @@ def make_frames(
         pair=np.zeros(rows, dtype=data.signed.dtype),
         seen=np.zeros(classes, dtype=np.int64),
         picked=np.zeros((2, LANES), dtype=np.int64),
-        keys=np.zeros((levels, 8), dtype=np.uint64),
+        known=np.zeros((levels, 2, max(2, budgets)), dtype=np.int64),
+        keys=np.zeros((levels, 6), dtype=np.uint64),
         state=np.zeros((levels, 13), dtype=np.int64),
         value=np.zeros((levels, 10), dtype=np.int64),
         totals=np.zeros((levels, classes), dtype=np.int64),
@@ -93,6 +108,5 @@ def frame_bytes(data: OrderedData, budgets: int, levels: int) -> int:
     """The memory of one worker's frames, nearly; the root's bounds count as one more level."""
     cell = 12 + data.weights.itemsize * (6 + 2 * budgets)
     row = 8 + 2 * LANES * data.signed.itemsize
-    return (levels + 1) * (cell * data.order.size + 8 * len(data.order) + 512) + row * len(
-        data.codes
-    )
+    level = cell * data.order.size + 8 * len(data.order) + 512
+    return (levels + 1) * level + row * len(data.codes)

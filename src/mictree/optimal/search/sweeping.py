@@ -1,7 +1,5 @@
 """The other way to enumerate a sub-problem's tests: sweeps along ordered columns. See ``bits``."""
 
-from typing import Any
-
 import numpy as np
 
 from mictree.optimal.search import sweep_kernel
@@ -81,7 +79,7 @@ class SweepEngine:
             frames.state[1, ROWS] = len(members)
 
     def solve(
-        self, members: int, question: tuple[Any, ...], table: Table, frames: SweepFrames,
+        self, members: int, question: tuple[int, int, int, bool], table: Table, frames: SweepFrames,
         control: np.ndarray,
     ) -> int:  # fmt: skip
         """Answer a question about rows that are in place; see ``sweep_kernel.solve``."""
@@ -89,7 +87,12 @@ class SweepEngine:
         return sweep_kernel.solve(first, *question, self.rows.data, table, frames, control)
 
     def count_few(
-        self, members: np.ndarray, depth: int, table: Table, frames: SweepFrames, control: Any
+        self,
+        members: np.ndarray,
+        depth: int,
+        table: Table,
+        frames: SweepFrames,
+        control: np.ndarray,
     ) -> np.ndarray:
         """Errors of some rows with 0, 1, 2 and 3 splits that sweeps find trees for."""
         self.place(members, frames)

@@ -21,7 +21,10 @@ FEW_CLASSES = 5  # up to which sweeping for every two of them is faster
 
 @jit
 def leaf_error(level, data, frames):
-    """Fill the weight of each class and what no tree can label right; the error of a frame's rows without a split."""
+    """The error of a frame's rows without a split.
+
+    Fills the weight of each class, and the weight that no tree can label right.
+    """
     totals = frames.totals[level]
     totals[:] = 0
     floor = 0
