@@ -29,6 +29,11 @@ class BitEngine:
         self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
         self.bytes = self.levels * frame_bytes(self.rows.data, budgets)
 
+    def compile(self, table: Table, frames: Frames, control: np.ndarray) -> None:
+        """Call the kernel once, with no rows."""
+        self.place(self.rows.everything[:0], frames)
+        self.solve(0, (0, 0, 0, False), table, frames, control)
+
     def is_quick(self, members: int, budget: int, depth: int) -> bool:
         """Whether a question about so many rows needs no other thread."""
         return False

@@ -96,6 +96,10 @@ class Engine(Protocol):
         """Frames for one worker."""
         ...
 
+    def compile(self, table: Table, frames: Any, control: np.ndarray) -> None:
+        """Call each kernel once, with no rows."""
+        ...
+
     def is_quick(self, members: int, budget: int, depth: int) -> bool:
         """Whether a question about so many rows is answered before a thread could be started."""
         ...

@@ -57,9 +57,7 @@ class Asking:
 
     def compile(self) -> None:
         """Ask what needs no search, so that compiling does not count as time."""
-        nobody = self.rows.everything[:0]
-        self.engine.place(nobody, self.frames[0])
-        self.engine.solve(0, (0, 0, 0, False), self.table, self.frames[0], self.control)
+        self.engine.compile(self.table, self.frames[0], self.control)
         rehash(self.table, self.table)
 
     def _interrupt(self, *_: object) -> None:

@@ -46,6 +46,12 @@ class SweepEngine:
         self.root = np.zeros((2, self.budgets, shape[0] * shape[1]), dtype=kind)
         self.claims = np.zeros(shape[0], dtype=np.int64)
 
+    def compile(self, table: Table, frames: SweepFrames, control: np.ndarray) -> None:
+        """Call each kernel once, with no rows."""
+        nobody = self.rows.everything[:0]
+        self.count_few(nobody, 0, table, frames, control)
+        self.solve(0, (0, 0, 0, False), table, frames, control)
+
     def is_quick(self, members: int, budget: int, depth: int) -> bool:
         """Whether a question about so many rows needs no other thread."""
         return self.traces_at_once(budget, depth) and members * len(self.rows.ranks) <= QUICK
