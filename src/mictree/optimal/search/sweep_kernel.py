@@ -279,7 +279,7 @@ def keep_members(order, rows, level, frames):
         for place in range(rows):
             entry = order[column, place]
             below[column, kept] = entry & ~1
-            kept += member[entry >> 1]
+            kept += np.int64(member[entry >> 1])
             below[column, max(kept - 1, 0)] |= entry & 1
         below[column, max(kept - 1, 0)] &= ~1
 
