@@ -13,6 +13,7 @@ from mictree._support.checks import TooLarge
 from mictree.optimal.search import questions, sweeping
 from mictree.optimal.search.frontier import Frontier
 from mictree.optimal.search.ordered_rows import OrderedRows
+from mictree.optimal.search.sweep_frames import PLACE
 from mictree.optimal.search.sweeping import SweepEngine
 from mictree.optimal.search.table import OVERWRITTEN
 from tests.reference.ordered_samples import ordered_least_errors
@@ -94,6 +95,38 @@ def test_many_classes(classes, max_depth):
         frontier = find(*case, 4, max_depth)
         assert frontier.lower == frontier.upper == ordered_least_errors(*case, 4, max_depth)
         check_trees(frontier, *case, max_depth)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_more_tests_than_are_swept_at_once(seed):
+    random = np.random.default_rng(seed)
+    ranks = np.array([random.permutation(40), random.permutation(40)])
+    labels = ((ranks[0] > 12) ^ (ranks[1] > 20) ^ (random.random(40) < 0.25)).astype(int)
+    case = ranks.tolist(), labels.tolist(), random.integers(1, 4, 40).tolist()
+    frontier = find(*case, 3)
+    assert frontier.lower == frontier.upper == ordered_least_errors(*case, 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bounds_of_all_tests_hold(seed):
+    """Whatever was learned of the children of all rows' tests is at most their least error."""
+    random = np.random.default_rng(seed)
+    ranks = np.array([random.permutation(16), random.permutation(16)])
+    labels = random.integers(0, 2 + seed % 2, 16)
+    found = find(ranks, labels, random.integers(1, 4, 16), 4)
+    rows, frames, root = found.rows, found.asking.frames[0], found.asking.engine.root
+    raised = 0
+    for column, first in enumerate(frames.start[0, :-1]):
+        for test in range(first, frames.start[0, column + 1]):
+            order = frames.order[0, column] >> 1
+            place = frames.tests[0, PLACE, test] + 1
+            for side, child in enumerate((order[:place], order[place:])):
+                parts = rows.ranks[:, child], rows.codes[child], rows.weights[child]
+                least = ordered_least_errors(*(part.tolist() for part in parts), 3)
+                assert root[side, 2, test] <= least[2]
+                assert root[side, 3, test] <= least[3]
+                raised += root[side, 2, test] > 0
+    assert raised
 
 
 def literal_errors(ranks, labels, weights, max_size, max_depth):
