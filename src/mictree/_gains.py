@@ -6,7 +6,7 @@ Rates, masses and differences of a split are arrays or tuples with one number fo
 import numpy as np
 
 from mictree._jit import jit
-from mictree.impurity import CRITERIA, SERIES, SERIES_BELOW
+from mictree.impurity import CRITERIA, SERIES, SERIES_BELOW, SMALLEST
 
 CRITERION_CODES = {name: code for code, name in enumerate(CRITERIA)}
 ENTROPY, GINI, ROOT, MINORITY = range(4)
@@ -27,10 +27,10 @@ def gain_of_rates(criterion, low_share, high_share, low, high, difference):
             result += difference[code] ** 2
         return low_share * high_share * result
     for code in range(len(low)):
-        if difference[code] == 0:
-            continue
+        rate = low_share * low[code] + high_share * high[code]
         if criterion == ENTROPY:
-            rate = low_share * low[code] + high_share * high[code]
+            if rate <= SMALLEST:
+                continue
             change = difference[code] / rate
             result += rate * (
                 high_share * _divergence(max(low_share * change, -1.0))
@@ -38,14 +38,12 @@ def gain_of_rates(criterion, low_share, high_share, low, high, difference):
             )
         else:
             low_rest, high_rest = _rest_of(low, code), _rest_of(high, code)
-            whole = np.sqrt(
-                (low_share * low[code] + high_share * high[code])
-                * (low_share * low_rest + high_share * high_rest)
-            )
+            whole = np.sqrt(rate * (low_share * low_rest + high_share * high_rest))
             whole += low_share * np.sqrt(low[code] * low_rest)
             whole += high_share * np.sqrt(high[code] * high_rest)
             crossed = np.sqrt(low[code] * high_rest) + np.sqrt(high[code] * low_rest)
-            result += low_share * high_share * (difference[code] / crossed) ** 2 / whole
+            if whole > SMALLEST and crossed > SMALLEST:
+                result += low_share * high_share * (difference[code] / crossed) ** 2 / whole
     return result / np.log(2.0) if criterion == ENTROPY else result
 
 

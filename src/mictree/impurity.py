@@ -65,16 +65,19 @@ CRITERIA: dict[str, Impurity] = {
 }
 
 
+SMALLEST = 1e-290  # smaller rates gain nothing: quotients could leave the range of floats
 SERIES_BELOW = 0.02  # where the power series of ``divergence`` takes over
 SERIES = tuple((-1) ** power / (power * (power - 1)) for power in range(10, 1, -1))
 
 
 def divergence(change: FloatArray) -> FloatArray:
     """(1 + x) log(1 + x) - x for x >= -1, to full relative precision."""
-    series = np.polyval(SERIES, change) * change**2
+    small = np.abs(change) < SERIES_BELOW
+    near = np.where(small, change, 0.0)
+    series = np.polyval(SERIES, near) * near**2
     # at -1 the logarithm is infinite, its factor 0
     direct = (1 + change) * np.log1p(np.maximum(change, -1 + 2**-53)) - change
-    return np.where(np.abs(change) < SERIES_BELOW, series, direct)
+    return np.where(small, series, direct)
 
 
 def entropy_gain(
@@ -94,7 +97,7 @@ def entropy_gain(
     """
     low, high = low_share[:, None], high_share[:, None]
     rates = low * low_rates + high * high_rates
-    change = difference / np.where(rates > 0, rates, 1.0)
+    change = np.where(rates > SMALLEST, difference, 0.0) / np.maximum(rates, SMALLEST)
     upper = divergence(np.maximum(low * change, -1.0))
     lower = divergence(np.maximum(-high * change, -1.0))
     return (rates * (high * upper + low * lower)).sum(axis=1) / np.log(2)
@@ -124,8 +127,9 @@ def root_gain(
     whole = np.sqrt((low * low_rates + high * high_rates) * (low * low_rest + high * high_rest))
     whole += low * np.sqrt(low_rates * low_rest) + high * np.sqrt(high_rates * high_rest)
     crossed = np.sqrt(low_rates * high_rest) + np.sqrt(high_rates * low_rest)
-    differs = difference != 0  # a class of which both children are pure has zeros below
-    ratio = difference / np.where(differs, crossed, 1.0)
+    # both are 0 where the children are pure and alike
+    differs = (whole > SMALLEST) & (crossed > SMALLEST)
+    ratio = np.where(differs, difference, 0.0) / np.where(differs, crossed, 1.0)
     return (low * high * ratio**2 / np.where(differs, whole, 1.0)).sum(axis=1)
 
 

@@ -345,3 +345,10 @@ def test_other_weights_are_rounded(scale):
     assert 2**50 < whole.sum() < 2**53
     np.testing.assert_allclose(whole * unit, weights, rtol=1e-10)
     assert whole_weights(np.array([1.0, 1e-30, 1 / 3]))[0].min() == 1
+
+
+def test_the_smallest_floats_are_weights():
+    whole, unit = whole_weights(np.array([5e-324, 1e-310]))
+    assert (whole * unit).tolist() == [5e-324, 1e-310]
+    growth = mt.TopDown().grow(SampleProblem([[0], [1]], [0, 1], [1e-310, 1e-310]), 1)
+    assert growth.errors.tolist() == [0.5, 0.0]

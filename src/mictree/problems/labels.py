@@ -92,7 +92,7 @@ def whole_weights(weights: FloatArray) -> tuple[FloatArray, float]:
             whole = np.round(weights * unit)
             if np.all(whole / unit == weights):
                 return whole, 1 / unit
-    digits = 52 - math.frexp(total)[1]
+    digits = min(52 - math.frexp(total)[1], 1074)  # floats have no more binary digits
     whole = np.maximum(np.round(np.ldexp(weights, digits)), weights > 0)
     return whole, math.ldexp(1.0, -digits)
 
