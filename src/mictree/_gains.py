@@ -80,24 +80,25 @@ def gain_of_sums(criterion, low_sums, high_sums, factors, alike, scratch):
     ----------
     low_sums, high_sums : integers below 2**53, as floats
     factors : what a row of each class weighs; ``alike`` says that all are equal
-    scratch : five rows of one float for each class, overwritten
+    scratch : three rows of one float for each class, or more; overwritten
     """
-    low, high, whole, low_rates, high_rates = scratch
+    low, high, difference = scratch[0], scratch[1], scratch[2]
+    low_mass, high_mass = 0.0, 0.0
     for code in range(len(factors)):
         low[code], high[code] = low_sums[code] * factors[code], high_sums[code] * factors[code]
-        whole[code] = low_sums[code] + high_sums[code]
-    low_mass, high_mass = low.sum(), high.sum()
+        low_mass += low[code]
+        high_mass += high[code]
     total = low_mass + high_mass
     if criterion == MINORITY:
-        label = _leading(whole, factors)
+        for code in range(len(factors)):
+            difference[code] = low_sums[code] + high_sums[code]
+        label = _leading(difference, factors)
         return (_lead(low_sums, factors, label) + _lead(high_sums, factors, label)) / total
-    difference = whole
     rate_differences(low_sums, high_sums, factors, alike, difference)
     for code in range(len(factors)):
-        low_rates[code], high_rates[code] = low[code] / low_mass, high[code] / high_mass
-    return gain_of_rates(
-        criterion, low_mass / total, high_mass / total, low_rates, high_rates, difference
-    )
+        low[code] /= low_mass
+        high[code] /= high_mass
+    return gain_of_rates(criterion, low_mass / total, high_mass / total, low, high, difference)
 
 
 @jit

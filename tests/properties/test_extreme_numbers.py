@@ -309,7 +309,7 @@ def test_compiled_and_array_gains_of_counts(criterion, sums, factor):
     high = [factor * one + min(other, 2) for one, other in zip(low, high, strict=True)]
     if not sum(low) or not sum(high):
         return
-    ones, work = np.ones(len(low)), np.empty((5, len(low)))
+    ones, work = np.ones(len(low)), np.empty((3, len(low)))
     code = _gains.CRITERION_CODES[criterion]
     low_sums, high_sums = np.array(low, float), np.array(high, float)
     computed = _gains.gain_of_sums(code, low_sums, high_sums, ones, True, work)

@@ -28,40 +28,37 @@ def may_split(rows, depth, settings):
 
 
 @jit
-def offer(counts, sums, rows, class_sums, class_weight, plain, depth, logs, settings, scratch,
-           random):  # fmt: skip
+def offer(counts, sums, rows, class_sums, class_weight, depth, logs, settings, scratch, random):
     """The literal that a leaf would be split by, -1 for none, and its gain.
 
     All gains are computed fast, and those that may be the largest once more, without cancellation.
     """
     if not may_split(rows, depth, settings):
         return -1, 0.0
-    literals, classes = counts.shape
-    fast = _screen(
-        counts, sums, rows, class_sums, class_weight, plain, logs, settings, scratch
-    )  # fmt: skip
+    gains, places, work = scratch
+    fast = _screen(counts, sums, rows, class_sums, class_weight, logs, settings, gains)
     if fast == -np.inf:
         return -1, 0.0
-    candidate = fast - settings.tolerance * fast - 2 * SLACK * (classes + 16)
-    alike = (class_weight == class_weight[0]).all()
-    low, high, work = np.empty(classes), np.empty(classes), np.empty((5, classes))
-    best = 0.0
-    for literal in range(literals):
-        if scratch[literal] < candidate:
-            scratch[literal] = -1.0
-            continue
-        for code in range(classes):
-            high[code] = sums[literal, code] if len(sums) else counts[literal, code]
-            low[code] = class_sums[code] - high[code]
-        gain = gain_of_sums(settings.criterion, low, high, class_weight, alike, work)
-        scratch[literal] = gain
-        best = max(best, gain)
+    candidates = 0
+    # differences of whole numbers
+    exact = settings.criterion == 3 and settings.alike and class_weight[0] == 1
+    slack = 0.0 if exact else 2 * SLACK * (len(class_weight) + 16)
+    least = fast - settings.tolerance * fast - slack
+    for literal in range(len(gains)):
+        if gains[literal] >= least:
+            places[candidates] = literal
+            candidates += 1
+    best = fast
+    if not exact:
+        best = _recompute(
+            counts, sums, class_sums, class_weight, settings, places[:candidates], gains, work
+        )
     if best < settings.min_gain:
         return -1, 0.0
     least = best - settings.tolerance * best
     found, ties = -1, 0
-    for literal in range(literals):
-        if scratch[literal] >= least:
+    for literal in places[:candidates]:
+        if gains[literal] >= least:
             ties += 1
             if settings.ties == 2:
                 if below(random, ties) == 0:  # each of the ties is kept with equal chance
@@ -72,16 +69,39 @@ def offer(counts, sums, rows, class_sums, class_weight, plain, depth, logs, sett
 
 
 @jit
-def _screen(counts, sums, rows, class_sums, class_weight, plain, logs, settings, out_gain):
+def _recompute(counts, sums, class_sums, class_weight, settings, literals, gains, work):
+    """Write the gains of some literals without cancellation; returns the largest."""
+    low, high = work[3], work[4]
+    best, before = 0.0, -1
+    for literal in literals:
+        again = before >= 0  # neighbours often split the rows in the same way
+        for code in range(len(class_weight)):
+            inside = sums[literal, code] if len(sums) else float(counts[literal, code])
+            again &= inside == high[code]
+            high[code] = inside
+            low[code] = class_sums[code] - inside
+        if again:
+            gains[literal] = gains[before]
+        else:
+            gains[literal] = gain_of_sums(
+                settings.criterion, low, high, class_weight, settings.alike, work
+            )
+        best = max(best, gains[literal])
+        before = literal
+    return best
+
+
+@jit
+def _screen(counts, sums, rows, class_sums, class_weight, logs, settings, out_gain):
     """Write each literal's gain, -inf where it must not be tested; returns the largest."""
     literals, classes = counts.shape
     weighted = len(sums) > 0
     total_rows, total = total_of(rows), mass_of(class_sums, class_weight)
-    table = plain and settings.criterion == 0 and total_rows < len(logs)
+    table = settings.plain and settings.criterion == 0 and total_rows < len(logs)
     low, high = np.empty(classes), np.empty(classes)
     for code in range(classes):
         low[code] = class_sums[code] * class_weight[code]
-    before = _impurity(low, total, settings.criterion)
+    before = _purity(low, total, settings.criterion)
     best = -np.inf
     for literal in range(literals):
         out_gain[literal] = -np.inf
@@ -98,7 +118,7 @@ def _screen(counts, sums, rows, class_sums, class_weight, plain, logs, settings,
             for code in range(classes):
                 count = counts[literal, code]
                 after -= logs[count] + logs[rows[code] - count]
-            drop = before - after / total_rows
+            drop = -(before / np.log(2.0) + after) / total_rows
         else:
             low_mass, high_mass = 0.0, 0.0
             for code in range(classes):
@@ -109,41 +129,42 @@ def _screen(counts, sums, rows, class_sums, class_weight, plain, logs, settings,
                 high_mass += high[code]
             if min(low_mass, high_mass) < settings.min_leaf_mass:
                 continue
-            drop = (
-                before
-                - low_mass / total * _impurity(low, low_mass, settings.criterion)
-                - high_mass / total * _impurity(high, high_mass, settings.criterion)
-            )
+            low_purity = _purity(low, low_mass, settings.criterion)
+            high_purity = _purity(high, high_mass, settings.criterion)
+            drop = (low_purity + high_purity - before) / total
+            if settings.criterion == 0:
+                drop /= np.log(2.0)
         out_gain[literal] = drop
         best = max(best, drop)
     return best
 
 
 @jit
-def _impurity(masses, total, criterion):
-    """The impurity of a leaf with these class masses."""
+def _purity(masses, total, criterion):
+    """A constant less a leaf's impurity, times its mass; of entropy in nats."""
     result = 0.0
-    if criterion == 3:
+    if criterion == 0:
         for mass in masses:
-            result = max(result, mass)
-        return (total - result) / total
-    for code in range(len(masses)):
-        share = masses[code] / total
-        if criterion == 0:
-            if share > 0:
-                result -= share * np.log(share)
-        elif criterion == 1:
-            result += share * (1 - share)
-        else:
-            rest = 1 - share
-            if share > 0.5:  # a root would magnify what rounding left of the others
+            if mass > 0:
+                result += mass * np.log(mass / total)
+        return result
+    if criterion == 1:
+        for mass in masses:
+            result += mass * mass
+        return result / total
+    if criterion == 2:
+        for code in range(len(masses)):
+            rest = total - masses[code]
+            if masses[code] > rest:  # a root would magnify what rounding left of the others
                 rest = 0.0
                 for other in range(len(masses)):
                     if other != code:
                         rest += masses[other]
-                rest /= total
-            result += np.sqrt(share * rest)
-    return result / np.log(2.0) if criterion == 0 else result
+            result -= np.sqrt(masses[code] * rest)
+        return result
+    for mass in masses:
+        result = max(result, mass)
+    return result
 
 
 @jit

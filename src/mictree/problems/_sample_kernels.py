@@ -49,6 +49,8 @@ class Settings(NamedTuple):
     min_gain: float
     min_leaf_mass: float
     tolerance: float
+    plain: bool  # every row weighs 1
+    alike: bool  # all classes have the same factor
 
 
 @jit
@@ -68,7 +70,6 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
     classes = len(first_word) - 1
     capacity = 2 * settings.max_size + 1
     weighted = len(weights) > 0
-    plain = not weighted and _all_ones(class_weight)
     matrices, matrix_firsts, matrix_valids, matrix_weights = (
         [bits],
         [first_word],
@@ -91,7 +92,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
     tournament = np.empty(2 * size)
     for place in range(2 * size):
         tournament[place] = CLOSED
-    scratch = np.empty(len(bits))
+    scratch = (np.empty(len(bits)), np.empty(len(bits), dtype=np.int64), np.empty((5, classes)))
 
     counts = np.zeros((len(bits), classes), dtype=np.int64)
     sums = np.zeros((len(bits) if weighted else 0, classes))
@@ -108,8 +109,8 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
     reach[0] = 1.0
     counts_of, sums_of = [counts], [sums]
     chosen[0], gain[0] = offer(
-        counts, sums, out_rows[0], out_sums[0], class_weight, plain, depth[0], logs,
-        settings, scratch, random,
+        counts, sums, out_rows[0], out_sums[0], class_weight, depth[0], logs, settings,
+        scratch, random,
     )  # fmt: skip
     if chosen[0] >= 0:
         open_leaves = 1
@@ -188,7 +189,7 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
             if ready:
                 chosen[child], gain[child] = offer(
                     counts_of[child], sums_of[child], out_rows[child], out_sums[child],
-                    class_weight, plain, depth[child], logs, settings, scratch, random,
+                    class_weight, depth[child], logs, settings, scratch, random,
                 )  # fmt: skip
             if chosen[child] >= 0:
                 born = 2 * step + (1 if child == low else 0)
@@ -201,14 +202,6 @@ def grow(bits, first_word, valid, weights, class_weight, logs, settings,
                 if matrix_users[number] == 0:
                     matrices[number] = nothing
     return step
-
-
-@jit
-def _all_ones(values):
-    result = True
-    for value in values:
-        result &= value == 1.0
-    return result
 
 
 @jit

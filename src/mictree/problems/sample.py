@@ -233,6 +233,8 @@ class SampleProblem(Problem):
             float(limits.min_gain),
             self._min_leaf_mass,
             TIE_TOLERANCE,
+            not len(self.weights) and bool((self.class_weight == 1).all()),
+            self._alike,
         )
         leaves, literals = np.empty((2, limit), dtype=np.int64)
         gains = np.empty(limit)
@@ -278,10 +280,13 @@ class SampleProblem(Problem):
         low_mass, high_mass = low.sum(axis=1), high.sum(axis=1)
         heavy = np.minimum(high_mass, low_mass) >= self._min_leaf_mass
         difference = np.empty(low.shape)
-        alike = bool((self.class_weight == self.class_weight[0]).all())
         for number in np.flatnonzero(heavy):
             rate_differences(
-                low_sums[number], high_sums[number], self.class_weight, alike, difference[number]
+                low_sums[number],
+                high_sums[number],
+                self.class_weight,
+                self._alike,
+                difference[number],
             )
         return Splits(
             variables[heavy],
@@ -327,9 +332,15 @@ class SampleProblem(Problem):
         return sum(self._exact_masses(self.valid), Fraction(0))
 
     @property
+    def _alike(self) -> bool:
+        return bool((self.class_weight == self.class_weight[0]).all())
+
+    @property
     def _min_leaf_mass(self) -> float:
         """In the unit of whole weights."""
         share = self.limits.min_weight_fraction_leaf
+        if not share:
+            return 0.0
         return share * float((self._sums(self.valid[None]) * self.class_weight).sum())
 
     def _counts(self, words: np.ndarray) -> IntArray:
