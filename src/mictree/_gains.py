@@ -6,7 +6,7 @@ Rates, masses and differences of a split are arrays or tuples with one number fo
 import numpy as np
 
 from mictree._jit import jit
-from mictree.impurity import CRITERIA, SERIES, SERIES_BELOW, SMALLEST
+from mictree.impurity import ALMOST_MINUS_ONE, CRITERIA, SERIES, SERIES_BELOW, SMALLEST
 
 CRITERION_CODES = {name: code for code, name in enumerate(CRITERIA)}
 ENTROPY, GINI, ROOT, MINORITY = range(4)
@@ -29,12 +29,10 @@ def gain_of_rates(criterion, low_share, high_share, low, high, difference):
     for code in range(len(low)):
         rate = low_share * low[code] + high_share * high[code]
         if criterion == ENTROPY:
-            if rate <= SMALLEST:
-                continue
-            change = difference[code] / rate
+            change = difference[code] / max(rate, SMALLEST)
             result += rate * (
-                high_share * _divergence(max(low_share * change, -1.0))
-                + low_share * _divergence(max(-high_share * change, -1.0))
+                high_share * _divergence(low_share * change)
+                + low_share * _divergence(-high_share * change)
             )
         else:
             low_rest, high_rest = _rest_of(low, code), _rest_of(high, code)
@@ -42,21 +40,20 @@ def gain_of_rates(criterion, low_share, high_share, low, high, difference):
             whole += low_share * np.sqrt(low[code] * low_rest)
             whole += high_share * np.sqrt(high[code] * high_rest)
             crossed = np.sqrt(low[code] * high_rest) + np.sqrt(high[code] * low_rest)
-            if whole > SMALLEST and crossed > SMALLEST:
-                result += low_share * high_share * (difference[code] / crossed) ** 2 / whole
+            ratio = difference[code] / max(crossed, SMALLEST)
+            result += low_share * high_share * ratio**2 / max(whole, SMALLEST)
     return result / np.log(2.0) if criterion == ENTROPY else result
 
 
 @jit
 def _divergence(change):
-    """(1 + x) log(1 + x) - x for x >= -1, to full relative precision."""
+    """(1 + x) log(1 + x) - x for x >= -1, to about 12 digits however small it is."""
     if abs(change) < SERIES_BELOW:
         series = 0.0
         for coefficient in SERIES:
             series = series * change + coefficient
         return series * change**2
-    if change <= -1.0:
-        return 1.0
+    change = max(change, ALMOST_MINUS_ONE)
     return (1 + change) * np.log1p(change) - change
 
 

@@ -66,18 +66,19 @@ CRITERIA: dict[str, Impurity] = {
 
 
 SMALLEST = 1e-290  # smaller rates gain nothing: quotients could leave the range of floats
-SERIES_BELOW = 0.02  # where the power series of ``divergence`` takes over
-SERIES = tuple((-1) ** power / (power * (power - 1)) for power in range(10, 1, -1))
+SERIES_BELOW = 0.005  # where the power series of ``divergence`` takes over
+SERIES = tuple((-1) ** power / (power * (power - 1)) for power in range(7, 1, -1))
+ALMOST_MINUS_ONE = -1 + 2**-53  # where the logarithm of ``divergence`` is still finite
 
 
 def divergence(change: FloatArray) -> FloatArray:
-    """(1 + x) log(1 + x) - x for x >= -1, to full relative precision."""
-    small = np.abs(change) < SERIES_BELOW
-    near = np.where(small, change, 0.0)
-    series = np.polyval(SERIES, near) * near**2
-    # at -1 the logarithm is infinite, its factor 0
-    direct = (1 + change) * np.log1p(np.maximum(change, -1 + 2**-53)) - change
-    return np.where(small, series, direct)
+    """(1 + x) log(1 + x) - x for x >= -1, to about 12 digits however small it is."""
+    change = np.maximum(change, ALMOST_MINUS_ONE)
+    result = (1 + change) * np.log1p(change) - change
+    small = (np.abs(change) < SERIES_BELOW) & (change != 0)
+    if small.any():
+        result[small] = np.polyval(SERIES, change[small]) * change[small] ** 2
+    return result
 
 
 def entropy_gain(
@@ -97,9 +98,11 @@ def entropy_gain(
     """
     low, high = low_share[:, None], high_share[:, None]
     rates = low * low_rates + high * high_rates
-    change = np.where(rates > SMALLEST, difference, 0.0) / np.maximum(rates, SMALLEST)
-    upper = divergence(np.maximum(low * change, -1.0))
-    lower = divergence(np.maximum(-high * change, -1.0))
+    change = difference / np.maximum(rates, SMALLEST)
+    changes = np.empty((2, *rates.shape))
+    np.multiply(change, low, out=changes[0])
+    np.multiply(change, -high, out=changes[1])
+    upper, lower = divergence(changes)
     return (rates * (high * upper + low * lower)).sum(axis=1) / np.log(2)
 
 
@@ -122,15 +125,33 @@ def root_gain(
     difference: FloatArray,
 ) -> FloatArray:
     """The gain of each split by Kearns and Mansour's criterion, by conjugates of roots."""
+    if low_rates.shape[1] == 2:  # both classes gain the same
+        low_rest, low_rate = low_rates.T
+        high_rest, high_rate = high_rates.T
+        return 2 * _root_gain(
+            low_share, high_share, low_rate, high_rate, low_rest, high_rest, difference[:, 1]
+        )
     low, high = low_share[:, None], high_share[:, None]
-    low_rest, high_rest = rest_of(low_rates), rest_of(high_rates)
-    whole = np.sqrt((low * low_rates + high * high_rates) * (low * low_rest + high * high_rest))
-    whole += low * np.sqrt(low_rates * low_rest) + high * np.sqrt(high_rates * high_rest)
-    crossed = np.sqrt(low_rates * high_rest) + np.sqrt(high_rates * low_rest)
-    # both are 0 where the children are pure and alike
-    differs = (whole > SMALLEST) & (crossed > SMALLEST)
-    ratio = np.where(differs, difference, 0.0) / np.where(differs, crossed, 1.0)
-    return (low * high * ratio**2 / np.where(differs, whole, 1.0)).sum(axis=1)
+    rests = (rest_of(low_rates), rest_of(high_rates))
+    return _root_gain(low, high, low_rates, high_rates, *rests, difference).sum(axis=1)
+
+
+def _root_gain(
+    low: FloatArray,
+    high: FloatArray,
+    low_rate: FloatArray,
+    high_rate: FloatArray,
+    low_rest: FloatArray,
+    high_rest: FloatArray,
+    difference: FloatArray,
+) -> FloatArray:
+    """What one class, or each of several, adds to the gain."""
+    whole = np.sqrt((low * low_rate + high * high_rate) * (low * low_rest + high * high_rest))
+    whole += low * np.sqrt(low_rate * low_rest) + high * np.sqrt(high_rate * high_rest)
+    crossed = np.sqrt(low_rate * high_rest) + np.sqrt(high_rate * low_rest)
+    # both are 0 where the children are pure and alike; then so is the difference
+    ratio = difference / np.maximum(crossed, SMALLEST)
+    return low * high * ratio**2 / np.maximum(whole, SMALLEST)
 
 
 def rest_of(rates: FloatArray) -> FloatArray:

@@ -25,8 +25,6 @@ from mictree.problems.base import (
 # ones, ascending. () is a satisfied term.
 TermValues = tuple[int, ...]
 Chances = tuple[float, float]  # that a term is satisfied, and that it fails
-# rates of label 0 and 1 when a literal fails, when it is satisfied, and their difference
-_After = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 Biases = float | Fraction | Sequence[float | Fraction] | Mapping[str, float | Fraction]
 
 
@@ -72,8 +70,8 @@ class FormulaProblem(Problem):
         self.formula = as_formula(formula)
         self.biases = _read_biases(self.formula, bias)
         literals = {literal.variable: literal for term in self.formula.terms for literal in term}
-        self._positive = np.array(
-            [name not in literals or literals[name].positive for name in self.biases]
+        self._negated = np.array(
+            [name in literals and not literals[name].positive for name in self.biases]
         )
         chances = {
             name: self.biases[name] if literal.positive else 1 - self.biases[name]
@@ -115,6 +113,7 @@ class FormulaProblem(Problem):
         self._variables = tuple(self.biases)
         self._known: dict[bool, dict[TermValues, Probability]] = {True: {}, False: {}}
         self._known_failure: dict[TermValues, float] = {}
+        self._known_shorter: dict[TermValues, list[tuple[int, Chances]]] = {}
         self._known_lead: dict[tuple[TermValues, ...], float] = {}
 
     def __repr__(self) -> str:
@@ -142,7 +141,7 @@ class FormulaProblem(Problem):
         failed, satisfied = (
             self._terms_after(state, variable, outcome) for outcome in (False, True)
         )
-        low, high = (failed, satisfied) if self._positive[variable] else (satisfied, failed)
+        low, high = (satisfied, failed) if self._negated[variable] else (failed, satisfied)
         outcomes = self._numbers[state.exact].outcomes[variable]
         return (
             self._leaf(_State(low, free, _insert(state.path, outcomes[0]), state.exact)),
@@ -158,40 +157,47 @@ class FormulaProblem(Problem):
         )
         # per slot: both rates when the literal fails, when it is satisfied, and their difference;
         # irrelevant variables and those of a falsified term leave the rates as they are
-        slots = np.empty((len(self._slot_of) + 1, 3, 2))
-        slots[:] = (_rates(alive), _rates(alive), (0.0, 0.0))
-        known: dict[TermValues, dict[int, _After]] = {}
+        slots = [(*_rates(alive), *_rates(alive), 0.0, 0.0)] * (len(self._slot_of) + 1)
+        known: dict[TermValues, tuple[float, float]] = {}  # rates once a term is falsified
         for number, term in enumerate(state.terms):
             if term is None:
                 continue
             if term not in known:
-                known[term] = self._rates_after(alive, term)
-            for value, after in known[term].items():
-                slots[self._slot_of[number, value]] = after
+                others = alive.copy()
+                others.remove((float(self.term_probability(term)), self.term_failure(term)))
+                known[term] = _rates(others)
+            negative, positive = known[term]
+            for value, (satisfied, failed) in self._shorter_terms(term):
+                gained = satisfied * negative
+                slots[self._slot_of[number, value]] = (
+                    negative,
+                    positive,
+                    negative * failed,
+                    min(positive + gained, 1.0),
+                    -gained,
+                    gained,
+                )
         variables = np.flatnonzero(state.free)
-        failed, satisfied, difference = slots[self._slot[variables]].transpose(1, 0, 2)
-        positive = self._positive[variables, None]
-        return Splits(
-            variables,
-            *self._branches[:, variables],
-            low_rates=np.where(positive, failed, satisfied),
-            high_rates=np.where(positive, satisfied, failed),
-            difference=np.where(positive, difference, -difference),
-        )
+        chosen = np.array(slots)[self._slot[variables]]
+        low, high, difference = chosen[:, :2], chosen[:, 2:4], chosen[:, 4:]
+        low_probability, branch_probability = self._branches[:, variables]
+        if self._negated.any():
+            swap = self._negated[variables, None]
+            low, high = np.where(swap, high, low), np.where(swap, low, high)
+            difference = np.where(swap, -difference, difference)
+        return Splits(variables, low_probability, branch_probability, low, high, difference)
 
     def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
         state: _State = leaf.state
-        sign = 1 if leaf.label == 0 else -1
-        leads = np.zeros((2, len(splits.variables)))
-        for place in np.flatnonzero(splits.difference[:, 1]):
-            variable = int(splits.variables[place])
-            for side, rates in enumerate((splits.low_rates, splits.high_rates)):
-                negative, positive = rates[place]
-                lead = positive - negative
-                if abs(lead) < NEAR_EVEN:
-                    satisfied = bool(side) == self._positive[variable]
-                    lead = self._exact_lead(self._terms_after(state, variable, satisfied))
-                leads[side, place] = max(sign * lead, 0.0)
+        leads = []
+        for side, rates in enumerate((splits.low_rates, splits.high_rates)):
+            lead = rates[:, 1] - rates[:, 0]
+            for place in np.flatnonzero(np.abs(lead) < NEAR_EVEN):
+                variable = int(splits.variables[place])
+                satisfied = bool(side) != self._negated[variable]
+                lead[place] = self._exact_lead(self._terms_after(state, variable, satisfied))
+            lead = np.maximum(lead if leaf.label == 0 else -lead, 0.0)
+            leads.append(np.where(splits.difference[:, 1] == 0, 0.0, lead))
         return leads[0], leads[1]
 
     def term_probability(self, term: TermValues, exact: bool = False) -> Probability:
@@ -220,21 +226,18 @@ class FormulaProblem(Problem):
                 and self.value_of[variable] == value
                 and state.terms[number] == term
             ):
-                return variable, bool(self._positive[variable])
+                return variable, not self._negated[variable]
         raise ValueError(f"there is no literal of value {value} in a term {term} at the leaf")
 
-    def _rates_after(self, alive: list[Chances], term: TermValues) -> dict[int, _After]:
-        """The rates after testing a literal of one term, for each distinct value."""
-        others = alive.copy()
-        others.remove((float(self.term_probability(term)), self.term_failure(term)))
-        failed = negative, positive = _rates(others)
-        after = {}
-        for value in set(term):
-            shorter = without(term, value)
-            gained = float(self.term_probability(shorter)) * negative
-            satisfied = (self.term_failure(shorter) * negative, min(positive + gained, 1.0))
-            after[value] = (failed, satisfied, (-gained, gained))
-        return after
+    def _shorter_terms(self, term: TermValues) -> list[tuple[int, Chances]]:
+        """The chances of a term with one literal less, for each distinct value of the literal."""
+        if term not in self._known_shorter:
+            self._known_shorter[term] = [
+                (value, (float(self.term_probability(shorter)), self.term_failure(shorter)))
+                for value in sorted(set(term))
+                for shorter in [without(term, value)]
+            ]
+        return self._known_shorter[term]
 
     def _terms_after(
         self, state: _State, variable: int, satisfied: bool

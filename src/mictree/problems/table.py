@@ -110,29 +110,40 @@ class TableProblem(Problem):
         )
 
     def splits(self, leaf: Leaf) -> Splits:
-        parts = [part for part in self._parts(leaf.state) if part.low.mass and part.high.mass]
+        variables, rows = [], []
+        for variable, low, high in self._halves(leaf.state):
+            if low.mass and high.mass:
+                # quotients of integers are rounded once, also the difference of both rates
+                cross = high.positive * low.mass - low.positive * high.mass
+                gained = cross / (low.mass * high.mass)
+                mass = low.mass + high.mass
+                shares = (low.mass / mass, high.mass / mass)
+                variables.append(variable)
+                rows.append((*shares, *low.rates, *high.rates, -gained, gained))
+        table = np.array(rows).reshape(-1, 8)
         return Splits(
-            np.array([part.variable for part in parts], dtype=np.intp),
-            # quotients of integers are rounded once, also the difference of the children's rates
-            np.array([part.low.mass / part.mass for part in parts]),
-            np.array([part.high.mass / part.mass for part in parts]),
-            low_rates=np.array([part.low.rates for part in parts]).reshape(-1, 2),
-            high_rates=np.array([part.high.rates for part in parts]).reshape(-1, 2),
-            difference=np.multiply.outer([part.difference for part in parts], (-1.0, 1.0)),
+            np.array(variables, dtype=np.intp),
+            table[:, 0],
+            table[:, 1],
+            low_rates=table[:, 2:4],
+            high_rates=table[:, 4:6],
+            difference=table[:, 6:],
         )
 
     def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
         sign = 1 if leaf.label == 0 else -1
-        parts = {part.variable: part for part in self._parts(leaf.state)}
-        chosen = [parts[variable] for variable in splits.variables.tolist()]
-        low = [max(sign * part.low.lead, 0.0) for part in chosen]
-        high = [max(sign * part.high.lead, 0.0) for part in chosen]
-        return np.array(low), np.array(high)
+        leads = {
+            variable: (max(sign * low.lead, 0.0), max(sign * high.lead, 0.0))
+            for variable, low, high in self._halves(leaf.state)
+            if low.mass and high.mass
+        }
+        pairs = np.array([leads[variable] for variable in splits.variables.tolist()])
+        return pairs[:, 0], pairs[:, 1]
 
-    def _parts(self, state: _State) -> "list[_Part]":
+    def _halves(self, state: _State) -> "list[tuple[int, _Box, _Box]]":
         """Both halves of a subcube along each of its free variables."""
         return [
-            _Part(
+            (
                 variable,
                 self._box(state.subcube - 2 * 3**variable),
                 self._box(state.subcube - 3**variable),
@@ -186,24 +197,6 @@ class _Box(NamedTuple):
     def lead(self) -> float:
         """P[y = 1] - P[y = 0], rounded once."""
         return (2 * self.positive - self.mass) / self.mass
-
-
-class _Part(NamedTuple):
-    """A subcube cut in two."""
-
-    variable: int
-    low: _Box
-    high: _Box
-
-    @property
-    def mass(self) -> int:
-        return self.low.mass + self.high.mass
-
-    @property
-    def difference(self) -> float:
-        """By how much the positive rates differ, rounded once."""
-        cross = self.high.positive * self.low.mass - self.low.positive * self.high.mass
-        return cross / (self.low.mass * self.high.mass)
 
 
 def sum_subcubes(rows: np.ndarray) -> np.ndarray:
