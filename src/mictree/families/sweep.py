@@ -22,7 +22,7 @@ from mictree.families.family import Family
 from mictree.families.graph import build, member_terms
 from mictree.families.growth import FamilyGrowth, best_splits
 from mictree.families.growth_kernel import BestSplits
-from mictree.growers.functions import is_built_in
+from mictree.growers.functions import built_in_name
 from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule
 from mictree.impurity import name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
@@ -308,7 +308,7 @@ def _details(family: Family, rules: Sequence[Grower]) -> dict[str, Any]:
         # a family's name shows 12 digits of its biases
         "family": hashlib.sha256(repr(astuple(family)).encode()).hexdigest(),
         # a sweep by a user's rule is never continued: what it computes may have changed
-        "rules": [None if is_built_in(rule) else secrets.token_hex() for rule in rules],
+        "rules": [built_in_name(rule) or secrets.token_hex() for rule in rules],
     }
 
 

@@ -100,6 +100,8 @@ def _minority_gains(problem: Problem, leaf: Leaf, splits: Splits) -> FloatArray:
     return splits.low_probability * low_lead + splits.branch_probability * high_lead
 
 
-def is_built_in(rule: Grower) -> bool:
-    """Whether both functions of a rule are the package's own, whose changes its version tells."""
-    return isinstance(rule.criterion, str) and isinstance(kernel_priority(rule), Compiled)
+def built_in_name(rule: Grower) -> str | None:
+    """The function that gives a rule's priorities; None if it or the criterion is a user's."""
+    if not isinstance(rule.criterion, str) or not isinstance(kernel_priority(rule), Compiled):
+        return None
+    return rule.priority.__func__.__qualname__  # type: ignore[attr-defined]  # a method
