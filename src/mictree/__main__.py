@@ -3,8 +3,9 @@
 Whenever Ctrl-C is pressed, the answer is one line and exit status 130. Python would raise
 KeyboardInterrupt wherever it is, but not all places can pass it on: C code that imports a module
 prints a traceback or drops it, and so does C code that calls Python back. There the process ends at
-once. Elsewhere the first Ctrl-C is raised, so that files are cleaned up, and a second one ends the
-process. Before this module runs, Python itself starts and answers with a traceback; after the last
+once. Elsewhere the first Ctrl-C is raised, so that files are cleaned up, and then the process ends
+without Python's own last steps: they would free a second time what LLVM was freeing when Ctrl-C
+came. A second Ctrl-C ends it at once. Before this module runs, Python itself starts and answers with a traceback; after the last
 output is written, Ctrl-C comes too late and does nothing.
 """
 
@@ -32,8 +33,7 @@ def main() -> None:
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
     except BaseException as end:
-        told = isinstance(end, SystemExit) and end.code == INTERRUPTED
-        if isinstance(end, KeyboardInterrupt) or (_pressed and not told):
+        if _pressed or isinstance(end, KeyboardInterrupt):
             _leave()
         raise
 

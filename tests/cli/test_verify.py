@@ -148,7 +148,7 @@ def test_ctrl_c_ends_it_without_a_traceback():
         "from mictree.statements import theorems\n"
         "theorems.verify = lambda *a: [print('ready', flush=True), time.sleep(60)]\n"
         "sys.argv = ['mictree', 'verify']\n"
-        "from mictree.cli import main\n"
+        "from mictree.__main__ import main\n"
         "main()\n"
     )
     with subprocess.Popen(
@@ -161,4 +161,4 @@ def test_ctrl_c_ends_it_without_a_traceback():
     assert process.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    assert err.strip() == "mictree: interrupted"
+    assert err == "mictree: interrupted\n"

@@ -9,8 +9,6 @@ import typer
 from mictree import __version__
 from mictree.cli import data, fit, formulas, reproduce, sweep, verify
 
-INTERRUPTED = 130  # the shell's status for Ctrl-C
-
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
 mic, grow and optimal take a formula; fit and data take a table of data; sweep covers whole
@@ -56,12 +54,15 @@ app.command()(verify.verify)
 
 
 def main() -> None:
-    """Run the command line; an error is one line on stderr and exit status 2."""
+    """Run the command line; an error is one line on stderr and exit status 2.
+
+    Ctrl-C is raised: see ``mictree.__main__``.
+    """
     try:
-        status = app(standalone_mode=False)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+        try:
+            status = app(standalone_mode=False)
+        finally:
+            sys.stdout.flush()  # what was printed before Ctrl-C, too
     except typer.TyperException as error:
         status = _fail(error.format_message())  # type: ignore[attr-defined]  # every subclass has it
     except (BrokenPipeError, SystemExit) as end:  # typer and rich exit when a pipe breaks
@@ -70,8 +71,6 @@ def main() -> None:
         status = _drop_output()
     except (ValueError, OSError) as error:
         status = _fail(str(error))
-    if status == INTERRUPTED:
-        print("mictree: interrupted", file=sys.stderr)
     sys.exit(status)
 
 

@@ -57,6 +57,8 @@ def _progress() -> Iterator[Callable[[str, float], None]]:
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("starting", total=1.0)
         yield lambda what, share: bar.update(task, completed=share, description=what)

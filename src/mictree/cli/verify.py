@@ -60,7 +60,9 @@ def _progress() -> Iterator[Callable[[int, int, str], None]]:
     """A bar on stderr, if that is a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("starting")
 
         def show(done: int, total: int, number: str) -> None:
