@@ -5,8 +5,8 @@ KeyboardInterrupt wherever it is, but not all places can pass it on: C code that
 prints a traceback or drops it, and so does C code that calls Python back. There the process ends at
 once. Elsewhere the first Ctrl-C is raised, so that files are cleaned up, and then the process ends
 without Python's own last steps: they would free a second time what LLVM was freeing when Ctrl-C
-came. A second Ctrl-C ends it at once. Before this module runs, Python itself starts and answers with a traceback; after the last
-output is written, Ctrl-C comes too late and does nothing.
+came. A second Ctrl-C ends it at once. Before this module runs, Python itself starts and answers
+with a traceback; after the last output is written, Ctrl-C comes too late and does nothing.
 """
 
 import os

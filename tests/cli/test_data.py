@@ -6,6 +6,7 @@ import sys
 
 import polars as pl
 import pytest
+from rich.console import Console
 from rich.status import Status
 from typer.testing import CliRunner
 
@@ -145,6 +146,7 @@ def test_a_tree_is_called_optimal_only_when_proved(tmp_path):
 
 def test_progress_fits_a_line_and_tells_sizes_sub_problems_and_gap(monkeypatch):
     said = []
+    monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setattr(Status, "update", lambda self, text: said.append(text))
     with data._progress() as tell:
         tell(Step("fold 15 of 15", Found(11, 12, 12_345_678, 0.1234, 0.5678)))

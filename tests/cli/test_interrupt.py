@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="sends signals t
 # Forks a command at every so many calls of a function. Each child gets SIGINT right there; the
 # parent goes on and checks what its children printed and how they ended.
 FORKING = """
-import faulthandler, os, signal, sys
+import faulthandler, os, signal, sys, threading
 from mictree import __main__ as entry
 
 folder, every = sys.argv[1], int(sys.argv[2])
@@ -51,7 +51,10 @@ def profile(frame, event, _):
     global calls
     if event in ("call", "c_call"):
         calls += 1
-        if calls % every == 5:  # the first ones: main is called, and protects itself
+        # From the fifth call on main protects itself. Another thread, of which the child had only
+        # the locks, does not run: no command starts one without a terminal.
+        if calls % every == 5:
+            assert threading.active_count() == 1
             interrupt()
 
 sys.setprofile(profile)

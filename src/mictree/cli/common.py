@@ -43,10 +43,21 @@ def print_json(start: dict[str, Any], **more: Any) -> None:
 
 
 @contextmanager
+def spinner(what: str) -> Iterator[Callable[[str], None]]:
+    """A line on stderr that can be changed; without a terminal nothing, and no thread either."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with console.status(what) as status:
+            yield status.update
+    else:
+        yield lambda _: None
+
+
+@contextmanager
 def working(what: str) -> Iterator[Callable[[float], None]]:
-    """A spinner on stderr, if that is a terminal, with the share of the work done."""
-    with Console(stderr=True).status(f"{what} ...") as status:
-        yield lambda share: status.update(f"{what} ... {share:.0%}")
+    """A spinner with the share of the work done."""
+    with spinner(f"{what} ...") as show:
+        yield lambda share: show(f"{what} ... {share:.0%}")
 
 
 def check_drawing(path: Path | None, option: str = "--draw") -> None:

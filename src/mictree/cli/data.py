@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from mictree._support.files import write_whole
-from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save
+from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, spinner
 from mictree.cli.fit import read_table
 from mictree.cli.options import AsJson, DataFile, Drop, MostSplits, MostThresholds, Target
 
@@ -133,14 +132,14 @@ def _facts(result: "Comparison") -> dict[str, Any]:
 @contextmanager
 def _progress() -> Iterator[Callable[["Step"], None]]:
     """One line on stderr, if that is a terminal: the sizes proved so far."""
-    with Console(stderr=True).status("reading ...") as status:
+    with spinner("reading ...") as tell:
 
         def show(step: "Step") -> None:
             found = step.found
             if found is None:
-                status.update(f"{step.what} ...")
+                tell(f"{step.what} ...")
                 return
-            status.update(
+            tell(
                 f"{step.what}: {found.size - 1} of {found.max_size} sizes proved, "
                 f"{found.sub_problems:,} sub-problems, gap {found.upper - found.lower:.4f}"
             )
