@@ -102,7 +102,7 @@ def test_no_optimal_tree_beyond_the_largest_size(problem):
 
 def test_optimal_trees_solve_once_and_tell_their_progress(problem):
     told: list[float] = []
-    solved = mt.optimal_trees(problem, 8, progress=told.append)
+    solved = mt.optimal_trees(problem, 8, progress=lambda progress: told.append(progress.share))
     assert isinstance(solved, mt.OptimalTrees)
     assert told == sorted(told)
     assert 0 <= told[0] <= told[-1] <= 1

@@ -53,7 +53,7 @@ def stop_after(name):
     """A progress function that interrupts a sweep when all of a stage is done."""
 
     def stop(stage):
-        if stage.name.startswith(name) and stage.done == stage.total:
+        if stage.what.startswith(name) and stage.share == 1:
             raise KeyboardInterrupt
 
     return stop
@@ -171,7 +171,7 @@ def test_other_parameters_start_anew(tmp_path, change):
     interrupted(path)
     visited = []
     frame = run(path, **CHANGES[change], progress=visited.append)
-    assert visited[0].name == "optimal errors"
+    assert visited[0].what == "optimal errors"
     assert frame.equals(run(None, **CHANGES[change]))
 
 
@@ -182,7 +182,7 @@ def test_other_versions_start_anew(tmp_path, monkeypatch, whole, name):
     monkeypatch.setattr(sweeps, name, "2.0" if name == "__version__" else lambda: "2.0")
     visited = []
     assert run(path, progress=visited.append).equals(whole)
-    assert visited[0].name == "optimal errors"
+    assert visited[0].what == "optimal errors"
 
 
 def test_a_class_of_the_same_name_starts_anew():

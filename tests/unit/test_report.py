@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mictree._support.files import UNFINISHED, locked
+from mictree._support.progress import ignore
 from mictree.cli import app
 from mictree.experiments.cache import Cache
 from mictree.experiments.examples import step_through
@@ -108,7 +109,7 @@ def test_claims_have_verdicts():
 
 def test_a_second_run_finds_everything_in_the_cache():
     cache = Cache(quick_run() / "cache")
-    clock = Clock(cache, lambda what, share: None)
+    clock = Clock(cache, ignore)
     results = compute(True, cache, clock)
     assert cache.computed == 0 < cache.reused == sum(stage.reused for stage in clock.stages)
     assert "from an earlier run" in facts(results, clock.stages, "now")["of it"]
@@ -156,7 +157,7 @@ def test_a_run_leaves_no_lock_and_no_unfinished_files(tmp_path):
         folder.mkdir(exist_ok=True)
         (folder / f".x.0123abcd{UNFINISHED}").touch()
 
-    def stop(what, share):
+    def stop(progress):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

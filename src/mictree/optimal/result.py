@@ -1,7 +1,6 @@
 """The result of every solver: the least error of each size, and a tree that attains it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +11,6 @@ from mictree.problems.base import Leaf, Problem
 from mictree.tree import Tree
 
 DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes
-Progress = Callable[[float], None]  # called with the share of the work done, from 0 to 1
 
 
 class CertifiedErrors(np.ndarray):

@@ -1,11 +1,9 @@
 """OPT: the least error of any tree of each size, and the trees."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from mictree._support.checks import check_size
+from mictree._support.progress import Report
 from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, OptimalTrees
 from mictree.problems.base import Problem
 from mictree.problems.formula import FormulaProblem
@@ -18,7 +16,7 @@ def optimal_trees(
     max_size: int,
     exact: bool = False,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Callable[[Any], None] | None = None,
+    progress: Report | None = None,
     max_depth: int | None = None,
     time_limit: float | None = None,
 ) -> OptimalTrees:
@@ -31,8 +29,8 @@ def optimal_trees(
     exact : compute with integers and return Fractions
     memory_limit : in bytes; a formula or table that needs more raises a ValueError, and a search
         over data stays within it
-    progress : called now and then, with the share of the work done, from 0 to 1; for data with a
-        ``Found``
+    progress : called now and then with a value that has ``what``, ``share`` and ``detail``: the
+        piece of work, the part of it that is done (from 0 to 1, or None), and more in words
     max_depth, time_limit : for data only: the largest number of tests on a path; the seconds after
         which sizes not yet proved get a certified interval. Ctrl-C has the same effect.
 

@@ -11,14 +11,13 @@ tree with this many splits or fewer that makes ``upper`` errors.
 
 import operator
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
+from mictree._support.progress import Progress, Report, ignore
 from mictree.growers.rules import TopDown
 from mictree.optimal.result import CertifiedErrors, OptimalTrees
 from mictree.optimal.search.counting_bounds import Counting
@@ -32,16 +31,6 @@ from mictree.tree import Tree
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
-
-
-class Found(NamedTuple):
-    """How far the search has come."""
-
-    size: int  # being proved
-    max_size: int
-    sub_problems: int
-    lower: float  # of the size being proved
-    upper: float
 
 
 @dataclass(frozen=True)
@@ -69,7 +58,7 @@ def solve(
     max_size: int,
     exact: bool,
     memory_limit: int,
-    progress: Callable[[Found], None] | None = None,
+    progress: Report | None = None,
     max_depth: int | None = None,
     time_limit: float | None = None,
 ) -> SampleOptimalTrees:
@@ -92,13 +81,13 @@ class _Search:
         max_size: int,
         exact: bool,
         memory_limit: int,
-        progress: Callable[[Found], None] | None,
+        progress: Report | None,
         max_depth: int | None,
         time_limit: float | None,
     ) -> None:
         self.begin = time.monotonic()
         self.problem, self.max_size, self.exact = problem, max_size, exact
-        self.progress = progress or (lambda found: None)
+        self.progress = progress or ignore
         self.time_limit = time_limit
         self.rows = Rows.of(problem, exact)
         self.total, floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
@@ -196,8 +185,9 @@ class _Search:
 
     def _tell(self, size: int) -> None:
         stored = int(self.asking.control[STORED])
-        bounds = self.lower[size] / self.total, self.upper[size] / self.total
-        self.progress(Found(size, self.max_size, stored, *bounds))
+        lower, upper = self.lower[size] / self.total, self.upper[size] / self.total
+        bounds = f"error from {lower:.4f} to {upper:.4f}, {stored:,} sub-problems"
+        self.progress(Progress(f"size {size} of {self.max_size}", None, bounds))
 
     def _open_sizes(self) -> list[int]:
         return [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]
