@@ -78,6 +78,7 @@ def nth(number, function, error):
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_kill_at_every_step_and_at_50_moments(tmp_path):
     program = [sys.executable, "-m", "tests.properties.killed_sweeps", str(tmp_path)]

@@ -79,15 +79,14 @@ def fit(
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
     """
-    from mictree.estimators import greedy as estimators
+    from mictree.estimators.greedy import CLASSIFIERS
 
     if rule not in RULES:
         raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
     check_drawing(draw)
     X, y = read_table(file, target, drop)
     train, test = split_rows(len(y), held_out, seed)
-    classifiers = {kind._rule: kind for kind in estimators.CLASSIFIERS}
-    model = classifiers[rule](
+    model = CLASSIFIERS[rule](
         max_size,
         criterion=criterion,
         ties=ties,
@@ -108,7 +107,8 @@ def fit(
         print_json(
             {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
              "ties": ties, "seed": seed},
-            train_rows=len(train), held_out_rows=len(test), classes=model._class_names,
+            train_rows=len(train), held_out_rows=len(test),
+            classes=[str(label) for label in model.classes_],
             train_errors=errors, held_out_errors=test_errors,
             size=tree.size, tree=json.loads(tree.to_json()),
         )  # fmt: skip

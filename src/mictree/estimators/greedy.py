@@ -208,4 +208,8 @@ class ID3Classifier(GreedyTreeClassifier):
     _rule = "id3"
 
 
-CLASSIFIERS = (TopDownClassifier, BestFirstClassifier, ID3Classifier)
+CLASSIFIERS: dict[str, type[GreedyTreeClassifier]] = {  # by the names of their rules
+    "topdown": TopDownClassifier,
+    "bestfirst": BestFirstClassifier,
+    "id3": ID3Classifier,
+}
