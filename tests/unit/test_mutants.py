@@ -32,5 +32,5 @@ def test_listed_tests_exist():
 
 @pytest.mark.parametrize("old", ["is not there", "e"])
 def test_a_stale_piece_is_refused(old):
-    with pytest.raises(ValueError, match="must occur once in a.py; it does"):
+    with pytest.raises(ValueError, match=r"must occur once in a\.py; it does"):
         Mutant("room: it", "a.py", old, "", ("tests",)).mutate("some text, in which e occurs")

@@ -133,6 +133,7 @@ def compare(
         cv=cv,
         repeats=repeats,
         optimal_trees=solved,
+        interrupted=clock.interrupted,
     )
 
 

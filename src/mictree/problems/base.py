@@ -48,6 +48,17 @@ class Leaf:
         return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
 
 
+def check_problem(problem: Any) -> Any:
+    """Refuse what has no leaves, such as the text of a formula."""
+    if hasattr(problem, "root"):
+        return problem
+    hint = f": write FormulaProblem({problem!r})" if isinstance(problem, str) else ""
+    raise TypeError(
+        "a problem must be a FormulaProblem, TableProblem, SampleProblem or another Problem; "
+        f"got {type(problem).__name__}{hint}"
+    )
+
+
 # Both labels' rates differ by less: their difference is computed exactly, as it decides gains.
 NEAR_EVEN = 1e-3
 EVEN = 1e-9  # rates this close to 1/2 are settled exactly, as they decide a label

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count
+from mictree._support.words import count_of
 from mictree.columns.data import Data
 from mictree.columns.literals import Literals, encode
 from mictree.columns.packing import count_rows, pack_rows, sort_rows, valid_slots
@@ -166,7 +167,8 @@ class SampleProblem(Problem):
 
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
-        return f"SampleProblem({rows} rows, {len(self.literals)} literals, classes={self.classes})"
+        counts = f"{count_of(rows, 'row')}, {count_of(len(self.literals), 'literal')}"
+        return f"SampleProblem({counts}, classes={self.classes})"
 
     @property
     def variables(self) -> tuple[str, ...]:
