@@ -80,7 +80,7 @@ def nth(number, function, error):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_kill_at_every_step_and_at_50_moments(tmp_path):
+def test_kill_at_every_step_and_50_times_in_a_row(tmp_path):
     program = [sys.executable, "-m", "tests.properties.killed_sweeps", str(tmp_path)]
     done = subprocess.run(program, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -90,8 +90,8 @@ def test_kill_at_every_step_and_at_50_moments(tmp_path):
     }
     assert found["steps"][0] > 50
     assert found["steps"][1] > 40
-    # which states the random moments meet depends on the machine; the steps above meet all of them
-    assert found["moments"][0] == 50
+    assert found["rows"][0] == 50
+    assert found["rows"][1] > 25
 
 
 def test_what_is_kept_is_not_computed_again(tmp_path, whole, monkeypatch):

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 from itertools import pairwise, product
 from unittest import mock
 
@@ -474,9 +475,11 @@ def test_rounded_weights_are_not_proved_to_the_last_digit():
     """Weights of which 52 digits of the sum do not tell the smaller one from 0."""
     problem = mt.SampleProblem([[0], [1]], [0, 1], [1.0, 1e-20])
     errors = mt.optimal_errors(problem, 1, exact=True)
-    assert errors.lower.tolist() == [0, 0]
-    assert not errors.proved.any()
-    assert np.all(errors.upper > 0)
+    assert errors.tolist() == errors.lower.tolist() == [Fraction(1, 10**20 + 1), 0]
+    two = mt.SampleProblem([[0], [0], [0]], [0, 1, 2], [1.0, 1e-20, 3e-20])
+    errors = mt.optimal_errors(two, 1, exact=True)
+    assert errors.lower.tolist() == [Fraction(4, 10**20 + 4), 0]
+    assert errors.proved.tolist() == [True, False]
     uneven = mt.SampleProblem([[0, 1], [1, 0], [1, 1]], [0, 1, 0], [0.1, 0.7, 0.3])
     assert mt.optimal_errors(uneven, 2).proved.all()
     halves = mt.SampleProblem([[0], [1]], [0, 1], [0.5, 0.25])

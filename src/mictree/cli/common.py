@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.table import Column
@@ -34,9 +35,12 @@ def show_number(value: Any) -> str:
     return f"{float(value):.6g}"
 
 
-def print_parts(*parts: object) -> None:
-    """Tables and texts on stdout, one below the other."""
+def print_parts(*parts: RenderableType) -> None:
+    """Tables and texts on stdout, one below the other; a wide table is not cut."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
+    unlimited = console.options.update(width=10**6)
+    widths = [Measurement.get(console, unlimited, part).maximum for part in parts if part]
+    console.width = max([console.width, *widths])
     for part in parts:
         console.print(part)
 

@@ -71,7 +71,7 @@ def data(
     if not 0 <= seed < 2**32:
         raise ValueError(f"--seed must be from 0 to 2**32 - 1; got {seed}")
     if size is not None and not 0 <= size <= max_size:
-        raise ValueError(f"--size must be from 0 to --max-size; got {size}")
+        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(plot, "--plot")
     check_output(report, "--report", (".html", ".htm"))
     with working("reading") as progress:

@@ -91,6 +91,8 @@ def sweep(
         print_json({"family": family.name, "max_size": max_size, **found})
     else:
         print_parts(f"{family.name}, max_size {max_size}", _columns(summary), _table(worst))
+    if out is not None:
+        typer.echo(f"mictree: wrote {out}", err=True)
     if plot is not None:
         _plot(plot, frame, f"{family.name}, MIC({max_size})")
 
@@ -109,7 +111,9 @@ def _family(
             raise ValueError("give either --variables, or --terms and --literals; got both")
         return families.up_to(variables, biases)
     if terms is None or literals is None:
-        raise ValueError("give --terms and --literals, or --variables; got neither")
+        alone = "--literals" if terms is None else "--terms"
+        got = "neither" if terms is literals else f"{alone} alone"
+        raise ValueError(f"give --terms and --literals, or --variables; got {got}")
     return families.grid(terms, literals, biases)
 
 

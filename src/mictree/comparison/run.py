@@ -124,6 +124,7 @@ def compare(
         cv=cv,
         repeats=repeats,
         optimal_trees=solved,
+        interrupted=clock.interrupted,
     )
 
 

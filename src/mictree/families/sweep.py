@@ -114,7 +114,7 @@ def summarize(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WorstCase:
     """A formula on which a rule is far from optimal."""
 
@@ -122,6 +122,11 @@ class WorstCase:
     result: MicResult
     growth: Growth
     optimal: OptimalTrees
+
+    def __repr__(self) -> str:
+        terms = "+".join(str(len(term)) for term in self.problem.formula.terms)
+        mic = f"MIC({self.result.max_size}) = {self.result.mic:.6g}"
+        return f"<WorstCase {terms}: {mic} by {self.result.rule}>"
 
     def draw(self, size: int | None = None) -> "Figure":
         """Draw the grown and the optimal tree side by side, by default where they differ most."""

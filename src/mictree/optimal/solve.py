@@ -5,7 +5,7 @@ import numpy as np
 from mictree._support.checks import check_size
 from mictree._support.progress import Report
 from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, OptimalTrees
-from mictree.problems.base import Problem
+from mictree.problems.base import Problem, check_problem
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
 from mictree.tree import Tree
@@ -45,6 +45,7 @@ def optimal_trees(
     array([ True,  True,  True,  True])
     """
     limit = check_size(max_size)
+    check_problem(problem)
     if isinstance(problem, FormulaProblem | TableProblem):
         if max_depth is not None or time_limit is not None:
             raise ValueError("max_depth and time_limit are for data; formulas and tables have none")

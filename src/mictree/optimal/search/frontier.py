@@ -23,7 +23,7 @@ from mictree.optimal.result import CertifiedErrors, OptimalTrees
 from mictree.optimal.search.counting_bounds import Counting
 from mictree.optimal.search.polish import Polished
 from mictree.optimal.search.questions import Asking
-from mictree.optimal.search.rows import Rows
+from mictree.optimal.search.rows import Rows, Written
 from mictree.optimal.search.table import STORED, UNLIMITED
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
@@ -124,8 +124,9 @@ class _Search:
                 self._bound(begin + self.time_limit)
             for size in range(1, self.max_size + 1):
                 self._carry_over(size)
+        errors = self._shares()  # before the trees, which it may change
         return SampleOptimalTrees(
-            self.problem, self.max_size, self._shares(),
+            self.problem, self.max_size, errors,
             int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
         )  # fmt: skip
 
@@ -231,20 +232,33 @@ class _Search:
     def _shares(self) -> CertifiedErrors:
         """Both bounds as shares of the whole weight.
 
-        Where weights had to be rounded, Fractions are proved only as far as that allows; floats do
-        not show it.
+        Where the search rounds weights, lower bounds allow for it, and upper bounds are the errors
+        of the trees by the weights as written.
         """
-        slack, kind = self.rows.slack, object if self.exact else float
-        share = Fraction if self.exact else operator.truediv
-        least = [share(max(0, wrong - slack), self.total + slack) for wrong in self.lower]
-        lower = np.array(least, dtype=kind)
-        upper = np.array([share(wrong, self.total) for wrong in self.upper], dtype=kind)
-        if slack:
-            distinct = {id(tree): tree for tree in self.trees}  # many sizes may share a tree
-            known = {key: tree.error(self.problem, self.exact) for key, tree in distinct.items()}
-            upper[:] = [known[id(tree)] for tree in self.trees]
-            if not self.exact:
-                proved = np.equal(self.lower, self.upper)
-                lower[proved] = upper[proved]
-        lower = np.maximum.accumulate(lower[::-1])[::-1]  # fewer splits do no better
-        return CertifiedErrors.between(np.minimum(lower, upper), upper)
+        kind, share = (object, Fraction) if self.exact else (float, operator.truediv)
+        lower, upper, whole = self.lower, self.upper, self.total
+        if (written := self.rows.written) is not None:
+            whole = int(written.weights.sum())
+            lower = [max(0, wrong - written.slack) * written.unit for wrong in lower]
+            upper = self._settle(written)
+            lower[0] = upper[0]  # a lone leaf needs no search
+        least = np.array([share(wrong, whole) for wrong in lower], dtype=kind)
+        least = np.maximum.accumulate(least[::-1])[::-1]  # fewer splits do no better
+        most = np.array([share(wrong, whole) for wrong in upper], dtype=kind)
+        return CertifiedErrors.between(np.minimum(least, most), most)
+
+    def _settle(self, written: Written) -> list[int]:
+        """Give each size its best tree by the weights as written; returns their wrong weights."""
+        settled: list[tuple[Tree, int]] = []
+        seen: dict[int, tuple[Tree, int]] = {}  # many sizes may share a tree
+        whole = int(written.weights.sum())
+        for size, tree in enumerate(self.trees):
+            if id(tree) not in seen:
+                seen[id(tree)] = self.rows.relabel(tree, written.weights)
+            best = min([*settled[-1:], seen[id(tree)]], key=lambda found: found[1])
+            if self.greedy is not None and self.greedy.errors[size] < best[1] / whole:
+                grown = self.rows.relabel(self.greedy.tree(size), written.weights)
+                best = min(best, grown, key=lambda found: found[1])
+            settled.append(best)
+        self.trees = [tree for tree, _ in settled]
+        return [wrong for _, wrong in settled]
