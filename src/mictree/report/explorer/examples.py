@@ -16,8 +16,22 @@ class Example:
         return {"title": self.title, "text": self.text, "state": self.state}
 
 
-IRIS = """\
-sepal_length,sepal_width,petal_length,petal_width,species
+TENNIS = """\
+outlook,temperature,humidity,wind,play
+sunny,hot,high,weak,no
+sunny,hot,high,strong,no
+overcast,hot,high,weak,yes
+rain,mild,high,weak,yes
+rain,cool,normal,weak,yes
+rain,cool,normal,strong,no
+overcast,cool,normal,strong,yes
+sunny,mild,high,weak,no
+sunny,cool,normal,weak,yes
+rain,mild,normal,weak,yes
+sunny,mild,normal,strong,yes
+overcast,mild,high,strong,yes
+overcast,hot,normal,weak,yes
+rain,mild,high,strong,no
 """
 
 EXAMPLES = (
@@ -80,5 +94,11 @@ EXAMPLES = (
             "maxSize": 6,
             "size": 3,
         },
+    ),
+    Example(
+        "Data: when to play tennis",
+        "Quinlan's fourteen days (1986). The label is 1 if there was play. Replace the table with "
+        "one of your own.",
+        {"kind": "data", "csv": TENNIS, "target": "play", "maxSize": 6, "size": 2},
     ),
 )

@@ -19,7 +19,8 @@ TWIN = (
     "worker",
 )  # fmt: skip
 PAGE = (
-    "elements", "state", "tree", "curves", "step", "controls", "truth", "tour", "tables", "main",
+    "elements", "state", "tree", "curves", "step", "tables", "truth", "controls", "tour", "picture",
+    "main",
 )  # fmt: skip
 
 
@@ -31,7 +32,8 @@ def render(start: dict[str, Any] | None = None) -> str:
     start : fields of the problem that it shows first, as in ``page/state.js``; by default the first
         example
     """
-    twin, page = _join("twin", TWIN), _join("page", PAGE)
+    twin = _join("twin", TWIN)
+    page = f"(() => {{\n{_join('page', PAGE)}\n}})();"  # its names hide the twin's
     sources = f"script-src '{hash_source(twin)}' '{hash_source(page)}'; worker-src blob:; "
     return fill(
         "explorer.html",
