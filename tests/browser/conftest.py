@@ -37,9 +37,9 @@ def open_page(browser):
     """Open a file; complaints and requests that leave the file are errors at the end."""
     contexts, complaints = [], []
 
-    def open_file(path, width=1280, height=900, scheme="light", fragment=""):
+    def open_file(path, width=1280, height=900, scheme="light", fragment="", touch=False):
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
+            viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=touch
         )
         contexts.append(context)
         page = context.new_page()

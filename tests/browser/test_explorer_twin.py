@@ -4,6 +4,8 @@ Random problems go into the page as one batch, and its answers come back as anot
 trees and fractions must be equal; floats may differ in their last digits.
 """
 
+import json
+import math
 import random
 from fractions import Fraction
 
@@ -13,7 +15,9 @@ import pytest
 import mictree as mt
 from mictree.functions.expression import Expression
 from mictree.functions.syntax import postfix
+from mictree.growers import rules
 from mictree.problems.distributions import product
+from mictree.report.explorer import start
 from mictree.report.explorer.render import render
 
 RULES = {"topdown": mt.TopDown, "bestfirst": mt.BestFirst, "id3": mt.ID3}
@@ -118,6 +122,10 @@ def nested(tree, node=0):
     return [tree.tests[node], nested(tree, tree.low[node]), nested(tree, tree.high[node])]
 
 
+def near(one, other):
+    return np.abs(np.subtract(one, other)).max() < 1e-13
+
+
 def as_fractions(pairs):
     return [Fraction(int(top), int(bottom)) for top, bottom in pairs]
 
@@ -129,12 +137,12 @@ def compare(request, answer):
     rule = RULES[request["rule"]](request["criterion"], request["ties"], request["seed"])
     growth = rule.grow(problem, size)
     assert [step[:2] for step in answer["steps"]] == [[s.leaf, s.position] for s in growth.steps]
-    numbers = [[s.gain, s.reach] for s in growth.steps]
-    if numbers:
-        np.testing.assert_allclose([s[2:] for s in answer["steps"]], numbers, rtol=1e-11, atol=0)
+    for found, step in zip(answer["steps"], growth.steps, strict=True):
+        assert math.isclose(found[2], step.gain, rel_tol=1e-11)
+        assert math.isclose(found[3], step.reach, rel_tol=1e-13)
     assert answer["labels"] == list(growth.labels)
     assert answer["trees"]["greedy"][size] == nested(growth.tree(size))
-    np.testing.assert_allclose(answer["errors"]["greedy"], growth.errors, rtol=0, atol=1e-13)
+    assert near(answer["errors"]["greedy"], growth.errors)
     compare_optimum(answer, problem, growth, size)
 
 
@@ -142,11 +150,9 @@ def compare_optimum(answer, problem, growth, size):
     exact = answer["errors"]["exact"]
     assert exact is not None or len(problem.variables) > 6
     solved = mt.optimal_trees(problem, size, exact=exact is not None)
-    np.testing.assert_allclose(
-        answer["errors"]["optimal"], np.asarray(solved.errors, dtype=float), rtol=0, atol=1e-13
-    )
-    excess = np.asarray(growth.errors - np.asarray(solved.errors, dtype=float))
-    np.testing.assert_allclose(answer["errors"]["mic"], excess[1:].mean(), rtol=0, atol=1e-13)
+    least = solved.errors.astype(float)
+    assert near(answer["errors"]["optimal"], least)
+    assert near(answer["errors"]["mic"], (growth.errors - least)[1:].mean())
     if exact is None:
         return
     assert as_fractions(exact["optimal"]) == [Fraction(error) for error in solved.errors]
@@ -161,8 +167,6 @@ def compare_optimum(answer, problem, growth, size):
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "least", "most"), [(10_000, 1, 5), (200, 6, 10)])
 def test_ten_thousand_problems(page, count, least, most):
-    import json
-
     draw = random.Random(count)
     requests = [random_request(draw, least, most) for _ in range(count)]
     answers = json.loads(page.evaluate(SOLVE, requests))
@@ -172,3 +176,60 @@ def test_ten_thousand_problems(page, count, least, most):
             compare(request, answer)
         except AssertionError as error:
             raise AssertionError(f"{request}: {error}") from error
+
+
+PARSE = """texts => texts.map(text => {
+  try { return postfix(text); } catch (error) { return error.message; }
+})"""
+PIECES = (
+    "x", "y1", "é", "ﬁ", "𝒳", "名", "_", "0", "1", "2", "01", "1x", "(", ")", "~", "not", "¬",
+    *OPERATORS, "(", ")", "<", "-", "<-", "<>", ">", "$", "'", '"', "\\", "\n",
+    "\t", " ", " ", "  ", "\x1c", "\x85", "\u2003", "\ufeff", "\u200b", "\x00", "\x7f",
+    "\U0001f600", "\u0301", "·", "<b>", "&&",
+)  # fmt: skip
+
+
+def python_postfix(text):
+    try:
+        return [symbol.text for symbol in postfix(text)]
+    except ValueError as error:
+        return str(error)
+
+
+def test_the_parser_reads_and_refuses_the_same_texts(page):
+    draw = random.Random(0)
+    texts = ["".join(draw.choices(PIECES, k=draw.randrange(12))) for _ in range(4000)]
+    texts += [random_formula(draw, ["a", "b", "c"][: draw.randint(1, 3)]) for _ in range(500)]
+    texts += [random_formula(draw, list("abcdef"))[: draw.randrange(30)] for _ in range(500)]
+    found = page.evaluate(PARSE, texts)
+    for text, symbols in zip(texts, found, strict=True):
+        assert symbols == python_postfix(text), repr(text)
+    assert 500 < sum(isinstance(symbols, list) for symbols in found) < 4000
+
+
+def test_the_limits_are_python_s(page):
+    names = ("MOST_VARIABLES", "MOST_ROWS", "MOST_COLUMNS", "MOST_TEXT")
+    for name in names:
+        assert page.evaluate(name) == getattr(start, name)
+    assert page.evaluate("[TIES, CRITERIA, Object.keys(RULES), TIE_TOLERANCE]") == [
+        list(rules.TIES), list(CRITERIA), list(rules.RULES), rules.TIE_TOLERANCE,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["0", "1", "1.2", "-1/2", "a", "", "1/0", "3/2", ".", "nan"])
+def test_bad_biases_are_refused(page, text):
+    with pytest.raises(Exception, match="bias must"):
+        page.evaluate("text => readBias('x', text)", text)
+
+
+def test_large_fractions_divide_like_python_s(page):
+    draw = random.Random(1)
+    pairs = [
+        (draw.getrandbits(draw.randint(1, 900)), draw.getrandbits(draw.randint(1, 900)) + 1)
+        for _ in range(2000)
+    ]
+    found = page.evaluate(
+        "pairs => pairs.map(([a, b]) => ratio(BigInt(a), BigInt(b)))",
+        [[str(a), str(b)] for a, b in pairs],
+    )
+    np.testing.assert_allclose(found, [a / b for a, b in pairs], rtol=1e-15, atol=5e-324)

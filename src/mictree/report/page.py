@@ -51,7 +51,9 @@ class Page:
 def render(page: Page) -> str:
     """The page as HTML text."""
     script = (TEMPLATES / "page.js").read_text("utf-8")
-    return fill("page.html", f"script-src '{hash_source(script)}'; ", page=page, script=Markup(script))
+    return fill(
+        "page.html", f"script-src '{hash_source(script)}'; ", page=page, script=Markup(script)
+    )
 
 
 def fill(

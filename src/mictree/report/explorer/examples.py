@@ -12,9 +12,6 @@ class Example:
     text: str
     state: dict[str, Any] = field(default_factory=dict)  # as in page/state.js
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"title": self.title, "text": self.text, "state": self.state}
-
 
 TENNIS = """\
 outlook,temperature,humidity,wind,play
@@ -58,7 +55,7 @@ EXAMPLES = (
     Example(
         "An irrelevant variable",
         "z has nothing to do with the label. All first splits gain 0 and tie, and with ties "
-        "'last' the tree starts with z, the last one: 3 splits and more are wasted. Try ties "
+        "'last' the tree starts with z, the last one. It needs 7 splits where 3 would do. Try ties "
         "'first'.",
         {
             "formula": "a ^ b",
@@ -85,8 +82,8 @@ EXAMPLES = (
     Example(
         "The smallest function on which greed never wins",
         "If s is 0 the label is a, otherwise b. Three splits suffice if s comes first. But s alone "
-        "gains 0, so every greedy tree starts with a or b and needs 5 splits, whatever the rule "
-        "and the ties. No function of fewer variables does this.",
+        "gains 0, so every greedy tree starts with a or b and needs 5 splits, whatever the rule, "
+        "criterion and ties. No function of fewer variables does this.",
         {
             "formula": "~s & a | s & b",
             "rule": "topdown",

@@ -1,9 +1,11 @@
 """The explorer's files -> one self-contained HTML page.
 
-The page has two scripts, both allowed by their hashes: the twin, whose text also becomes the worker,
-and the page's own. What it starts with and its examples are JSON that cannot close its element.
+The page has two scripts, both allowed by their hashes: the twin, whose text also becomes the
+worker, and the page's own. What it starts with and its examples are JSON that cannot close its
+element.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,7 @@ def render(start: dict[str, Any] | None = None) -> str:
         style_name="explorer.css",
         twin=Markup(twin),
         script=Markup(page),
-        examples=[example.to_dict() for example in EXAMPLES],
+        examples=[asdict(example) for example in EXAMPLES],
         start=start or EXAMPLES[0].state,
     )
 

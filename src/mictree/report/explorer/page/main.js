@@ -3,7 +3,8 @@
 const { examples, start } = JSON.parse(find("explorer-data").textContent);
 const worker = new Worker(URL.createObjectURL(new Blob([find("twin").textContent], { type: "text/javascript" })));
 const waiting = { busy: false, next: new Map(), number: 0 };
-const shownNow = { answer: null, key: "", ties: "" };
+const shownNow = { answer: null, key: "", rest: 0 };
+const REST = 400; // milliseconds without a change after which the table of all ties is computed
 let player = 0;
 
 const requestOf = ({ size, ...request }) => request;
@@ -15,7 +16,7 @@ const ask = (task, state) => {
   send();
 };
 const send = () => {
-  const [question] = waiting.next.values();
+  const question = waiting.next.get("answer") ?? waiting.next.get("ties");
   if (waiting.busy || !question) return;
   waiting.next.delete(question.task);
   waiting.busy = question;
@@ -43,6 +44,8 @@ const receive = (key, result, refused) => {
   shownNow.answer = result;
   drawProblem(result);
   draw();
+  clearTimeout(shownNow.rest);
+  shownNow.rest = setTimeout(() => ask("ties", currentState()), REST);
 };
 
 const drawProblem = (answer) => {
@@ -83,13 +86,16 @@ const verdictOf = ({ errors }, size, name) => {
   const splits = size === 1 ? "1 split" : `${size} splits`;
   const here = excess[size] < 1e-12 ? `With ${splits}, ${name} is as good as the best tree.`
     : `With ${splits}, ${name} errs ${shown(excess[size], exact?.excess[size])} more than it must.`;
-  return `${here} The mean over 1 to ${most} splits of what it errs more than it must, called MIC(${most}), is ${shown(errors.mic, exact?.mic)}.`;
+  return `${here} On average over 1 to ${most} splits it errs ${shown(errors.mic, exact?.mic)} more than it must; this is MIC(${most}).`;
 };
+
+// A link may hold any number.
+const clamped = (size, most) => Math.min(most, Math.max(0, Math.trunc(size) || 0));
 
 const draw = () => {
   const state = currentState(), { answer } = shownNow;
   if (!answer) return;
-  const most = answer.errors.greedy.length - 1, size = Math.min(state.size, most), step = answer.steps[size];
+  const most = answer.errors.greedy.length - 1, size = clamped(state.size, most), step = answer.steps[size];
   const name = RULE_NAMES[state.rule];
   find("size").max = most;
   find("size").value = size;
@@ -120,10 +126,6 @@ const show = () => {
   } else {
     find("results").setAttribute("aria-busy", "true");
     ask("answer", state);
-  }
-  if (find("ties-part").open && shownNow.ties !== key) {
-    shownNow.ties = key;
-    ask("ties", state);
   }
 };
 
@@ -195,7 +197,6 @@ const listen = () => {
   find("play").addEventListener("click", play);
   find("chart").addEventListener("click", (event) => setSize(sizeAt(find("chart").firstElementChild, event.clientX, Number(find("size").max))));
   find("truth").addEventListener("keydown", (event) => moveInTruth(event, shownNow.answer.names));
-  find("ties-part").addEventListener("toggle", show);
   find("undo").addEventListener("click", () => travel(-1));
   find("redo").addEventListener("click", () => travel(1));
   find("copy-link").addEventListener("click", copyLink);

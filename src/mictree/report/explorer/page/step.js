@@ -67,6 +67,6 @@ const drawOffers = (answer, step) => {
   return [
     html("h4", {}, `What each split of leaf ${number} gains`),
     html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "gains at the leaf" },
-      html("table", { class: "numbers offers" }, tableHead(answer.data ? "test" : "variable", "gain", ""), html("tbody", {}, rows))),
+      html("table", { class: "numbers offers" }, tableHead(answer.data ? "test" : "variable", "gain", "compared"), html("tbody", {}, rows))),
   ];
 };
