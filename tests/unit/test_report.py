@@ -83,7 +83,8 @@ def test_the_page_is_self_contained():
     for tag, attributes in Reader(text).elements:
         for name in ("src", "href", "srcset", "action", "data"):
             value = attributes.get(name) or "#"
-            assert value.startswith(("data:", "#")), (tag, name, value[:80])
+            inside = value == "explorer.html" or value.startswith(("data:", "#"))
+            assert inside, (tag, name, value[:80])
     assert not re.search(r"@import|url\(", text)
     for folder in (Path.cwd(), Path.home(), Path(tempfile.gettempdir())):  # nothing of this machine
         assert f"{folder}/" not in text
@@ -150,7 +151,7 @@ def test_the_second_run_in_a_folder_is_refused(tmp_path):
 
 def test_a_run_leaves_no_lock_and_no_unfinished_files(tmp_path):
     assert sorted(path.name for path in quick_run().iterdir()) == [
-        "cache", "figures", "report.html", "results",
+        "cache", "explorer.html", "figures", "report.html", "results",
     ]  # fmt: skip
     for name in ("", "cache", "figures", "results"):
         folder = tmp_path / name

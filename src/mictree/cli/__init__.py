@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from mictree import __version__
-from mictree.cli import data, fit, formulas, reproduce, sweep, verify
+from mictree.cli import data, explore, fit, formulas, reproduce, sweep, verify
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
 mic, grow and optimal take a formula; fit and data take a table of data; sweep covers whole
-families of formulas; reproduce and verify check the paper.
+families of formulas; explore writes a page to play with; reproduce and verify check the paper.
 
 \b
 Examples:
@@ -58,6 +58,7 @@ app.command()(formulas.optimal)
 app.command()(fit.fit)
 app.command()(data.data)
 app.command()(sweep.sweep)
+app.command()(explore.explore)
 app.command()(reproduce.reproduce)
 app.command()(verify.verify)
 

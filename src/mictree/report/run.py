@@ -13,6 +13,7 @@ from mictree._support.files import locked, remove_unfinished, write_whole
 from mictree._support.progress import Report, ignore
 from mictree.experiments.cache import Cache
 from mictree.report.claims import claims
+from mictree.report.explorer.render import render as render_explorer
 from mictree.report.figures import Picture, pictures
 from mictree.report.page import Page, render
 from mictree.report.results import Clock, Results, Stage, compute
@@ -42,8 +43,8 @@ def reproduce(out: Path, quick: bool = False, progress: Report | None = None) ->
 
     Parameters
     ----------
-    out : folder for ``report.html``, ``figures/``, ``results/`` and ``cache/``; only one process
-        may write to it at a time
+    out : folder for ``report.html``, ``explorer.html``, ``figures/``, ``results/`` and ``cache/``;
+        only one process may write to it at a time
     quick : smaller ranges everywhere, for a first look
     progress : called with the share of the run done so far and, in words, the current task
     """
@@ -65,6 +66,7 @@ def _reproduce(out: Path, quick: bool, progress: Report) -> Run:
         write_results(out / "results", results)
         made = make_page(results, drawn, clock.stages, began)
         write_whole(out / "report.html", render(made).encode())
+        write_whole(out / "explorer.html", render_explorer().encode())
     _write_json(out / "results" / "run.json", {**made.facts, "stages": _plain(clock.stages)})
     surprises = tuple(check.number for check in results.checks if not check.as_expected)
     return Run(out / "report.html", tuple(clock.stages), surprises)
