@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from mictree.excess import MicResult, mic
     from mictree.families.sweep import sweep
+    from mictree.forests import ForestErrors, forest_errors
     from mictree.functions import Literal, ReadOnceDNF, Term
     from mictree.growers import ID3, BestFirst, Grower, Growth, GrowthStep, TopDown
     from mictree.optimal import (
@@ -37,6 +38,7 @@ __all__ = [
     "BestFirst",
     "BestFirstClassifier",
     "Comparison",
+    "ForestErrors",
     "FormulaProblem",
     "Grower",
     "Growth",
@@ -59,6 +61,7 @@ __all__ = [
     "compare",
     "distributions",
     "families",
+    "forest_errors",
     "identify_rule",
     "impurity",
     "mic",
@@ -81,6 +84,7 @@ _NAMES = {
     ),
     "excess": ("MicResult", "mic"),
     "families.sweep": ("sweep",),
+    "forests": ("ForestErrors", "forest_errors"),
     "functions": ("Literal", "ReadOnceDNF", "Term"),
     "growers": ("ID3", "BestFirst", "Grower", "Growth", "GrowthStep", "TopDown"),
     "optimal": (

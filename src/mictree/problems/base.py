@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -87,6 +87,10 @@ class Splits:
     low_rates: FloatArray  # the positive one is q(l_0)
     high_rates: FloatArray  # the positive one is q(l_1)
     difference: FloatArray  # high_rates - low_rates
+
+    def take(self, places: np.typing.NDArray[np.intp]) -> "Splits":
+        """Some of them."""
+        return Splits(*(getattr(self, field.name)[places] for field in fields(self)))
 
 
 class Problem(Protocol):
