@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         TopDownClassifier,
     )
     from mictree.excess import MicResult, mic
+    from mictree.families.biases import MicOverBiases, mic_over_biases
     from mictree.families.sweep import sweep
     from mictree.forests import ForestErrors, forest_errors
     from mictree.functions import Literal, ReadOnceDNF, Term
@@ -46,6 +47,7 @@ __all__ = [
     "ID3Classifier",
     "Leaf",
     "Literal",
+    "MicOverBiases",
     "MicResult",
     "OptimalTreeClassifier",
     "OptimalTrees",
@@ -65,6 +67,7 @@ __all__ = [
     "identify_rule",
     "impurity",
     "mic",
+    "mic_over_biases",
     "minimal_consistent_tree",
     "optimal_errors",
     "optimal_tree",
@@ -83,6 +86,7 @@ _NAMES = {
         "TopDownClassifier",
     ),
     "excess": ("MicResult", "mic"),
+    "families.biases": ("MicOverBiases", "mic_over_biases"),
     "families.sweep": ("sweep",),
     "forests": ("ForestErrors", "forest_errors"),
     "functions": ("Literal", "ReadOnceDNF", "Term"),
