@@ -48,21 +48,22 @@ def check_boxes(found: mt.MicOverBiases, problem_at, count: int, seed: int) -> N
     assert largest <= found.supremum[1] + ROUNDING
 
 
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(
     table=st.lists(st.integers(0, 1), min_size=8, max_size=8),
     rule=RULES,
     low=st.sampled_from([0.05, 0.3, 0.5]),
-    width=st.sampled_from([0.0, 0.2, 0.45]),
+    width=st.sampled_from([0.0, 0.05, 0.2, 0.45]),
+    gap=st.sampled_from([0.02, 0.1, 1.0]),  # where it is wide, boxes are: growth must branch
     seed=st.integers(0, 99),
 )
-def test_shared_bias(table, rule, low, width, seed):
+def test_shared_bias(table, rule, low, width, gap, seed):
     formula = text_of(table, "abc")
-    found = mt.mic_over_biases(rule, formula, (low, low + width), 4, gap=0.02)
-    check_boxes(found, lambda bias: mt.TableProblem.from_formula(formula, bias[0]), 2, seed)
+    found = mt.mic_over_biases(rule, formula, (low, low + width), 4, gap)
+    check_boxes(found, lambda bias: mt.TableProblem.from_formula(formula, bias[0]), 4, seed)
     worst = mt.mic(rule, mt.TableProblem.from_formula(formula, found.worst), 4).mic
     assert found.supremum[0] <= worst + ROUNDING
-    assert found.complete == (found.supremum[1] - found.supremum[0] <= 0.02)
+    assert found.complete == (found.supremum[1] - found.supremum[0] <= gap)
     lows, highs = (found.boxes[side].to_list() for side in ("low", "high"))
     assert (lows[0], highs[-1]) == (low, low + width)
     assert lows[1:] == highs[:-1]  # no gap between boxes, and no overlap
@@ -90,6 +91,20 @@ def test_the_supremum_against_a_fine_grid():
     assert found.complete
     assert max(grid) <= found.supremum[1]
     assert max(grid) == pytest.approx(found.supremum[0], abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("rule", "formula", "crossing"),
+    [("bestfirst", "x1 & x2 | y1 & y2 & y3", 0.8068), ("topdown", "a & b | ~c", 0.742)],
+)
+def test_a_box_in_which_gains_cross_holds_both_choices(rule, formula, crossing):
+    for width in (1e-2, 5e-2, 0.15):
+        between = (crossing - width, crossing + width)
+        found = mt.mic_over_biases(rule, formula, between, 4, gap=1)
+        assert found.boxes.height == 1
+        check_boxes(found, lambda bias: mt.TableProblem.from_formula(formula, bias[0]), 20, 0)
+        mics = [mt.mic(rule, mt.TableProblem.from_formula(formula, end), 4).mic for end in between]
+        assert abs(mics[0] - mics[1]) > 0.004
 
 
 def test_gains_that_tie_only_at_one_half():
