@@ -294,11 +294,12 @@ class _Point:
         free = tuple(self.cubes.children[cube])
         if not self.each:
             return self._chance_by_ones(rows, len(free))
-        chances = rows.astype(int).astype(object)
+        chances = rows.reshape(-1).astype(int).tolist()  # lists, as numpy would unpack a series
         for variable in free:
-            bias = self.biases[variable]
-            chances = chances[0] * (1 - bias) + chances[1] * bias
-        return chances
+            bias, half = self.biases[variable], len(chances) // 2
+            pairs = zip(chances[:half], chances[half:], strict=True)
+            chances = [low * (1 - bias) + high * bias for low, high in pairs]
+        return chances[0]
 
     def _chance_by_ones(self, rows: np.ndarray, count: int) -> Any:
         bias = self.biases[0]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mictree._support.checks import check_size
+from mictree._support.progress import Progress, Report, ignore
 from mictree.families.bias_boxes import Boxes, Chances, Cubes, least_errors
 from mictree.functions.expression import Expression
 from mictree.growers.rules import RULES, Grower, as_rule
@@ -60,9 +60,9 @@ class MicOverBiases:
     def __str__(self) -> str:
         low, high = self.supremum
         told = (
-            f"{self.worst:.6g}"
-            if isinstance(self.worst, float)
-            else ", ".join(f"{name}={bias:.6g}" for name, bias in self.worst.items())
+            ", ".join(f"{name}={bias:.6g}" for name, bias in self.worst.items())
+            if isinstance(self.worst, dict)
+            else f"{self.worst:.6g}"
         )
         more = "" if self.complete else "; stopped early"
         return (
@@ -87,7 +87,7 @@ def mic_over_biases(
     *,
     each: bool = False,
     time_limit: float | None = None,
-    progress: Callable[[float, float, int], None] | None = None,
+    progress: Report | None = None,
 ) -> MicOverBiases:
     """Certify the MIC of a rule for every bias in a range.
 
@@ -100,7 +100,7 @@ def mic_over_biases(
     gap : the width of ``supremum`` at which the search ends
     each : give each variable a bias of its own, of at most 4 variables, instead of a shared one
     time_limit : in seconds; Ctrl-C or this limit return what is certified so far
-    progress : called with both ends of ``supremum`` and the number of boxes
+    progress : called now and then with how far it is
 
     Notes
     -----
@@ -130,11 +130,10 @@ def mic_over_biases(
         raise ValueError(f"gap must be positive; got {gap!r}")
     cubes = Cubes(expression.truth_table(names))
     search = _Search(grower, cubes, max_size, each)
-    complete = search.run(ends, gap, time_limit, progress)
-    worst = search.worst if each else search.worst[0]
+    complete = search.run(ends, gap, time_limit, progress or ignore)
     return MicOverBiases(
         str(expression), grower, max_size, search.supremum,
-        dict(zip(names, worst, strict=True)) if each else worst,
+        dict(zip(names, search.worst, strict=True)) if each else search.worst[0],
         search.frame(names if each else None), complete,
     )  # fmt: skip
 
@@ -178,16 +177,15 @@ class _Search:
 
     @property
     def supremum(self) -> tuple[float, float]:
-        upper = max([-self.found[0][0]] if self.found else [], default=0.0)
-        upper = max([upper, *(-box[0] for box in self.final)])
-        return max(self.attained, 0.0), upper
+        uppers = [-box[0] for box in (*self.found[:1], *self.final)]
+        return max(self.attained, 0.0), float(max(uppers))
 
     def run(
         self,
         ends: tuple[float, float],
         gap: float,
         time_limit: float | None,
-        progress: Callable[[float, float, int], None] | None,
+        report: Report,
     ) -> bool:
         """Divide until the gap is closed; says whether it is."""
         deadline = None if time_limit is None else time.monotonic() + time_limit
@@ -197,8 +195,10 @@ class _Search:
                 if deadline is not None and time.monotonic() > deadline:
                     break
                 self._divide(gap)
-                if progress is not None:
-                    progress(*self.supremum, len(self.found) + len(self.final))
+                low, high = self.supremum
+                boxes = len(self.found) + len(self.final)
+                detail = f"{boxes:,} boxes, largest MIC between {low:.4f} and {high:.4f}"
+                report(Progress("biases", None, detail))
         except KeyboardInterrupt:
             pass
         return self.supremum[1] - self.supremum[0] <= gap
@@ -270,7 +270,7 @@ class _Search:
                 if sums is None:  # a tree never has a larger error than a lone leaf
                     first = courses.error((self.cubes.root,))[1]
                     sums = 0.0, float((first - ends[0][1:]).sum())
-                found.append((sums[0] / self.max_size, sums[1] / self.max_size))
+                found.append((float(sums[0]) / self.max_size, float(sums[1]) / self.max_size))
         return found
 
     def frame(self, names: tuple[str, ...] | None) -> pl.DataFrame:
@@ -279,10 +279,10 @@ class _Search:
 
         boxes = sorted([*self.found, *self.final], key=lambda box: box[2:])
         columns: dict[str, list[float]] = {}
-        for side, word in ((2, "low"), (3, "high")):
+        for side, word in enumerate(("low", "high")):
             for place, name in enumerate(names or [""]):
                 label = f"{word}_{name}" if names else word
-                columns[label] = [box[side][place] for box in boxes]
+                columns[label] = [(box[2], box[3])[side][place] for box in boxes]
         columns["mic_lower"] = [max(box[1], 0.0) for box in boxes]
         columns["mic_upper"] = [-box[0] for box in boxes]
         return pl.DataFrame(columns)
