@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from mictree.estimators import (
         BestFirstClassifier,
         ID3Classifier,
+        LookaheadClassifier,
         OptimalTreeClassifier,
         TopDownClassifier,
     )
     from mictree.excess import MicResult, mic
     from mictree.families.sweep import sweep
     from mictree.functions import Literal, ReadOnceDNF, Term
-    from mictree.growers import ID3, BestFirst, Grower, Growth, GrowthStep, TopDown
+    from mictree.growers import ID3, BestFirst, Grower, Growth, GrowthStep, Lookahead, TopDown
     from mictree.optimal import (
         OptimalTrees,
         minimal_consistent_tree,
@@ -44,6 +45,8 @@ __all__ = [
     "ID3Classifier",
     "Leaf",
     "Literal",
+    "Lookahead",
+    "LookaheadClassifier",
     "MicResult",
     "OptimalTreeClassifier",
     "OptimalTrees",
@@ -76,13 +79,14 @@ _NAMES = {
     "estimators": (
         "BestFirstClassifier",
         "ID3Classifier",
+        "LookaheadClassifier",
         "OptimalTreeClassifier",
         "TopDownClassifier",
     ),
     "excess": ("MicResult", "mic"),
     "families.sweep": ("sweep",),
     "functions": ("Literal", "ReadOnceDNF", "Term"),
-    "growers": ("ID3", "BestFirst", "Grower", "Growth", "GrowthStep", "TopDown"),
+    "growers": ("ID3", "BestFirst", "Grower", "Growth", "GrowthStep", "Lookahead", "TopDown"),
     "optimal": (
         "OptimalTrees",
         "minimal_consistent_tree",

@@ -9,6 +9,8 @@ from rich.table import Table
 
 from mictree.cli.common import (
     check_drawing,
+    depth_setting,
+    make_rules,
     print_json,
     print_parts,
     save,
@@ -19,6 +21,7 @@ from mictree.cli.options import (
     AsJson,
     Criterion,
     DataFile,
+    Depth,
     Draw,
     Drop,
     MostSplits,
@@ -27,7 +30,6 @@ from mictree.cli.options import (
     Target,
     Ties,
 )
-from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
     import polars
@@ -40,6 +42,7 @@ def fit(
     file: DataFile,
     target: Target,
     rule: Rule = "topdown",
+    depth: Depth = None,
     max_size: MostSplits = 20,
     size: Annotated[
         int | None,
@@ -81,8 +84,7 @@ def fit(
     """
     from mictree.estimators import greedy as estimators
 
-    if rule not in RULES:
-        raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
+    make_rules([rule], depth, criterion, [ties], seed)
     check_drawing(draw)
     X, y = read_table(file, target, drop)
     train, test = split_rows(len(y), held_out, seed)
@@ -96,6 +98,7 @@ def fit(
         min_samples_leaf=min_samples_leaf,
         max_depth=max_depth,
         max_thresholds=max_thresholds,
+        **depth_setting(rule, depth),
     )
     with working("growing"):
         model.fit(X[train], y[train])
@@ -107,7 +110,7 @@ def fit(
     if as_json:
         print_json(
             {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
-             "ties": ties, "seed": seed},
+             "ties": ties, "seed": seed} | depth_setting(rule, depth),
             train_rows=len(train), held_out_rows=len(test), classes=model._class_names,
             train_errors=errors, held_out_errors=test_errors,
             size=tree.size, tree=json.loads(tree.to_json()),

@@ -12,13 +12,13 @@ from rich.table import Table
 
 from mictree.cli.common import (
     check_drawing,
-    make_rule,
+    make_rules,
     print_json,
     print_parts,
     save,
     show_number,
 )
-from mictree.cli.options import AsJson, Criterion, LargestSize, Rules, Seed
+from mictree.cli.options import AsJson, Criterion, Depth, LargestSize, Rules, Seed
 from mictree.growers.rules import TIES
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def sweep(
     ] = ["0.5"],  # noqa: B006  # typer copies defaults
     max_size: LargestSize = 100,
     rule: Rules = ["topdown", "bestfirst"],  # noqa: B006
+    depth: Depth = None,
     ties: Annotated[
         list[str],
         typer.Option(
@@ -85,7 +86,7 @@ def sweep(
     from mictree.families.sweep import sweep as run
 
     family = _family(terms, literals, variables, bias)
-    rules = [make_rule(name, criterion, tie, seed) for name in rule for tie in ties]
+    rules = make_rules(rule, depth, criterion, ties, seed)
     check_drawing(plot, "--plot")
     with _progress() as report:
         frame = run(family, max_size, rules, out, int(memory * 2**30), report)

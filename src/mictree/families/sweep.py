@@ -23,7 +23,7 @@ from mictree.families.graph import build, member_terms
 from mictree.families.growth import FamilyGrowth, best_splits
 from mictree.families.growth_kernel import BestSplits
 from mictree.growers.functions import built_in_name
-from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule
+from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule, depth_of
 from mictree.impurity import name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
 from mictree.optimal.dynamic.program import Program, batches, fill_batch, perfect_sizes, row_starts
@@ -214,13 +214,14 @@ class _Solved:
             layer = int(graph.literals[graph.order[batch.stop - 1]])
             progress(Stage("optimal errors", batch.stop, len(graph), layer, batch.share))
         self.growth = FamilyGrowth(family, self.built, self.program, max_size)
-        self._best: dict[str | int, BestSplits] = {}
+        self._best: dict[tuple[str | int, int], BestSplits] = {}
 
     def compare(self, number: int, rule: Grower) -> np.ndarray:
         """MIC, largest excess error and its size of one rule on all members."""
-        key = rule.criterion if isinstance(rule.criterion, str) else id(rule.criterion)
+        depth = depth_of(rule)
+        key = (rule.criterion if isinstance(rule.criterion, str) else id(rule.criterion), depth)
         if key not in self._best:
-            self._best[key] = best_splits(self.built, self.program, rule.criterion)
+            self._best[key] = best_splits(self.built, self.program, rule.criterion, depth)
         best = self._best[key]
         total = len(self.family)
         found = []
@@ -232,7 +233,7 @@ class _Solved:
                 self.partial.block(name, lambda some=members: self.growth.compare(rule, best, some))
             )
             done = members.stop - 1
-            self.progress(Stage(f"{rule.name}, ties {rule.ties}", done, total, 0, done / total))
+            self.progress(Stage(f"{rule.label}, ties {rule.ties}", done, total, 0, done / total))
         return np.concatenate(found).reshape(total, 3)
 
     def frame(self, rules: Sequence[Grower], compared: Sequence[np.ndarray]) -> pl.DataFrame:
@@ -250,7 +251,7 @@ class _Solved:
                 "formula": formula_names(self.family, self.built.terms).gather(formula),
                 "terms": self.built.terms[1:][formula],
                 "literals": self.built.graph.literals[1:][formula],
-                "rule": pl.Series([each.name for each in rules]).gather(rule),
+                "rule": pl.Series([each.label for each in rules]).gather(rule),
                 "criterion": pl.Series([name_of(each.criterion) for each in rules]).gather(rule),
                 "ties": pl.Series([each.ties for each in rules]).gather(rule),
                 "mic": table[:, 0],
