@@ -56,6 +56,19 @@ def test_mic_json():
     assert found["optimal_errors"] == reference.optimal_errors.tolist()
 
 
+def test_lookahead():
+    found = json.loads(
+        run("grow", "a ^ b | c & d", "--rule", "lookahead", "--depth", "3", "--json").stdout
+    )
+    assert (found["rule"], found["depth"]) == ("lookahead", 3)
+    growth = mt.Lookahead(3).grow(mt.TableProblem.from_formula("a ^ b | c & d"), 5)
+    assert [split["gain"] for split in found["splits"]] == [step.gain for step in growth.steps]
+    shown = run("mic", "a ^ b", "--max-size", "3", "--rule", "topdown", "--rule", "lookahead")
+    assert "lookahead(2) (entropy, ties last): MIC(3) = 0" in shown.stdout
+    words = ("--variables", "5", "--max-size", "5", "--rule", "lookahead", "--depth", "2", "--json")
+    assert json.loads(run("sweep", *words).stdout)["summary"][0]["rule"] == "lookahead(2)"
+
+
 def test_grow_json_holds_the_tree():
     found = json.loads(run("grow", EXAMPLE, "--size", "5", "--rule", "bestfirst", "--json").stdout)
     tree = mt.Tree.from_json(json.dumps(found["tree"]))
@@ -139,7 +152,9 @@ def test_help_has_examples():
         (["mic", "a", "--bias", "1/0"], "NUMBER or NAME=NUMBER"),
         (["mic", "a", "--max-size", "0"], "at least 1; got 0"),
         (["mic", "a", "--max-size", "2.5"], "integer"),
-        (["mic", "a", "--rule", "best"], "topdown, bestfirst, id3; got 'best'"),
+        (["mic", "a", "--rule", "best"], "topdown, bestfirst, id3, lookahead; got 'best'"),
+        (["mic", "a", "--depth", "2"], "--depth is for --rule lookahead; got --rule topdown"),
+        (["grow", "a", "--rule", "lookahead", "--depth", "0"], "depth must be at least 1; got 0"),
         (["mic", "a", "--ties", "none"], "ties must be one of"),
         (["mic", "a", "--criterion", "none"], "criterion must be one of"),
         (["grow", "a", "--size", "-1"], "at least 0; got -1"),

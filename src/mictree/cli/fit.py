@@ -84,7 +84,7 @@ def fit(
     """
     from mictree.estimators import greedy as estimators
 
-    make_rules([rule], depth, criterion, [ties], seed)
+    make_rules([rule], depth, criterion, [ties], None)  # refuses bad options
     check_drawing(draw)
     X, y = read_table(file, target, drop)
     train, test = split_rows(len(y), held_out, seed)
