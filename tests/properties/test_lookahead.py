@@ -124,7 +124,8 @@ def test_limits_are_the_plain_learners(case, criterion, ties, split, least, dept
 
 
 @settings(max_examples=50)
-@given(depth=st.sampled_from([2, 2, 2, 2, 3]), case=data_sets(most_rows=30), criterion=st.sampled_from(sorted(CRITERIA)),
+@given(depth=st.sampled_from([2, 2, 2, 2, 3]), case=data_sets(most_rows=30),
+       criterion=st.sampled_from(sorted(CRITERIA)),
        ties=st.sampled_from(TIES),
        class_weight=st.sampled_from([None, [1.0, 0.3, 2.0, 1.7]]))  # fmt: skip
 def test_pair_counts_give_the_generic_drops(depth, case, criterion, ties, class_weight):
