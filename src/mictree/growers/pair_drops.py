@@ -1,6 +1,7 @@
-"""The drops of all subtrees of depth 2 at a leaf of bit-packed data.
+"""The gains of all splits, and the drops of all subtrees of depth 2, at a leaf of bit-packed data.
 
-A leaf's rows are made compact. Then the rows on the smaller side of each literal are counted by all
+For drops, a leaf's rows are made compact. Then the rows on the smaller side of each literal are
+counted by all
 others; the larger side has the rest.
 """
 
@@ -52,6 +53,17 @@ class PackedLeaves:
         """Whether every literal of a problem is packed."""
         return len(problem.bits) == len(problem.variables)
 
+    def gains(self, leaf: Leaf) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
+        """A leaf's tests and their gains."""
+        classes = len(self._problem.classes)
+        rows, sums = np.empty(classes, dtype=np.int64), np.empty(classes)
+        gains = np.full(len(self._matrix.bits), -1.0)
+        matrix = self._matrix._replace(valid=leaf.state.mask)
+        _gains(matrix, len(leaf.state.path), self._weighing, self._limits, rows, sums, gains)
+        self._functions.settle()
+        offered = np.flatnonzero(gains >= 0)
+        return offered, gains[offered]
+
     def drops(self, leaf: Leaf) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
         """A leaf's tests, and by test its gain and the best drop of a subtree of depth 2."""
         classes = len(self._problem.classes)
@@ -69,6 +81,24 @@ class PackedLeaves:
             self._functions.settle()
         offered = np.flatnonzero(drops[0] >= 0)
         return offered, drops[:, offered]
+
+
+@jit
+def _gains(matrix, deep, weighing, limits, rows, sums, out_gains):
+    """Write the gains of the literals that may be tested; overwrites ``rows`` and ``sums``."""
+    counts = Counts(*count_root(matrix, rows, sums))
+    if not may_split(rows, deep, limits):
+        return
+    fast, work = np.empty(len(out_gains)), np.empty((5, len(rows)))
+    screen(counts, rows, sums, weighing, limits, fast)
+    high = np.empty(len(rows))
+    for literal in range(len(out_gains)):
+        if fast[literal] > -np.inf:
+            for code in range(len(rows)):
+                high[code] = (
+                    counts.sums[literal, code] if len(counts.sums) else counts.rows[literal, code]
+                )
+            out_gains[literal] = exact_gain(sums - high, high, weighing, work)
 
 
 @jit
