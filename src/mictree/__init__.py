@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         OptimalTreeClassifier,
         TopDownClassifier,
     )
-    from mictree.excess import MicResult, mic
+    from mictree.excess import MicResult, TopResult, mic, mic_over_tops
     from mictree.families.sweep import sweep
     from mictree.functions import Literal, ReadOnceDNF, Term
     from mictree.growers import ID3, BestFirst, Grower, Growth, GrowthStep, Lookahead, TopDown
@@ -57,6 +57,7 @@ __all__ = [
     "Term",
     "TopDown",
     "TopDownClassifier",
+    "TopResult",
     "Tree",
     "__version__",
     "compare",
@@ -65,6 +66,7 @@ __all__ = [
     "identify_rule",
     "impurity",
     "mic",
+    "mic_over_tops",
     "minimal_consistent_tree",
     "optimal_errors",
     "optimal_tree",
@@ -83,7 +85,7 @@ _NAMES = {
         "OptimalTreeClassifier",
         "TopDownClassifier",
     ),
-    "excess": ("MicResult", "mic"),
+    "excess": ("MicResult", "TopResult", "mic", "mic_over_tops"),
     "families.sweep": ("sweep",),
     "functions": ("Literal", "ReadOnceDNF", "Term"),
     "growers": ("ID3", "BestFirst", "Grower", "Growth", "GrowthStep", "Lookahead", "TopDown"),

@@ -56,6 +56,18 @@ def test_mic_json():
     assert found["optimal_errors"] == reference.optimal_errors.tolist()
 
 
+def test_optimal_top():
+    text = "a & (b ^ c) | ~a & d"
+    problem = mt.TableProblem.from_formula(text)
+    words = ("optimal", text, "--size", "5", "--top", "1", "--criterion", "gini", "--json")
+    found = json.loads(run(*words).stdout)
+    expected = mt.optimal_errors(problem, 5, top=1, criterion="gini")
+    assert found["optimal_errors"] == expected.tolist()
+    assert (found["top"], found["criterion"]) == (1, "gini")
+    assert "size 5, error 0" in run("optimal", text, "--size", "5", "--top", "2").stdout
+    assert "top" not in json.loads(run("optimal", text, "--json").stdout)
+
+
 def test_lookahead():
     found = json.loads(
         run("grow", "a ^ b | c & d", "--rule", "lookahead", "--depth", "3", "--json").stdout
@@ -161,6 +173,8 @@ def test_help_has_examples():
         (["grow", "a", "--draw", "x.txt"], ".svg, .png or .pdf; got 'x.txt'"),
         (["grow", "a", "--draw", "nowhere/x.svg"], "existing folder"),
         (["optimal", "a | b)"], "')' has no '('"),
+        (["optimal", "a", "--top", "0"], "top must be at least 1; got 0"),
+        (["optimal", "a", "--top", "1", "--criterion", "x"], "criterion must be one of"),
         (["sweep"], "--terms and --literals, or --variables"),
         (["sweep", "--terms", "3", "--variables", "3"], "either"),
         (["sweep", "--variables", "9", "--bias", "x"], "number"),

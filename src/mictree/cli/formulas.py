@@ -24,6 +24,7 @@ from mictree.excess import MicResult, against
 from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.growers.rules import Grower
+from mictree.impurity.criteria import CRITERIA
 from mictree.optimal import optimal_trees
 from mictree.problems import FormulaProblem, Problem, TableProblem
 from mictree.tree import Tree
@@ -151,21 +152,36 @@ def optimal(
     formula: Formula,
     size: Size = 5,
     bias: Bias = ["0.5"],  # noqa: B006
+    top: Annotated[
+        int | None,
+        typer.Option(
+            help="Let each node test only its TOP splits of largest gain, and those that tie.",
+            show_default=False,
+        ),
+    ] = None,
+    criterion: Annotated[
+        str, typer.Option(help=f"Impurity of the gains of --top: {', '.join(CRITERIA)}.")
+    ] = "entropy",
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
     """Find the best tree with at most SIZE splits.
 
+    With --top 1 it is the best pruning of a greedy tree over all choices of ties.
+
     \b
     Examples:
       mictree optimal "x1 & x2 | y1 & y2 & y3" --size 5
       mictree optimal "a & b | c & d" --bias 0.3 --bias d=0.7 --size 3 --draw best.png
+      mictree optimal "(a | b) & ~c ^ a -> d" --size 4 --top 2
     """
     problem, described = _read(formula, bias)
+    if top is not None:
+        described |= {"top": top, "criterion": criterion}
     check_drawing(draw)
     check_size(size, "--size")
     with working("optimal trees") as progress:
-        solved = optimal_trees(problem, size, progress=progress)
+        solved = optimal_trees(problem, size, progress=progress, top=top, criterion=criterion)
         tree = solved.tree(size)
     if as_json:
         print_json(described, size=tree.size, error=solved.errors[-1],

@@ -1,8 +1,7 @@
 """The gains of all splits, and the drops of all subtrees of depth 2, at a leaf of bit-packed data.
 
 For drops, a leaf's rows are made compact. Then the rows on the smaller side of each literal are
-counted by all
-others; the larger side has the rest.
+counted by all others; the larger side has the rest.
 """
 
 from __future__ import annotations

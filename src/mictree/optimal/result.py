@@ -96,7 +96,7 @@ def _without_bounds(value: Any) -> Any:
 class Top(NamedTuple):
     """How many splits of largest gain a node may choose from; those that tie are allowed too."""
 
-    count: int
+    number: int
     criterion: Criterion
 
 

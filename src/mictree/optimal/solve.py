@@ -103,9 +103,9 @@ def optimal_errors(
     Examples
     --------
     >>> import mictree as mt
-    >>> parity = mt.TableProblem.from_formula("a & b ^ c", bias={"a": 0.5, "b": 0.5, "c": 0.6})
-    >>> [mt.optimal_errors(parity, 2, top=top)[2].round(3) for top in (1, 2, 3)]
-    [np.float64(0.25), np.float64(0.25), np.float64(0.25)]
+    >>> chosen = mt.TableProblem.from_formula("a & (b ^ c) | ~a & d")
+    >>> [float(mt.optimal_errors(chosen, 5, top=top)[5]) for top in (1, 2, 4)]
+    [0.125, 0.0, 0.0]
     """
     solved = optimal_trees(
         problem,

@@ -18,7 +18,6 @@ from mictree.optimal.result import Top
 from mictree.problems.formula import FormulaProblem, TermValues
 
 _at_least_one = jit(at_least_one)
-EVERY = 2**62  # as many tests as there are
 
 
 class Tests(NamedTuple):
@@ -38,17 +37,15 @@ class Tests(NamedTuple):
 class AllowedTests:
     """The tests allowed in the restrictions of one formula; call ``settle`` when all are made."""
 
-    def __init__(
-        self, problem: FormulaProblem, terms: tuple[TermValues, ...], top: Top | None
-    ) -> None:
-        self._criterion = "entropy" if top is None else top.criterion
-        self._impurity = kernel_impurity(self._criterion)
+    def __init__(self, problem: FormulaProblem, terms: tuple[TermValues, ...], top: Top) -> None:
+        self._criterion = top.criterion
+        self._impurity = kernel_impurity(top.criterion)
         exact = [1 - Fraction(problem.term_probability(term, exact=True)) for term in terms]
         rounded = [float(failure) for failure in exact]
         rest = [float(e - Fraction(r)) for e, r in zip(exact, rounded, strict=True)]
         self.arrays = Tests(
-            EVERY if top is None else top.count,
-            criterion_code(self._criterion),
+            top.number,
+            criterion_code(top.criterion),
             self._impurity.address,
             np.array([float(problem.term_probability(term)) for term in terms]),
             np.array([rounded, rest]),

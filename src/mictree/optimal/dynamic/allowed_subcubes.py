@@ -40,7 +40,7 @@ def _by_kernel(problem: TableProblem, top: Top) -> tuple[Variables, np.ndarray]:
     reached = np.zeros(3**count, dtype=bool)
     impurity, refused = kernel_impurity(top.criterion), np.zeros(3)
     _mark_allowed(
-        count, top.count, criterion_code(top.criterion), impurity.address, sums, problem.settled,
+        count, top.number, criterion_code(top.criterion), impurity.address, sums, problem.settled,
         refused, allowed, reached,
     )  # fmt: skip
     impurity.settle()
@@ -92,7 +92,7 @@ def _one_by_one(problem: TableProblem, top: Top) -> tuple[Variables, np.ndarray]
         reached[subcube] = True
         splits = problem.splits(leaf)
         gains = gains_of(problem, leaf, splits)
-        for variable in splits.variables[gains >= least_allowed(gains, top.count)].tolist():
+        for variable in splits.variables[gains >= least_allowed(gains, top.number)].tolist():
             allowed[subcube] |= np.uint16(1 << variable)
             step = 3**variable
             low, high = problem.children(leaf, variable)

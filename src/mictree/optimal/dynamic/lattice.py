@@ -15,7 +15,7 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import jit
-from mictree.optimal.dynamic.allowed import EVERY, AllowedTests, Tests, mark_allowed
+from mictree.optimal.dynamic.allowed import AllowedTests, Tests, mark_allowed
 from mictree.optimal.dynamic.lattice_size import fewest_restrictions
 from mictree.optimal.result import Top
 from mictree.problems.formula import FormulaProblem, TermValues, without
@@ -87,10 +87,11 @@ def build(
         # the outcome is known; look a little way only, to say what would fit
         look_ahead = min(memory_limit, LOOK_AHEAD)
     terms, reached = DistinctTerms.below(problem.terms, max_size, look_ahead)
-    allowed = AllowedTests(problem, terms.values, top)
-    builder = _Builder(problem.terms, terms, reached, allowed.arrays)
+    allowed = None if top is None else AllowedTests(problem, terms.values, top)
+    builder = _Builder(problem.terms, terms, reached, allowed and allowed.arrays)
     whole = builder.expand(look_ahead)
-    allowed.settle()
+    if allowed is not None:
+        allowed.settle()
     if not whole or reached < max_size:
         count = max(at_least, builder.count)
         raise TooLarge.states(count, memory_limit, f"max_size={builder.fitting(memory_limit)}")
@@ -154,7 +155,7 @@ class _Builder:
         formula: tuple[TermValues, ...],
         terms: DistinctTerms,
         max_size: int,
-        tests: Tests,
+        tests: Tests | None,  # None: all are allowed
     ) -> None:
         self.distinct = terms
         self.tests = tests
@@ -260,7 +261,7 @@ def _expand(
             break
         steps = distance[done] + 1
         number = 0  # of the move, among those of all distinct terms
-        if tests.top < EVERY and steps <= max_size:
+        if tests is not None:  # numba compiles the kernel once without this
             mark_allowed(row, first_move, move_to, move_value, tests, allowed[:most_edges])
         for position in range(most_terms):
             if row[position] == 0 or steps > max_size:

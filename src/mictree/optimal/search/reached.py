@@ -162,7 +162,7 @@ class _States:
         else:
             splits = self.problem.splits(leaf)
             variables, gains = splits.variables, self._gains(self.problem, leaf, splits)
-        return variables[gains >= least_allowed(gains, self.top.count)].tolist()
+        return variables[gains >= least_allowed(gains, self.top.number)].tolist()
 
     def _number(self, leaf: Leaf, tests: int) -> int:
         rows = leaf.state.mask.tobytes()
