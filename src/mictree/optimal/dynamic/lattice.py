@@ -261,8 +261,10 @@ def _expand(
             break
         steps = distance[done] + 1
         number = 0  # of the move, among those of all distinct terms
-        if tests is not None:  # numba compiles the kernel once without this
-            mark_allowed(row, first_move, move_to, move_value, tests, allowed[:most_edges])
+        # where tests is None, numba leaves this out; it would not if both were one condition
+        if tests is not None:  # noqa: SIM102
+            if steps <= max_size:
+                mark_allowed(row, first_move, move_to, move_value, tests, allowed[:most_edges])
         for position in range(most_terms):
             if row[position] == 0 or steps > max_size:
                 break
