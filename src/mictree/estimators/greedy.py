@@ -49,7 +49,7 @@ class GreedyTreeClassifier(TreeClassifier):
     feature_importances_ : the share of each column in the drop of impurity
     """
 
-    _rule: ClassVar[str | type[Grower]]  # a class of one's own may name any
+    rule: ClassVar[str | type[Grower]]  # a subclass of one's own may set any
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Append the parameters and attributes, which all rules share, to the docstring."""
@@ -108,6 +108,7 @@ class GreedyTreeClassifier(TreeClassifier):
         criterion, ties = check_criterion(self.criterion), self.ties
         if ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
         data = self._read(X, reset=True)
         self.classes_: np.ndarray
         self.classes_, coded = read_labels(y, data.rows)
@@ -123,7 +124,6 @@ class GreedyTreeClassifier(TreeClassifier):
             max_thresholds=self.max_thresholds,
             limits=limits,
         )
-        self._max_size = None if self.max_size is None else check_size(self.max_size)
         # no tree has more splits than rows
         limit = data.rows if self._max_size is None else min(data.rows, self._max_size)
         self._limit = limit
@@ -133,7 +133,7 @@ class GreedyTreeClassifier(TreeClassifier):
         return self
 
     def _make_rule(self, **settings: Any) -> Grower:
-        rule = RULES[self._rule] if isinstance(self._rule, str) else self._rule
+        rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
         return rule(**settings)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
@@ -193,7 +193,7 @@ class TopDownClassifier(GreedyTreeClassifier):
     the name of its BestFirstTreeBuilder.
     """
 
-    _rule = "topdown"
+    rule = "topdown"
 
 
 class BestFirstClassifier(GreedyTreeClassifier):
@@ -202,13 +202,13 @@ class BestFirstClassifier(GreedyTreeClassifier):
     This is WEKA's BFTree, not scikit-learn's ``max_leaf_nodes``, which is TopDown.
     """
 
-    _rule = "bestfirst"
+    rule = "bestfirst"
 
 
 class ID3Classifier(GreedyTreeClassifier):
     """Splits depth first, the low branch before the high one."""
 
-    _rule = "id3"
+    rule = "id3"
 
 
 class LookaheadClassifier(GreedyTreeClassifier):
@@ -220,7 +220,7 @@ class LookaheadClassifier(GreedyTreeClassifier):
     depth of the subtrees.
     """
 
-    _rule = "lookahead"
+    rule = "lookahead"
 
     def __init__(
         self,
@@ -264,4 +264,9 @@ class LookaheadClassifier(GreedyTreeClassifier):
         return np.maximum(drops, 0.0)  # rounding may leave less
 
 
-CLASSIFIERS = (TopDownClassifier, BestFirstClassifier, ID3Classifier, LookaheadClassifier)
+CLASSIFIERS: dict[str, type[GreedyTreeClassifier]] = {  # by the names of their rules
+    "topdown": TopDownClassifier,
+    "bestfirst": BestFirstClassifier,
+    "id3": ID3Classifier,
+    "lookahead": LookaheadClassifier,
+}

@@ -9,8 +9,8 @@ import numpy as np
 
 from mictree._support.draws import stream
 from mictree.growers import generic_loop
-from mictree.growers.counting import Matrix, count_class_rows, weigh_class_rows
-from mictree.growers.data_kernel import Rule, Splits, grow
+from mictree.growers.counting import Matrix
+from mictree.growers.data_kernel import Rule, Splits, Task, grow
 from mictree.growers.functions import RuleFunctions
 from mictree.growers.growth import Growth, GrowthStep, curve
 from mictree.growers.offers import limits_of, weighing_of
@@ -44,11 +44,17 @@ class Splitting:
 
     @cached_property
     def errors(self) -> FloatArray:
-        """The error on the rows by size, until growth ended."""
-        mass = self.masses.sum(axis=1)
-        wrong = mass - self.masses.max(axis=1)
-        change = wrong[1::2] + wrong[2::2] - wrong[self.leaves]
-        return np.maximum(0.0, np.cumsum(np.concatenate([wrong[:1], change])) / mass[0])
+        """The error on the rows by size, until growth ended.
+
+        Summed from the last size to the first, and by classes that are not the label: so small
+        errors are no differences of large ones.
+        """
+        others = self.masses.copy()
+        others[np.arange(len(others)), self.labels] = 0.0
+        wrong = others.sum(axis=1)
+        drop = np.maximum(0.0, wrong[self.leaves] - (wrong[1::2] + wrong[2::2]))
+        wrong[self.leaves] = 0.0
+        return np.cumsum(np.append(wrong.sum(), drop[::-1]))[::-1] / self.masses[0].sum()
 
     def growth(self, problem: SampleProblem, rule: Grower, limit: int) -> Growth:
         """The same as a growth to a size, by the rule that made it."""
@@ -78,17 +84,21 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         draws=stream(rule.with_seed().seed or 0),
         refused=functions.refused_priority,
     )
-    size = grow(
-        Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights),
+    task = Task(
         weighing_of(problem, rule.criterion, functions),
         limits_of(problem),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
-        out,
     )
+    rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights)
+    size = grow(rows, task, out)
     functions.settle()
     count = 2 * size + 1
-    masses = out.sums[:count] * problem.class_weight * problem.weight_unit
-    return Splitting(out.leaf[:size], out.literal[:size], out.gain[:size], out.rows[:count], masses)
+    leaves, literals = out.leaf[:size], out.literal[:size]
+    if problem.rounded:
+        masses = problem.masses_of_leaves(leaves.tolist(), literals.tolist())
+    else:
+        masses = out.sums[:count] * problem.class_weight * problem.weight_unit
+    return Splitting(leaves, literals, out.gain[:size], out.rows[:count], masses)
 
 
 def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:
@@ -96,18 +106,10 @@ def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:
     leaves = [problem.root()]
     for step in growth.steps:
         leaves += problem.children(leaves[step.leaf], step.position)
-    rows = np.empty((len(leaves), len(problem.classes)), dtype=np.int64)
-    sums = np.empty(rows.shape)
-    for number, leaf in enumerate(leaves):
-        count_class_rows(leaf.state.mask, problem.first_word, rows[number])
-        sums[number] = rows[number]
-        if len(problem.whole_weights):
-            weights = problem.whole_weights
-            weigh_class_rows(leaf.state.mask, problem.first_word, weights, sums[number])
     return Splitting(
         np.array([step.leaf for step in growth.steps], dtype=np.int64),
         np.array([step.position for step in growth.steps], dtype=np.int64),
         np.array([step.gain for step in growth.steps]),
-        rows,
-        sums * problem.class_weight * problem.weight_unit,
+        np.array([problem.class_counts(leaf) for leaf in leaves]),
+        np.array([problem.class_masses(leaf) for leaf in leaves]),
     )

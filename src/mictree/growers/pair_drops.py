@@ -10,6 +10,7 @@ import numpy as np
 
 from mictree._support.jit import jit, run
 from mictree.growers.counting import (
+    Counts,
     Matrix,
     child_mask,
     compact,
@@ -21,7 +22,6 @@ from mictree.growers.counting import (
 )
 from mictree.growers.functions import RuleFunctions
 from mictree.growers.offers import (
-    Counts,
     exact_gain,
     limits_of,
     mass_of,
@@ -54,8 +54,7 @@ class PackedLeaves:
 
     def gains(self, leaf: Leaf) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
         """A leaf's tests and their gains."""
-        classes = len(self._problem.classes)
-        rows, sums = np.empty(classes, dtype=np.int64), np.empty(classes)
+        rows, sums = self._by_class()
         gains = np.full(len(self._matrix.bits), -1.0)
         matrix = self._matrix._replace(valid=leaf.state.mask)
         _gains(matrix, len(leaf.state.path), self._weighing, self._limits, rows, sums, gains)
@@ -65,27 +64,37 @@ class PackedLeaves:
 
     def drops(self, leaf: Leaf) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
         """A leaf's tests, and by test its gain and the best drop of a subtree of depth 2."""
-        classes = len(self._problem.classes)
-        rows, sums = np.empty(classes, dtype=np.int64), np.empty(classes)
-        count_class_rows(leaf.state.mask, self._matrix.first_word, rows)
-        matrix = compact(self._matrix, leaf.state.mask, rows)
-        counts = Counts(*count_root(matrix, rows, sums))
+        rows, sums = self._by_class()
+        matrix, counts = _count_compact(self._matrix, leaf.state.mask, rows, sums)
         drops = np.full((2, len(matrix.bits)), -1.0)
-        deep = len(leaf.state.path)
-        if may_split(rows, deep, self._limits):
+        if not leaf.pure:
             run(
                 _pair_drops, len(matrix.bits), drops.shape[1] ** 2 * (matrix.bits.shape[1] + 20),
-                matrix, counts, rows, sums, deep, self._weighing, self._limits, drops,
+                matrix, counts, rows, sums, len(leaf.state.path), self._weighing, self._limits,
+                drops,
             )  # fmt: skip
             self._functions.settle()
         offered = np.flatnonzero(drops[0] >= 0)
         return offered, drops[:, offered]
 
+    def _by_class(self) -> tuple[np.typing.NDArray[np.int64], FloatArray]:
+        """Room for a leaf's rows and their weights."""
+        classes = len(self._problem.classes)
+        return np.empty(classes, dtype=np.int64), np.empty(classes)
+
+
+@jit
+def _count_compact(matrix, mask, rows, sums):
+    """The rows of a mask as a matrix of their own, and their counts; writes rows and sums."""
+    count_class_rows(mask, matrix.first_word, rows)
+    small = compact(matrix, mask, rows)
+    return small, count_root(small, rows, sums)
+
 
 @jit
 def _gains(matrix, deep, weighing, limits, rows, sums, out_gains):
     """Write the gains of the literals that may be tested; overwrites ``rows`` and ``sums``."""
-    counts = Counts(*count_root(matrix, rows, sums))
+    counts = count_root(matrix, rows, sums)
     if not may_split(rows, deep, limits):
         return
     fast, work = np.empty(len(out_gains)), np.empty((5, len(rows)))
@@ -106,6 +115,8 @@ def _pair_drops(start, stop, matrix, counts, rows, sums, deep, weighing, limits,
 
     Leaves the columns of literals that must not be tested as they are.
     """
+    if not may_split(rows, deep, limits):
+        return
     literals, classes = counts.rows.shape
     gains, work = np.empty(literals), np.empty((5, classes))
     side_rows, side_sums = np.empty((2, classes), dtype=np.int64), np.empty((2, classes))
@@ -128,17 +139,15 @@ def _pair_drops(start, stop, matrix, counts, rows, sums, deep, weighing, limits,
             continue
         light = 0 if total_of(side_rows[0]) <= total_of(side_rows[1]) else 1
         inside = child_mask(matrix.valid, matrix.bits[literal], light == 1)
-        part_rows, part_sums = count_child(
+        part = count_child(
             matrix, inside, counts.rows, total_of(rows), side_rows[light], side_sums[light]
         )
-        rest_rows, rest_sums = counts.rows.copy(), counts.sums.copy()
-        subtract(rest_rows, rest_sums, part_rows, part_sums)
+        rest = Counts(counts.rows.copy(), counts.sums.copy())
+        subtract(rest.rows, rest.sums, part.rows, part.sums)
         below = 0.0
         for side, ready in ((0, ready_low), (1, ready_high)):
             if ready:
-                counted = Counts(part_rows, part_sums)
-                if side != light:
-                    counted = Counts(rest_rows, rest_sums)
+                counted = part if side == light else rest
                 best = offer(counted, side_rows[side], side_sums[side], weighing, limits, gains)
                 share = mass_of(side_sums[side], weighing.class_weight) / mass
                 below += share * max(best, 0.0)

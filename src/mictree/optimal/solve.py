@@ -1,14 +1,12 @@
 """OPT: the least error of any tree of each size, and the trees."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from mictree._support.checks import check_count, check_size
+from mictree._support.progress import Report
 from mictree.impurity import Criterion, check_criterion
 from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, OptimalTrees, Top
-from mictree.problems.base import Problem
+from mictree.problems.base import Problem, check_problem
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
 from mictree.tree import Tree
@@ -19,7 +17,7 @@ def optimal_trees(
     max_size: int,
     exact: bool = False,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Callable[[Any], None] | None = None,
+    progress: Report | None = None,
     max_depth: int | None = None,
     time_limit: float | None = None,
     top: int | None = None,
@@ -34,8 +32,8 @@ def optimal_trees(
     exact : compute with integers and return Fractions
     memory_limit : in bytes; a formula or table that needs more raises a ValueError, and a search
         over data stays within it
-    progress : called now and then, with the share of the work done, from 0 to 1; for data with a
-        ``Found``
+    progress : called now and then with a value that has ``what``, ``share`` and ``detail``: the
+        piece of work, the part of it that is done (from 0 to 1, or None), and more in words
     max_depth, time_limit : for data only: the largest number of tests on a path; the seconds after
         which sizes not yet proved get a certified interval. Ctrl-C has the same effect.
     top : each node may test only its splits of largest gain: those that tie with or exceed the
@@ -55,6 +53,7 @@ def optimal_trees(
     """
     limit = check_size(max_size)
     best = None if top is None else Top(_check_top(top), check_criterion(criterion))
+    check_problem(problem)
     if isinstance(problem, FormulaProblem | TableProblem):
         if max_depth is not None or time_limit is not None:
             raise ValueError("max_depth and time_limit are for data; formulas and tables have none")

@@ -13,12 +13,12 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import jit, run
+from mictree._support.progress import Progress, Report
 from mictree.optimal.dynamic.allowed_subcubes import allowed_variables
 from mictree.optimal.dynamic.minplus import NOTHING, level_out, relax, relax_objects
 from mictree.optimal.result import (
     Choice,
     ProgramTrees,
-    Progress,
     Top,
     check_rows,
     repeat_last,
@@ -36,7 +36,7 @@ def solve(
     max_size: int,
     exact: bool,
     memory_limit: int,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     top: Top | None = None,
 ) -> "TableOptimalTrees":
     """Solve every subcube within ``max_size`` tests, or allowed tests, of the whole cube."""
@@ -73,7 +73,7 @@ def solve(
                 some, count, allowed, start, nothing, rows,
             )  # fmt: skip
         if progress is not None:
-            progress((level + 1) / (count + 1))
+            progress(Progress("optimal trees", (level + 1) / (count + 1)))
     row = rows[start[-2] :]
     if exact:
         row = np.array([Fraction(int(number), denominator[0]) for number in row], dtype=object)
