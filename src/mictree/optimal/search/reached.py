@@ -150,11 +150,23 @@ class _States:
             return []
         edges: dict[frozenset[int], tuple[int, int, int]] = {}
         for variable in self._allowed(leaf):
-            low, high = (
-                self._number(child, tests) for child in self.problem.children(leaf, variable)
-            )
+            low, high = self._children(leaf, variable, tests)
             edges.setdefault(frozenset((low, high)), (variable, low, high))
         return list(edges.values())
+
+    def _children(self, leaf: Leaf, variable: int, tests: int) -> tuple[int, int]:
+        """The states on both sides of a test; most are known, and are found by their rows alone."""
+        if self._packed is not None:
+            high = leaf.state.mask & self.problem.bits[variable]
+            keys = (self._key(mask, tests) for mask in (leaf.state.mask ^ high, high))
+            known = [self.numbers.get(key, -1) for key in keys]
+            if min(known) >= 0:
+                return known[0], known[1]
+        low, high = self.problem.children(leaf, variable)
+        return self._number(low, tests), self._number(high, tests)
+
+    def _key(self, mask: np.ndarray, tests: int) -> Any:
+        return (mask.tobytes(), tests) if self.deep else mask.tobytes()
 
     def _allowed(self, leaf: Leaf) -> list[int]:
         if self._packed is not None:
@@ -165,8 +177,7 @@ class _States:
         return variables[gains >= least_allowed(gains, self.top.number)].tolist()
 
     def _number(self, leaf: Leaf, tests: int) -> int:
-        rows = leaf.state.mask.tobytes()
-        key = (rows, tests) if self.deep else rows
+        key = self._key(leaf.state.mask, tests)
         if key not in self.numbers:
             self.numbers[key] = len(self.leaves)
             self.leaves.append(leaf)
