@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree.impurity import CRITERIA
 from mictree.optimal.dynamic import allowed_subcubes
+from mictree.optimal.dynamic import lattice as lattices
 from mictree.optimal.result import Top
 from mictree.optimal.search import reached
 from mictree.problems.sample import Limits
@@ -55,6 +56,67 @@ def check_allowed(table, leaf, tree, top, criterion):
         assert tree[0] in allowed(table, leaf, top, criterion)
         for value in (0, 1):
             check_allowed(table, (*leaf, (tree[0], value)), tree[1 + value], top, criterion)
+
+
+@settings(max_examples=60)
+@given(
+    st.one_of(table_cases(max_variables=4), noisy_cases(max_variables=3)),
+    CRITERION,
+    st.integers(1, 3),
+)
+def test_subcubes_allow_what_the_reference_allows(case, criterion, top):
+    computed, reached_ones = allowed_subcubes.allowed_variables(case.problem, Top(top, criterion))
+    names, settled = case.table.names, case.problem.settled
+    expected, waiting = {}, [()]
+    while waiting:
+        path = waiting.pop()
+        subcube = sum(3**i * dict(path).get(name, 2) for i, name in enumerate(names))
+        if subcube in expected:
+            continue
+        tests = [] if settled[subcube] else allowed(case.table, path, top, criterion)
+        expected[subcube] = sum(1 << names.index(name) for name in tests)
+        waiting += [(*path, (name, value)) for name in tests for value in (0, 1)]
+    assert set(np.flatnonzero(reached_ones).tolist()) == set(expected)
+    assert {subcube: int(computed[subcube]) for subcube in expected} == expected
+
+
+@settings(max_examples=60)
+@given(formula_cases(max_variables=5, most_distinct=2), CRITERION, st.integers(1, 4))
+def test_restrictions_allow_what_the_reference_allows(case, criterion, top):
+    problem = case.problem
+    lattice = lattices.build(problem, 3, 2**30, Top(top, criterion))
+    numbers = {}
+    for number in range(1, len(lattice)):
+        terms = sorted(lattice.values[term] for term in lattice.terms[number] if term)
+        numbers[tuple(terms)] = number
+    found, waiting = set(), [()]
+    while waiting:
+        path = waiting.pop()
+        leaf = problem.leaf(dict(path))
+        if leaf.pure or problem.key(leaf) in found:
+            continue
+        found.add(problem.key(leaf))
+        number = numbers[problem.key(leaf)]
+        if len(path) == 3:
+            continue
+        tests = allowed(case.table, path, top, criterion)
+        places = [problem.variables.index(name) for name in tests]
+        kinds = {
+            (leaf.state.terms[problem.term_of[place]], problem.value_of[place])
+            for place in places
+            if problem.term_of[place] >= 0 and leaf.state.terms[problem.term_of[place]] is not None
+        }
+        edges = lattice.graph.edges(number)
+        assert kinds == {
+            (lattice.tested_term(number, edge), lattice.graph.value[edge]) for edge in edges
+        }
+        # nearest first, and without variables that change nothing
+        waiting = [
+            *((*path, (name, value)) for name, place in zip(tests, places, strict=True)
+              for value in (0, 1) if problem.term_of[place] >= 0),
+            *waiting,
+        ]  # fmt: skip
+    assert set(numbers) == found
 
 
 @settings(max_examples=40)
