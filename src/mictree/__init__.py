@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from mictree.estimators import (
         BestFirstClassifier,
         ID3Classifier,
+        LookaheadClassifier,
         OptimalTreeClassifier,
         TopDownClassifier,
     )
-    from mictree.excess import MicResult, mic
+    from mictree.excess import MicResult, TopResult, mic, mic_over_tops
     from mictree.families.biases import MicOverBiases, mic_over_biases
     from mictree.families.sweep import sweep
     from mictree.forests import ForestErrors, forest_errors
     from mictree.functions import Literal, ReadOnceDNF, Term
-    from mictree.growers import ID3, BestFirst, Grower, Growth, GrowthStep, TopDown
+    from mictree.growers import ID3, BestFirst, Grower, Growth, GrowthStep, Lookahead, TopDown
     from mictree.optimal import (
         OptimalTrees,
         minimal_consistent_tree,
@@ -47,6 +48,8 @@ __all__ = [
     "ID3Classifier",
     "Leaf",
     "Literal",
+    "Lookahead",
+    "LookaheadClassifier",
     "MicOverBiases",
     "MicResult",
     "OptimalTreeClassifier",
@@ -58,6 +61,7 @@ __all__ = [
     "Term",
     "TopDown",
     "TopDownClassifier",
+    "TopResult",
     "Tree",
     "__version__",
     "compare",
@@ -68,6 +72,7 @@ __all__ = [
     "impurity",
     "mic",
     "mic_over_biases",
+    "mic_over_tops",
     "minimal_consistent_tree",
     "optimal_errors",
     "optimal_tree",
@@ -82,15 +87,16 @@ _NAMES = {
     "estimators": (
         "BestFirstClassifier",
         "ID3Classifier",
+        "LookaheadClassifier",
         "OptimalTreeClassifier",
         "TopDownClassifier",
     ),
-    "excess": ("MicResult", "mic"),
+    "excess": ("MicResult", "TopResult", "mic", "mic_over_tops"),
     "families.biases": ("MicOverBiases", "mic_over_biases"),
     "families.sweep": ("sweep",),
     "forests": ("ForestErrors", "forest_errors"),
     "functions": ("Literal", "ReadOnceDNF", "Term"),
-    "growers": ("ID3", "BestFirst", "Grower", "Growth", "GrowthStep", "TopDown"),
+    "growers": ("ID3", "BestFirst", "Grower", "Growth", "GrowthStep", "Lookahead", "TopDown"),
     "optimal": (
         "OptimalTrees",
         "minimal_consistent_tree",

@@ -31,7 +31,7 @@ def test_table_and_tree(csv):
     assert "size 2, training error 0, held-out error 0" in result.output
 
 
-@pytest.mark.parametrize("rule", ["topdown", "bestfirst", "id3"])
+@pytest.mark.parametrize("rule", ["topdown", "bestfirst", "id3", "lookahead"])
 def test_json_from_parquet(csv, tmp_path, rule):
     file = tmp_path / "people.parquet"
     pl.read_csv(csv).write_parquet(file)
@@ -45,6 +45,13 @@ def test_json_from_parquet(csv, tmp_path, rule):
         run(file, "--target", "rich", "--json", "--max-size", 4, "--rule", rule).output
     )
     assert answer == again
+
+
+def test_depth(csv):
+    words = ("--target", "rich", "--json", "--rule", "lookahead", "--depth", 1)
+    ahead, topdown = json.loads(run(csv, *words).output), json.loads(run(csv, *words[:3]).output)
+    assert ahead["depth"] == 1
+    assert ahead["tree"] == topdown["tree"]
 
 
 def test_drawing(csv, tmp_path):

@@ -10,7 +10,12 @@ from sklearn.tree import DecisionTreeClassifier, export_text, plot_tree
 
 import mictree as mt
 
-CLASSIFIERS = [mt.TopDownClassifier, mt.BestFirstClassifier, mt.ID3Classifier]
+CLASSIFIERS = [
+    mt.TopDownClassifier,
+    mt.BestFirstClassifier,
+    mt.ID3Classifier,
+    mt.LookaheadClassifier,
+]
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)

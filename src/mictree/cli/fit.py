@@ -10,6 +10,8 @@ from rich.table import Table
 from mictree._support.words import count_of
 from mictree.cli.common import (
     check_drawing,
+    depth_setting,
+    make_rules,
     print_json,
     print_parts,
     save,
@@ -20,6 +22,7 @@ from mictree.cli.options import (
     AsJson,
     Criterion,
     DataFile,
+    Depth,
     Draw,
     Drop,
     MostSplits,
@@ -28,7 +31,6 @@ from mictree.cli.options import (
     Target,
     Ties,
 )
-from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
     import polars
@@ -41,6 +43,7 @@ def fit(
     file: DataFile,
     target: Target,
     rule: Rule = "topdown",
+    depth: Depth = None,
     max_size: MostSplits = 20,
     size: Annotated[
         int | None,
@@ -82,8 +85,7 @@ def fit(
     """
     from mictree.estimators.greedy import CLASSIFIERS
 
-    if rule not in RULES:
-        raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
+    make_rules([rule], depth, criterion, [ties], None)  # refuses bad options
     if size is not None and not 0 <= size <= max_size:
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(draw)
@@ -98,6 +100,7 @@ def fit(
         min_samples_leaf=min_samples_leaf,
         max_depth=max_depth,
         max_thresholds=max_thresholds,
+        **depth_setting(rule, depth),
     )
     with working("growing"):
         model.fit(X[train], y[train])
@@ -109,7 +112,7 @@ def fit(
     if as_json:
         print_json(
             {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
-             "ties": ties, "seed": seed},
+             "ties": ties, "seed": seed} | depth_setting(rule, depth),
             train_rows=len(train), held_out_rows=len(test),
             classes=[str(label) for label in model.classes_],
             train_errors=errors, held_out_errors=test_errors,

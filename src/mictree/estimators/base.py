@@ -121,11 +121,15 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def feature_importances_(self) -> FloatArray:
         """The share of each column in the drop of impurity; zeros for a lone leaf."""
         splitting = self._fitted("_splitting")
-        drop = splitting.reaches[splitting.leaves] * splitting.gains
+        drop = self._drops()
         columns = [self.literals_.locate(literal)[0] for literal in splitting.literals.tolist()]
         importances = np.bincount(columns, weights=drop, minlength=self.n_features_in_)
         total = importances.sum()
         return importances / total if total > 0 else np.zeros(self.n_features_in_)
+
+    def _drops(self) -> FloatArray:
+        """The drop in the tree's impurity by each split."""
+        return self._splitting.reaches[self._splitting.leaves] * self._splitting.gains
 
     def to_sklearn(self, on: str = "columns") -> DecisionTreeClassifier:
         """A genuine ``DecisionTreeClassifier`` with the same predictions.

@@ -14,7 +14,7 @@ from mictree._support.checks import check_size
 from mictree.estimators.base import TreeClassifier, read_labels, read_weights
 from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth
-from mictree.impurity import Criterion, check_criterion
+from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.labels import class_weights
 from mictree.problems.sample import Limits, SampleProblem
 
@@ -127,11 +127,14 @@ class GreedyTreeClassifier(TreeClassifier):
         # no tree has more splits than rows
         limit = data.rows if self._max_size is None else min(data.rows, self._max_size)
         self._limit = limit
-        rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
-        self._grower = rule(criterion, ties, seed)
+        self._grower = self._make_rule(criterion=criterion, ties=ties, seed=seed)
         self._splitting = split(self._problem, self._grower, limit)
         self._forget_views()
         return self
+
+    def _make_rule(self, **settings: Any) -> Grower:
+        rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
+        return rule(**settings)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The predictions of the trees of size 0, 1, ... in turn."""
@@ -208,8 +211,62 @@ class ID3Classifier(GreedyTreeClassifier):
     rule = "id3"
 
 
+class LookaheadClassifier(GreedyTreeClassifier):
+    """Splits the leaf at which a subtree brings the largest drop in impurity, times reach.
+
+    It makes one split, the root test of that subtree: see ``mictree.Lookahead``. A ``min_gain``
+    bounds the subtree's drop, which is also the gain that ``growth_`` and ``to_frame`` show; the
+    importances of columns come from what the splits themselves bring. ``depth``, at least 1, is the
+    depth of the subtrees.
+    """
+
+    rule = "lookahead"
+
+    def __init__(
+        self,
+        max_size: int | None = 20,
+        *,
+        depth: int = 2,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_depth: int | None = None,
+        min_gain: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        criterion: Criterion = "entropy",
+        ties: str = "last",
+        class_weight: Any = None,
+        random_state: Any = None,
+        max_thresholds: int = 64,
+    ) -> None:
+        super().__init__(
+            max_size,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            max_depth=max_depth,
+            min_gain=min_gain,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            criterion=criterion,
+            ties=ties,
+            class_weight=class_weight,
+            random_state=random_state,
+            max_thresholds=max_thresholds,
+        )
+        self.depth = depth
+
+    def _make_rule(self, **settings: Any) -> Grower:
+        return super()._make_rule(depth=self.depth, **settings)
+
+    def _drops(self) -> FloatArray:
+        masses = self._splitting.masses
+        mass = masses.sum(axis=1)
+        impurity = mass * of_classes(self._grower.criterion, masses / mass[:, None])
+        drops = impurity[self._splitting.leaves] - impurity[1::2] - impurity[2::2]
+        return np.maximum(drops, 0.0)  # rounding may leave less
+
+
 CLASSIFIERS: dict[str, type[GreedyTreeClassifier]] = {  # by the names of their rules
     "topdown": TopDownClassifier,
     "bestfirst": BestFirstClassifier,
     "id3": ID3Classifier,
+    "lookahead": LookaheadClassifier,
 }

@@ -8,12 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from mictree._support.draws import stream
+from mictree.growers import generic_loop
 from mictree.growers.counting import Matrix
 from mictree.growers.data_kernel import Rule, Splits, Task, grow
-from mictree.growers.functions import RuleFunctions, criterion_code
+from mictree.growers.functions import RuleFunctions
 from mictree.growers.growth import Growth, GrowthStep, curve
-from mictree.growers.offers import COUNT_LOGS, Limits, Weighing
-from mictree.growers.rules import TIES, Grower
+from mictree.growers.offers import limits_of, weighing_of
+from mictree.growers.rules import TIES, Grower, depth_of
 from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -69,7 +70,9 @@ class Splitting:
 
 
 def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
-    """Grow by the compiled loop."""
+    """Grow by the compiled loop; a rule that looks ahead by the loop for any problem."""
+    if depth_of(rule) > 1:
+        return _split_again(problem, generic_loop.grow(rule, problem, max_size))
     # every split leaves a row on both sides and no literal is tested twice on a path
     limit = min(max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.bits), 62) - 1)
     functions = RuleFunctions(rule)
@@ -82,8 +85,8 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         refused=functions.refused_priority,
     )
     task = Task(
-        _weighing(problem, rule, functions),
-        _limits(problem),
+        weighing_of(problem, rule.criterion, functions),
+        limits_of(problem),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
     )
     rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights)
@@ -98,25 +101,15 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     return Splitting(leaves, literals, out.gain[:size], out.rows[:count], masses)
 
 
-def _weighing(problem: SampleProblem, rule: Grower, functions: RuleFunctions) -> Weighing:
-    factors = problem.class_weight
-    return Weighing(
-        criterion_code(rule.criterion),
-        functions.impurity.address,
-        factors,
-        bool((factors == factors[0]).all()),
-        not len(problem.whole_weights) and bool((factors == 1).all()),
-        COUNT_LOGS,
-        functions.refused_impurity,
-    )
-
-
-def _limits(problem: SampleProblem) -> Limits:
-    limits = problem.limits
-    return Limits(
-        limits.min_samples_split,
-        limits.min_samples_leaf,
-        2**62 if limits.max_depth is None else limits.max_depth,
-        float(limits.min_gain),
-        problem.min_leaf_mass,
+def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:
+    """A growth as arrays."""
+    leaves = [problem.root()]
+    for step in growth.steps:
+        leaves += problem.children(leaves[step.leaf], step.position)
+    return Splitting(
+        np.array([step.leaf for step in growth.steps], dtype=np.int64),
+        np.array([step.position for step in growth.steps], dtype=np.int64),
+        np.array([step.gain for step in growth.steps]),
+        np.array([problem.class_counts(leaf) for leaf in leaves]),
+        np.array([problem.class_masses(leaf) for leaf in leaves]),
     )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import TooLarge, check_size
+from mictree.impurity import Criterion
 from mictree.problems.base import Leaf, Problem
 from mictree.tree import Tree
 
@@ -92,6 +93,13 @@ def _without_bounds(value: Any) -> Any:
     if type(value) is dict:
         return {key: _without_bounds(item) for key, item in value.items()}
     return value
+
+
+class Top(NamedTuple):
+    """How many splits of largest gain a node may choose from; those that tie are allowed too."""
+
+    number: int
+    criterion: Criterion
 
 
 class Choice(NamedTuple):

@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Protocol
@@ -129,6 +129,10 @@ class Problem(Protocol):
             for rates in (splits.low_rates, splits.high_rates)
         )
         return low, high
+
+    def key(self, leaf: Leaf) -> Hashable | None:
+        """Equal for leaves below which the same subtrees bring the same drops; None if unknown."""
+        return None
 
     def leaf(self, restriction: Mapping[str, int], exact: bool = False) -> Leaf:
         """The inputs whose variables have the given values."""

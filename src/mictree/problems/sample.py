@@ -229,6 +229,20 @@ class SampleProblem(Problem):
             leads[number] = leads_of_sums(*halves, self.class_weight)
         return leads[:, 0], leads[:, 1]
 
+    def class_counts(self, leaf: Leaf) -> IntArray:
+        """How many rows of each class reach a leaf, whatever their weight."""
+        return self._counts(leaf.state.mask[None])[0]
+
+    def class_masses(self, leaf: Leaf) -> FloatArray:
+        """The weight of each class at a leaf."""
+        return self._masses(leaf.state.mask[None])[0]
+
+    def unlimited(self) -> SampleProblem:
+        """The same rows without limits on leaves and splits."""
+        free = object.__new__(SampleProblem)
+        free.__dict__.update(self.__dict__, limits=Limits(), min_gain=0.0)
+        return free
+
     def _halves(self, mask: np.ndarray, variables: np.ndarray) -> tuple[FloatArray, FloatArray]:
         """The exact weight of each class on both sides of each split of a leaf."""
         return self._sums(~self.bits[variables] & mask), self._sums(self.bits[variables] & mask)

@@ -198,6 +198,10 @@ class TableProblem(Problem):
         high = [max(sign * part.high.lead, 0.0) for part in chosen]
         return np.array(low), np.array(high)
 
+    def key(self, leaf: Leaf) -> tuple[int | None, ...]:
+        """The subcube."""
+        return leaf.state.values
+
     def _parts(self, state: _State) -> "list[_Part]":
         """Both halves of a subcube along each of its free variables."""
         free = [place for place, value in enumerate(state.values) if value is None]
