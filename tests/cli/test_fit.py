@@ -36,13 +36,13 @@ def test_json_from_parquet(csv, tmp_path, rule):
     file = tmp_path / "people.parquet"
     pl.read_csv(csv).write_parquet(file)
     result = run(file, "--target", "rich", "--json", "--max-size", 4, "--rule", rule)
-    answer = json.loads(result.output)
+    answer = json.loads(result.stdout)
     assert answer["rule"] == rule
     assert answer["classes"] == ["no", "yes"]
     assert len(answer["train_errors"]) == len(answer["held_out_errors"]) == 5
     assert answer["tree"]["format"] == "mictree.tree/2"
     again = json.loads(
-        run(file, "--target", "rich", "--json", "--max-size", 4, "--rule", rule).output
+        run(file, "--target", "rich", "--json", "--max-size", 4, "--rule", rule).stdout
     )
     assert answer == again
 
@@ -65,7 +65,6 @@ def test_help_has_examples():
         (["--target", "rich", "--held-out", "1"], "--held-out must lie strictly"),
         (["--target", "rich", "--seed", "-1"], "--seed must be at least 0"),
         (["--target", "rich", "--drop", "age", "--drop", "color"], "a column beside the target"),
-        (["--target", "color"], "color is missing in"),
         (["--target", "rich", "--size", "99"], "size must be at most"),
         (["--target", "rich", "--draw", "tree.txt"], "--draw must end in"),
         (["--target", "rich", "--ties", "any"], "ties must be one of"),
@@ -79,9 +78,9 @@ def test_bad_options(csv, arguments, rule):
 
 def test_bad_files(tmp_path):
     for name, content, rule in (
-        ("a.txt", "x", "must end in .csv or .parquet"),
+        ("a.doc", "x", "must be - or end in .csv, "),
         ("a.parquet", "no parquet", "cannot be read"),
-        ("a.csv", "", "cannot be read"),
+        ("a.csv", "", "it is empty"),
         ("b.csv", "a,b\n1,2\n", "the file has 1 rows"),
     ):
         file = tmp_path / name

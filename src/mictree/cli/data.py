@@ -9,8 +9,20 @@ import typer
 
 from mictree._support.files import write_whole
 from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, spinner
-from mictree.cli.fit import read_table
-from mictree.cli.options import AsJson, DataFile, Drop, MostSplits, MostThresholds, Target
+from mictree.cli.options import AsJson, MostSplits, MostThresholds
+from mictree.cli.table import (
+    DataFile,
+    Decimal,
+    Drop,
+    Encoding,
+    Format,
+    Keep,
+    Missing,
+    Separator,
+    Target,
+    Text,
+    read_table,
+)
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
@@ -29,6 +41,7 @@ def data(
         typer.Option(help=f"One of {', '.join(LEARNERS)}; repeatable.", metavar="LEARNER"),
     ] = ["topdown"],  # noqa: B006  # typer copies defaults
     drop: Drop = [],  # noqa: B006
+    keep: Keep = [],  # noqa: B006
     cv: Annotated[int, typer.Option(help="Folds of the cross-validation; 0 skips it.")] = 5,
     repeats: Annotated[
         int, typer.Option(help="Number of times to repeat the cross-validation.")
@@ -50,6 +63,11 @@ def data(
     report: Annotated[
         Path | None, typer.Option(help="Also write a self-contained HTML page.", show_default=False)
     ] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    missing: Missing = [],  # noqa: B006
+    text: Text = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
@@ -77,8 +95,8 @@ def data(
         raise ValueError(f"--size must be from 0 to --max-size; got {size}")
     check_drawing(plot, "--plot")
     check_output(report, "--report", (".html", ".htm"))
+    X, y = read_table(file, target, drop, keep, Format(separator, encoding, decimal, missing, text))
     with _progress() as progress:
-        X, y = read_table(file, target, drop)
         result = compare(
             learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             random_state=seed, max_thresholds=max_thresholds, progress=progress,
@@ -132,7 +150,7 @@ def _facts(result: "Comparison") -> dict[str, Any]:
 @contextmanager
 def _progress() -> Iterator[Callable[["Step"], None]]:
     """One line on stderr, if that is a terminal: the sizes proved so far."""
-    with spinner("reading ...") as tell:
+    with spinner("starting ...") as tell:
 
         def show(step: "Step") -> None:
             found = step.found

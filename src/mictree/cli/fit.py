@@ -1,8 +1,7 @@
 """The command fit: grow a tree from a table of data."""
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -18,22 +17,26 @@ from mictree.cli.common import (
 from mictree.cli.options import (
     AsJson,
     Criterion,
-    DataFile,
     Draw,
-    Drop,
     MostSplits,
     MostThresholds,
     Rule,
-    Target,
     Ties,
 )
+from mictree.cli.table import (
+    DataFile,
+    Decimal,
+    Drop,
+    Encoding,
+    Format,
+    Keep,
+    Missing,
+    Separator,
+    Target,
+    Text,
+    read_table,
+)
 from mictree.growers.rules import RULES
-
-if TYPE_CHECKING:
-    import polars
-
-READERS = {".csv": "read_csv", ".parquet": "read_parquet"}
-MISSING_TEXTS = ["", "NA", "NaN", "nan", "null", "?"]
 
 
 def fit(
@@ -50,6 +53,7 @@ def fit(
         ),
     ] = None,
     drop: Drop = [],  # noqa: B006  # typer copies defaults
+    keep: Keep = [],  # noqa: B006
     held_out: Annotated[
         float, typer.Option(help="Share of the rows to hold out for testing.")
     ] = 0.25,
@@ -66,6 +70,11 @@ def fit(
         int | None, typer.Option(help="Largest number of tests on a path.", show_default=False)
     ] = None,
     max_thresholds: MostThresholds = 64,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    missing: Missing = [],  # noqa: B006
+    text: Text = [],  # noqa: B006
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
@@ -76,6 +85,7 @@ def fit(
     \b
     Examples:
       mictree fit iris.csv --target species
+      mictree fit people.csv.gz --target rich --separator semicolon --missing unknown
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
     """
@@ -84,7 +94,8 @@ def fit(
     if rule not in RULES:
         raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
     check_drawing(draw)
-    X, y = read_table(file, target, drop)
+    written = Format(separator, encoding, decimal, missing, text)
+    X, y = read_table(file, target, drop, keep, written)
     train, test = split_rows(len(y), held_out, seed)
     classifiers = {kind._rule: kind for kind in estimators.CLASSIFIERS}
     model = classifiers[rule](
@@ -127,50 +138,6 @@ def fit(
         )
     if draw is not None:
         save(draw, model.draw(size=shown))
-
-
-def read_table(file: Path, target: str, drop: list[str]) -> tuple["polars.DataFrame", Any]:
-    """Read a file into the columns to learn from and the labels."""
-    import polars
-
-    reader = READERS.get(file.suffix.lower())
-    if reader is None:
-        raise ValueError(f"FILE must end in .csv or .parquet; got {str(file)!r}")
-    if not file.is_file():
-        raise ValueError(f"FILE must exist; there is no {str(file)!r}")
-    options: dict[str, Any] = {}
-    if reader == "read_csv":
-        options = {"null_values": MISSING_TEXTS, "infer_schema_length": None}
-    try:
-        frame = getattr(polars, reader)(file, **options)
-        if reader == "read_csv":
-            _check_header(polars.read_csv(file, has_header=False, n_rows=1, infer_schema=False))
-    except polars.exceptions.PolarsError as error:
-        raise ValueError(f"{file} cannot be read: {str(error).splitlines()[0]}") from None
-    for name in [target, *drop]:
-        if name not in frame.columns:
-            known = ", ".join(frame.columns[:10])
-            raise ValueError(f"the file must have a column {name!r}; it has {known}")
-    if not frame.height:
-        raise ValueError("the file must have a row beside its header; it has none")
-    missing = frame[target].null_count()
-    if missing:
-        raise ValueError(f"every row must have a label; {target} is missing in {missing} rows")
-    kind = frame.schema[target]
-    if kind.is_nested() or kind.is_decimal():
-        raise ValueError(f"labels must be numbers, texts or booleans; {target} has {kind}")
-    features = frame.drop([target, *drop])
-    if not features.width:
-        raise ValueError("the file must have a column beside the target; it has none")
-    return features, frame[target].to_numpy()
-
-
-def _check_header(frame: "polars.DataFrame") -> None:
-    """Refuse duplicate names: a copy of the target would give the answer away."""
-    names = frame.row(0)
-    for name in names:
-        if name is not None and names.count(name) > 1:
-            raise ValueError(f"columns must have different names; {name!r} occurs twice")
 
 
 def split_rows(rows: int, held_out: float, seed: int) -> tuple[Any, Any]:
