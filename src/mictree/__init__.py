@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ID3Classifier,
         OptimalTreeClassifier,
         TopDownClassifier,
+        load,
     )
     from mictree.excess import MicResult, mic
     from mictree.families.sweep import sweep
@@ -61,6 +62,7 @@ __all__ = [
     "families",
     "identify_rule",
     "impurity",
+    "load",
     "mic",
     "minimal_consistent_tree",
     "optimal_errors",
@@ -78,6 +80,7 @@ _NAMES = {
         "ID3Classifier",
         "OptimalTreeClassifier",
         "TopDownClassifier",
+        "load",
     ),
     "excess": ("MicResult", "mic"),
     "families.sweep": ("sweep",),

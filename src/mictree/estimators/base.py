@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -46,6 +47,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def at_size(self, size: int) -> Self:
         """A copy that predicts with the tree of a size, as if fitted with that ``max_size``."""
+
+    @abstractmethod
+    def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
+        """The trees by size, or True and only the largest if its first splits are the others."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -111,7 +116,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The tree of full size."""
         splitting = self._fitted("_splitting")
         return Tree.from_splits(
-            self._problem.variables,
+            self.literals_.names,
             splitting.leaves.tolist(),
             splitting.literals.tolist(),
             splitting.labels.tolist(),
@@ -137,6 +142,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         return exports.to_sklearn(self, on)
+
+    def save(self, path: str | Path) -> None:
+        """Write the trees of all sizes as JSON, without the data; ``mictree.load`` reads it."""
+        from mictree.estimators import saved
+
+        check_is_fitted(self)
+        saved.save(self, Path(path))
 
     def to_text(self, size: int | None = None) -> str:
         """The tree as indented lines."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -150,17 +150,15 @@ class GreedyTreeClassifier(TreeClassifier):
     def at_size(self, size: int) -> Self:
         """A copy that predicts with the tree of a size, as if fitted with that ``max_size``."""
         wanted = self._check_size(size)
-        made = min(self._made, wanted)
         smaller = copy.copy(self)
         smaller._forget_views()
         smaller.max_size = smaller._max_size = wanted
         smaller._limit = min(wanted, self._limit)
-        whole = self._splitting
-        smaller._splitting = Splitting(
-            whole.leaves[:made], whole.literals[:made], whole.gains[:made],
-            whole.rows[: 2 * made + 1], whole.masses[: 2 * made + 1],
-        )  # fmt: skip
+        smaller._splitting = self._splitting.until(wanted)
         return smaller
+
+    def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
+        return [self._splitting], True
 
     @property
     def growth_(self) -> Growth:

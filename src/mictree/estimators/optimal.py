@@ -141,6 +141,9 @@ class OptimalTreeClassifier(TreeClassifier):
         smaller._bounds = self._bounds[:, : wanted + 1]
         return smaller
 
+    def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
+        return self._splittings, False
+
     @property
     def frontier_(self) -> CertifiedErrors:
         """The least training error by size."""

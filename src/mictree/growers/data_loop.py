@@ -49,6 +49,14 @@ class Splitting:
         change = wrong[1::2] + wrong[2::2] - wrong[self.leaves]
         return np.maximum(0.0, np.cumsum(np.concatenate([wrong[:1], change])) / mass[0])
 
+    def until(self, size: int) -> Splitting:
+        """The first splits only."""
+        made = min(size, len(self.leaves))
+        return Splitting(
+            self.leaves[:made], self.literals[:made], self.gains[:made],
+            self.rows[: 2 * made + 1], self.masses[: 2 * made + 1],
+        )  # fmt: skip
+
     def growth(self, problem: SampleProblem, rule: Grower, limit: int) -> Growth:
         """The same as a growth to a size, by the rule that made it."""
         names = problem.variables
