@@ -14,8 +14,10 @@ if TYPE_CHECKING:
         BestFirstClassifier,
         ID3Classifier,
         OptimalTreeClassifier,
+        SizeChoice,
         TopDownClassifier,
         load,
+        select_size,
     )
     from mictree.excess import MicResult, mic
     from mictree.families.sweep import sweep
@@ -51,6 +53,7 @@ __all__ = [
     "Problem",
     "ReadOnceDNF",
     "SampleProblem",
+    "SizeChoice",
     "TableProblem",
     "Term",
     "TopDown",
@@ -68,6 +71,7 @@ __all__ = [
     "optimal_errors",
     "optimal_tree",
     "optimal_trees",
+    "select_size",
     "staircase_tree",
     "sweep",
 ]
@@ -79,8 +83,10 @@ _NAMES = {
         "BestFirstClassifier",
         "ID3Classifier",
         "OptimalTreeClassifier",
+        "SizeChoice",
         "TopDownClassifier",
         "load",
+        "select_size",
     ),
     "excess": ("MicResult", "mic"),
     "families.sweep": ("sweep",),

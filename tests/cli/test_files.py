@@ -164,7 +164,7 @@ def run(*arguments, stdin=None):
 
 
 def answer(file, *options, stdin=None):
-    result = run(file, "--target", "rich", "--max-size", 5, "--json", *options, stdin=stdin)
+    result = run(file, "--target", "rich", "--size", 4, "--json", *options, stdin=stdin)
     assert result.exit_code == 0, (result.output, result.exception)
     found = json.loads(result.stdout)
     del found["file"]
@@ -244,7 +244,7 @@ def test_options_that_say_what_would_be_found(name, options, tmp_path, expected)
     ],
 )
 def test_one_line_says_how_the_file_was_read(name, said, tmp_path):
-    result = run(save(tmp_path, name, VARIANTS[name]), "--target", "rich", "--max-size", 1)
+    result = run(save(tmp_path, name, VARIANTS[name]), "--target", "rich", "--size", 1)
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
 

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from mictree import __version__
-from mictree.cli import data, fit, formulas, reproduce, sweep, verify
+from mictree.cli import data, fit, formulas, predict, reproduce, sweep, verify
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
-mic, grow and optimal take a formula; fit and data take a table of data; sweep covers whole
-families of formulas; reproduce and verify check the paper.
+mic, grow and optimal take a formula; fit, predict and data take a table of data; sweep covers
+whole families of formulas; reproduce and verify check the paper.
 
 \b
 Examples:
@@ -47,6 +47,7 @@ app.command()(formulas.mic)
 app.command()(formulas.grow)
 app.command()(formulas.optimal)
 app.command()(fit.fit)
+app.command()(predict.predict)
 app.command()(data.data)
 app.command()(sweep.sweep)
 app.command()(reproduce.reproduce)

@@ -1,13 +1,15 @@
-"""The command fit: grow a tree from a table of data."""
+"""The command fit: grow a tree from a table of data, of a size that cross-validation chooses."""
 
 import json
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from mictree.cli.common import (
     check_drawing,
+    check_output,
     print_json,
     print_parts,
     save,
@@ -35,8 +37,12 @@ from mictree.cli.table import (
     Target,
     Text,
     read_table,
+    say,
 )
 from mictree.growers.rules import RULES
+
+if TYPE_CHECKING:
+    from mictree.estimators.sizes import SizeChoice
 
 
 def fit(
@@ -46,19 +52,19 @@ def fit(
     max_size: MostSplits = 20,
     size: Annotated[
         int | None,
-        typer.Option(
-            help="Size of the tree to show; default: the smallest size with the lowest "
-            "held-out error.",
-            show_default=False,
-        ),
+        typer.Option(help="Size of the tree; default: chosen by --cv.", show_default=False),
     ] = None,
     drop: Drop = [],  # noqa: B006  # typer copies defaults
     keep: Keep = [],  # noqa: B006
+    cv: Annotated[int, typer.Option(help="Folds of the cross-validation that chooses a size.")] = 5,
+    choose: Annotated[
+        str, typer.Option(help="one-standard-error (prefers small trees) or least.")
+    ] = "one-standard-error",
     held_out: Annotated[
-        float, typer.Option(help="Share of the rows to hold out for testing.")
+        float, typer.Option(help="Share of the rows to hold out for the final test.")
     ] = 0.25,
     seed: Annotated[
-        int, typer.Option(help="Random seed for the held-out rows and for --ties random.")
+        int, typer.Option(help="Random seed for held-out rows, folds and --ties random.")
     ] = 0,
     criterion: Criterion = "entropy",
     ties: Ties = "last",
@@ -77,26 +83,39 @@ def fit(
     text: Text = [],  # noqa: B006
     as_json: AsJson = False,
     draw: Draw = None,
+    save_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--save", help="Also save the model (.json) for mictree predict.", show_default=False
+        ),
+    ] = None,
 ) -> None:
-    """Grow a tree from data and test it on held-out rows.
+    """Grow a tree from data, choose its size by cross-validation, and test it on held-out rows.
 
-    Prints the training error and the held-out error at every size, and one tree.
+    A quarter of the rows is held out first, classes in proportion. Cross-validation on the others
+    chooses the size; these rows also grow the tree. So the held-out error comes from rows that had
+    no part in the tree or in its size.
 
     \b
     Examples:
       mictree fit iris.csv --target species
+      mictree fit iris.csv --target species --save model.json
       mictree fit people.csv.gz --target rich --separator semicolon --missing unknown
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
     """
     from mictree.estimators import greedy as estimators
+    from mictree.estimators.sizes import select_size
 
     if rule not in RULES:
         raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
+    if size is not None and not 0 <= size <= max_size:
+        raise ValueError(f"--size must be from 0 to --max-size; got {size}")
     check_drawing(draw)
+    check_output(save_to, "--save", (".json",))
     written = Format(separator, encoding, decimal, missing, text)
     X, y = read_table(file, target, drop, keep, written)
-    train, test = split_rows(len(y), held_out, seed)
+    train, test = split_rows(y, held_out, seed)
     classifiers = {kind._rule: kind for kind in estimators.CLASSIFIERS}
     model = classifiers[rule](
         max_size,
@@ -108,48 +127,81 @@ def fit(
         max_depth=max_depth,
         max_thresholds=max_thresholds,
     )
+    choice, shown = None, size or 0
     with working("growing"):
+        if size is None:
+            choice = select_size(
+                model, X[train], y[train], cv=cv, choose=choose, random_state=seed  # type: ignore[arg-type]
+            )  # fmt: skip
+            shown = choice.size
         model.fit(X[train], y[train])
-        errors = model.growth_.errors
-        test_errors = 1 - model.staged_score(X[test], y[test])
-    made = model.get_n_leaves() - 1
-    shown = int(test_errors.argmin()) if size is None else size
+        test_error = 1 - model.at_size(shown).score(X[test], y[test])
     tree = model.growth_.tree(shown)
     if as_json:
         print_json(
             {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
              "ties": ties, "seed": seed},
             train_rows=len(train), held_out_rows=len(test), classes=model._class_names,
-            train_errors=errors, held_out_errors=test_errors,
-            size=tree.size, tree=json.loads(tree.to_json()),
+            train_errors=model.growth_.errors, **_curve(choice),
+            size=tree.size, held_out_error=test_error, tree=json.loads(tree.to_json()),
         )  # fmt: skip
     else:
-        table = Table("size", "split on", "training error", "held-out error")
-        splits = ["", *(step.variable for step in model.growth_.steps)]
-        for number in range(made + 1):
-            cells = (show_number(errors[number]), show_number(test_errors[number]))
-            table.add_row(str(number), splits[number], *cells)
         print_parts(
             f"{len(train)} rows to grow on, {len(test)} held out, {len(model.literals_)} literals",
-            table,
+            _table(model, choice),
             model.to_text(shown),
-            f"size {tree.size}, training error {show_number(errors[shown])}, "
-            f"held-out error {show_number(test_errors[shown])}",
+            f"size {tree.size}, training error {show_number(model.growth_.errors[shown])}, "
+            f"held-out error {show_number(test_error)}",
         )
     if draw is not None:
         save(draw, model.draw(size=shown))
+    if save_to is not None:
+        model.at_size(shown).save(save_to)
+        say(f"wrote {save_to}")
 
 
-def split_rows(rows: int, held_out: float, seed: int) -> tuple[Any, Any]:
-    """Row numbers to grow on and to test on; the same seed gives the same rows."""
+def _curve(choice: "SizeChoice | None") -> dict[str, Any]:
+    if choice is None:
+        return {}
+    return {
+        "cross_validated_errors": 1 - choice.means,
+        "standard_errors": choice.standard_errors,
+    }
+
+
+def _table(model: Any, choice: "SizeChoice | None") -> Table:
+    """Errors by size; an arrow marks the size that was chosen."""
+    growth = model.growth_
+    heads = ["size", "split on", "training error"]
+    table = Table(*heads, *(["cross-validated error"] if choice is not None else []))
+    splits = ["", *(step.variable for step in growth.steps)]
+    for number, split in enumerate(splits):
+        cells = [str(number), split, show_number(growth.errors[number])]
+        if choice is not None:
+            chosen = " ←" if number == choice.size else ""
+            place = min(number, len(choice.means) - 1)  # no fold has a larger tree
+            error = show_number(1 - choice.means[place])
+            cells.append(f"{error} ± {choice.standard_errors[place]:.2g}{chosen}")
+        table.add_row(*cells)
+    return table
+
+
+def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
+    """Row numbers to grow on and to test on, classes in proportion; one seed, one answer."""
     import numpy as np
 
     if not 0 < held_out < 1:
         raise ValueError(f"--held-out must lie strictly between 0 and 1; got {held_out}")
-    if seed < 0:
-        raise ValueError(f"--seed must be at least 0; got {seed}")
+    if not 0 <= seed < 2**31:
+        raise ValueError(f"--seed must be from 0 to 2**31 - 1; got {seed}")
+    rows = len(labels)
     count = round(rows * held_out)
     if count < 1 or rows - count < 1:
         raise ValueError(f"both parts of the rows must have at least 1; the file has {rows} rows")
+    codes = np.unique(labels, return_inverse=True)[1]
     shuffled = np.random.default_rng(seed).permutation(rows)
-    return np.sort(shuffled[count:]), np.sort(shuffled[:count])
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    places = (np.arange(count) * rows + rows // 2) // count  # evenly spread, so classes are too
+    chosen = np.zeros(rows, dtype=bool)
+    chosen[by_class[places]] = True
+    return np.flatnonzero(~chosen), np.flatnonzero(chosen)

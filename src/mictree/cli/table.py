@@ -84,7 +84,8 @@ def read_table(
     if missing == frame.height:
         raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
     if missing:
-        say(f"left out {missing} rows without a label: {show_name(target)} is missing")
+        rows = "1 row" if missing == 1 else f"{missing} rows"
+        say(f"left out {rows} without a label: {show_name(target)} is missing")
         frame = frame.filter(frame[target].is_not_null())
     features = frame.drop([target, *drop])
     if not features.width:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?")
 MISSING_NUMBERS = (*MISSING_TEXTS, "None", "none", "-", ".")
+NUMBERS = ("number", "binary", "boolean")  # kinds of columns
 SHOWN = 5  # stray texts in an error
 DECIMALS = {",": "comma", ".": "point"}
 
@@ -85,7 +86,7 @@ def _read_column(
     numeric = plain | present.str.contains(WITH_COMMA) | present.str.contains(IN_THOUSANDS)
     if numeric.all():
         return (_to_numbers(cells), False) if plain.all() else (cells, True)
-    if kind == "number" or numeric.sum() * 2 > len(numeric):
+    if kind in NUMBERS or numeric.sum() * 2 > len(numeric):
         raise ValueError(_strays(series.name, present, numeric, kind))
     return as_texts, False
 
@@ -154,6 +155,6 @@ def _strays(name: str, present: polars.Series, numeric: polars.Series, kind: str
         f"and {rows} text{'' if rows == 1 else 's'}: {listed}. Correct them, or add {advice} "
         f"to read them as missing"
     )
-    if kind == "number":
+    if kind in NUMBERS:
         return message
     return f"{message}, --text {column} to read all as categories, or --drop {column}"

@@ -74,7 +74,7 @@ def read_file(
     ----------
     file : its path; ``-`` is standard input
     layout, reading : how a text file is laid out, and how texts become numbers
-    kinds : the columns that must be of a known kind, "number" or "text"
+    kinds : the columns that must be of a known kind, one of ``NUMBERS`` or "text"
     """
     import polars
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from mictree.columns.cells import NUMBERS
 from mictree.columns.data import Data
 
 BoolArray = np.typing.NDArray[np.bool_]
 
-NUMBERS = ("number", "binary", "boolean")
 KINDS = (*NUMBERS, "category")
 
 
@@ -81,6 +81,15 @@ class Tests:
         """A test with its column."""
         test = self.tests[number]
         return self.read[test.column], test
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """For ``read_file``: the columns that a text file must have as numbers or as texts."""
+        kinds = {column.name: column.kind for column in self.read if column.kind in NUMBERS}
+        for test in self.tests:
+            if isinstance(test.value, str):
+                kinds[self.read[test.column].name] = "text"
+        return kinds
 
     def only(self, used: Sequence[int]) -> Tests:
         """Some of the tests, and the columns that they read."""

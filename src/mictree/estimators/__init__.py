@@ -3,11 +3,14 @@
 from mictree.estimators.greedy import BestFirstClassifier, ID3Classifier, TopDownClassifier
 from mictree.estimators.optimal import OptimalTreeClassifier
 from mictree.estimators.saved import load
+from mictree.estimators.sizes import SizeChoice, select_size
 
 __all__ = [
     "BestFirstClassifier",
     "ID3Classifier",
     "OptimalTreeClassifier",
+    "SizeChoice",
     "TopDownClassifier",
     "load",
+    "select_size",
 ]

@@ -76,6 +76,26 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, size))
 
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The predictions of the trees of size 0, 1, ... in turn."""
+        check_is_fitted(self)
+        splittings, prefixes = self._all_sizes()
+        if prefixes:
+            for node in self._staged_leaves(X):
+                yield self.classes_[self._splitting.labels[node]]
+        else:
+            for size in range(len(splittings)):
+                yield self.predict(X, size)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """The accuracy by size, index = size; sizes that were not reached repeat the last one."""
+        truth = np.asarray(y)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        scores = [
+            float(np.average(guess == truth, weights=weights)) for guess in self.staged_predict(X)
+        ]
+        return np.array(scores + scores[-1:] * (self._largest + 1 - len(scores)))
+
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
         """The number of the leaf, a node of ``tree_``, that each row reaches."""
         model = self._sized(size)
@@ -193,6 +213,21 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _made(self) -> int:
         """The number of splits of the tree, which may be smaller than ``max_size``."""
         return len(self._splitting.leaves)
+
+    @property
+    def _largest(self) -> int:
+        """The largest size of curves of errors by size."""
+        return self._made if self._max_size is None else self._max_size
+
+    def _choose_size(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """``max_size``; "auto" is replaced by the size that cross-validation chooses."""
+        vars(self).pop("size_choice_", None)
+        if not isinstance(self.max_size, str):  # type: ignore[attr-defined]  # subclasses have it
+            return self.max_size  # type: ignore[attr-defined]
+        from mictree.estimators.sizes import select_size
+
+        self.size_choice_ = select_size(self, X, y, sample_weight=sample_weight)
+        return self.size_choice_.size
 
     def _check_size(self, size: object) -> int:
         """Check that a size is at most ``max_size``; sizes never reached have the last tree."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class OptimalTreeClassifier(TreeClassifier):
     Parameters
     ----------
     max_size : the largest number of splits. A tree of ``size`` splits has ``size + 1`` leaves.
+        "auto" chooses among sizes up to 8 by cross-validation, see ``mictree.select_size``; every
+        fold then has a search with a time limit of its own.
     max_depth : the largest number of tests on a path; None for no limit
     time_limit : seconds for the search; None for no limit. Ctrl-C also ends the search.
     max_thresholds : the largest number of thresholds per numeric column, chosen by quantile; the
@@ -43,6 +45,7 @@ class OptimalTreeClassifier(TreeClassifier):
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+    size_choice_ : with ``max_size="auto"``, the ``SizeChoice``
     frontier_ : the least training error by size, index = size, with ``lower``, ``upper`` and
         ``proved``
     proved_ : whether the tree is proved to be the best of its size
@@ -67,7 +70,7 @@ class OptimalTreeClassifier(TreeClassifier):
 
     def __init__(
         self,
-        max_size: int = 5,
+        max_size: int | Literal["auto"] = 5,
         *,
         max_depth: int | None = None,
         time_limit: float | None = 60.0,
@@ -117,7 +120,7 @@ class OptimalTreeClassifier(TreeClassifier):
         problem = SampleProblem(
             data, coded, weights, max_thresholds=self.max_thresholds, limits=limits
         )
-        self._max_size = check_size(self.max_size)
+        self._max_size = check_size(self._choose_size(X, y, sample_weight))
         limit = min(self._max_size, max(0, data.rows - 1))  # no tree needs more
         memory = check_count(self.memory_limit, "memory_limit")
         solved = solve(problem, limit, False, memory, None, self.max_depth, seconds)
