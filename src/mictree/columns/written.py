@@ -122,13 +122,17 @@ class Tests:
                 f"it has {', '.join(map(repr, data.names))}"
             )
 
+    def find(self, data: Data, column: Column) -> int:
+        """The number of a column in a table: by its name if the table has names."""
+        by_name = self.named and data.frame is not None
+        return data.names.index(column.name) if by_name else column.position
+
     def holds(
         self, data: Data, number: int, rows: np.typing.NDArray[np.intp] | None = None
     ) -> BoolArray:
         """Whether the rows (by default all) satisfy a test."""
         column, test = self.written(number)
-        by_name = self.named and data.frame is not None
-        values = data.column(data.names.index(column.name) if by_name else column.position)
+        values = data.column(self.find(data, column))
         if rows is not None:
             values = [values[row] for row in rows] if isinstance(values, list) else values[rows]
         if column.kind != "category":

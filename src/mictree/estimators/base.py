@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +22,7 @@ from sklearn.utils.validation import (
 from mictree._support.checks import check_size
 from mictree.columns.data import Data, read_array
 from mictree.columns.literals import Literals
+from mictree.columns.written import Tests, write_out
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
 from mictree.problems.labels import Coded
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
     from sklearn.tree import DecisionTreeClassifier
+
+    from mictree.estimators.rules import Rules
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -174,10 +178,36 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The tree as indented lines."""
         return self._sized(size).tree_.to_text(self._class_names)
 
-    def to_rules(self, size: int | None = None) -> list[str]:
-        """One line for each leaf: if ... then ..."""
-        tree = self._sized(size).tree_
-        return exports.to_rules(tree, self.literals_, self._class_names)
+    def to_rules(self, size: int | None = None) -> Rules:
+        """The tree as rules that a person would write, those that cover most rows first.
+
+        Bounds on one column are merged, and so are leaves of one class under one test. Print the
+        result, or use its ``frame``, ``to_sql()`` and ``to_python()``.
+        """
+        from mictree.estimators.rules import make_rules
+
+        splitting, tests = self._sized(size)._written()
+        return make_rules(splitting, tests, self.classes_)
+
+    def explain(self, row: Any, size: int | None = None) -> str:
+        """The path of one row in words.
+
+        Parameters
+        ----------
+        row : a mapping of columns to values, a frame of one row, or values in order
+        size : of the tree; by default the full one
+        """
+        from mictree.estimators.rules import explain
+
+        return explain(*self._sized(size)._written(), self.classes_, row)
+
+    def _written(self) -> tuple[Splitting, Tests]:
+        """The tree with its tests written out; its literals are numbers of these tests."""
+        splitting = self._splitting
+        used, places = np.unique(splitting.literals, return_inverse=True)
+        named = hasattr(self, "feature_names_in_")
+        tests = Tests(*write_out(self.literals_, used.tolist()), named)
+        return replace(splitting, literals=places), tests
 
     def to_frame(self, size: int | None = None) -> polars.DataFrame:
         """A polars frame with a row for each node, in the order of ``tree_``."""

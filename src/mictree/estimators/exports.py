@@ -1,4 +1,4 @@
-"""A grown tree in other forms: scikit-learn's, rules, a frame, Graphviz, a drawing."""
+"""A grown tree in other forms: scikit-learn's, a frame, Graphviz, a drawing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-    from mictree.columns.literals import Literals
     from mictree.growers.data_loop import Splitting
 
 
@@ -34,22 +33,6 @@ def preorder(splitting: Splitting, size: int) -> np.typing.NDArray[np.intp]:
 def by_node(splitting: Splitting, tree: Tree) -> np.typing.NDArray[np.intp]:
     """For each node of the tree, its number by order of creation."""
     return np.argsort(preorder(splitting, tree.size))
-
-
-def to_rules(tree: Tree, literals: Literals, classes: list[str]) -> list[str]:
-    """One line for each leaf, left to right."""
-    lines: list[str] = []
-    waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
-    while waiting:
-        node, path = waiting.pop()
-        if tree.tests[node] == LEAF:
-            lead = f"if {' and '.join(path)} then" if path else "always"
-            lines.append(f"{lead} {classes[tree.labels[node]]}")
-            continue
-        test = tree.tests[node]
-        waiting.append((tree.high[node], (*path, tree.variables[test])))
-        waiting.append((tree.low[node], (*path, literals.negated(test))))
-    return lines
 
 
 def to_frame(splitting: Splitting, tree: Tree, classes: list[str]) -> polars.DataFrame:

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -69,6 +70,10 @@ class SavedTreeClassifier(TreeClassifier):
 
     def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
         return self._splittings, self._prefixes
+
+    def _written(self) -> tuple[Splitting, Tests]:
+        used, places = np.unique(self._splitting.literals, return_inverse=True)
+        return replace(self._splitting, literals=places), self._tests.only(used.tolist())
 
     @property
     def literals_(self) -> Any:
