@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
 from mictree.estimators.base import TreeClassifier, read_labels, read_weights
+from mictree.estimators.penalty import PenaltyPath, penalty_path
 from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth
 from mictree.impurity import Criterion, check_criterion
@@ -152,6 +153,12 @@ class GreedyTreeClassifier(TreeClassifier):
 
     def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
         return [self._splitting], True
+
+    def penalty_path(self) -> PenaltyPath:
+        """For every price per split the best size, certified among all trees of this growth."""
+        errors = self.growth_.errors
+        ended = self._made < self._limit
+        return penalty_path(errors, errors, None if ended else 0.0)
 
     @property
     def growth_(self) -> Growth:
