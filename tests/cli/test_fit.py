@@ -99,7 +99,7 @@ def test_help_has_examples():
         (["--target", "rich", "--held-out", "1"], "--held-out must lie strictly"),
         (["--target", "rich", "--seed", "-1"], "--seed must be from 0"),
         (["--target", "rich", "--drop", "age", "--drop", "color"], "a column beside the target"),
-        (["--target", "rich", "--size", "99"], "--size must be from 0 to --max-size"),
+        (["--target", "rich", "--size", "99"], "--size must be from 0 to --max-size, 20; got 99"),
         (["--target", "rich", "--draw", "tree.txt"], "--draw must end in"),
         (["--target", "rich", "--ties", "any"], "ties must be one of"),
         (["--target", "rich", "--cv", "1"], "cv must be from 2 to the number of rows"),
@@ -119,7 +119,7 @@ def test_bad_files(tmp_path):
         ("a.doc", "x", "must be - or end in .csv, "),
         ("a.parquet", "no parquet", "cannot be read"),
         ("a.csv", "", "it is empty"),
-        ("b.csv", "a,b\n1,2\n", "the file has 1 rows"),
+        ("b.csv", "a,b\n1,2\n", "the file has 1 row"),
     ):
         file = tmp_path / name
         file.write_text(content)

@@ -1,14 +1,12 @@
 """The command data: learners beside the optimal trees on a table of data."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mictree._support.files import write_whole
-from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, spinner
+from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
 from mictree.cli.options import AsJson, MostSplits, MostThresholds
 from mictree.cli.table import (
     DataFile,
@@ -26,7 +24,6 @@ from mictree.cli.table import (
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
-    from mictree.comparison.run import Step
 
 LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
@@ -92,11 +89,11 @@ def data(
     if not 0 <= seed < 2**32:
         raise ValueError(f"--seed must be from 0 to 2**32 - 1; got {seed}")
     if size is not None and not 0 <= size <= max_size:
-        raise ValueError(f"--size must be from 0 to --max-size; got {size}")
+        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(plot, "--plot")
     check_output(report, "--report", (".html", ".htm"))
     X, y = read_table(file, target, drop, keep, Format(separator, encoding, decimal, missing, text))
-    with _progress() as progress:
+    with working("comparing") as progress:
         result = compare(
             learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             random_state=seed, max_thresholds=max_thresholds, progress=progress,
@@ -145,21 +142,3 @@ def _facts(result: "Comparison") -> dict[str, Any]:
         "mic": {name: result.mic(name) for name in result.names},
         "results": result.frame.to_dicts(),
     }
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[["Step"], None]]:
-    """One line on stderr, if that is a terminal: the sizes proved so far."""
-    with spinner("starting ...") as tell:
-
-        def show(step: "Step") -> None:
-            found = step.found
-            if found is None:
-                tell(f"{step.what} ...")
-                return
-            tell(
-                f"{step.what}: {found.size - 1} of {found.max_size} sizes proved, "
-                f"{found.sub_problems:,} sub-problems, gap {found.upper - found.lower:.4f}"
-            )
-
-        yield show

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from mictree._support.words import count_of
 from mictree.cli.common import (
     check_drawing,
     check_output,
@@ -104,20 +105,19 @@ def fit(
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
     """
-    from mictree.estimators import greedy as estimators
+    from mictree.estimators.greedy import CLASSIFIERS
     from mictree.estimators.sizes import select_size
 
     if rule not in RULES:
         raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
     if size is not None and not 0 <= size <= max_size:
-        raise ValueError(f"--size must be from 0 to --max-size; got {size}")
+        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(draw)
     check_output(save_to, "--save", (".json",))
     written = Format(separator, encoding, decimal, missing, text)
     X, y = read_table(file, target, drop, keep, written)
     train, test = split_rows(y, held_out, seed)
-    classifiers = {kind._rule: kind for kind in estimators.CLASSIFIERS}
-    model = classifiers[rule](
+    model = CLASSIFIERS[rule](
         max_size,
         criterion=criterion,
         ties=ties,
@@ -141,17 +141,20 @@ def fit(
         print_json(
             {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
              "ties": ties, "seed": seed},
-            train_rows=len(train), held_out_rows=len(test), classes=model._class_names,
+            train_rows=len(train), held_out_rows=len(test),
+            classes=[str(label) for label in model.classes_],
             train_errors=model.growth_.errors, **_curve(choice),
             size=tree.size, held_out_error=test_error, tree=json.loads(tree.to_json()),
         )  # fmt: skip
     else:
         print_parts(
-            f"{len(train)} rows to grow on, {len(test)} held out, {len(model.literals_)} literals",
+            f"{count_of(len(train), 'row')} to grow on, {len(test):,} held out, "
+            f"{count_of(len(model.literals_), 'literal')}",
             _table(model, choice),
             model.to_text(shown),
             f"size {tree.size}, training error {show_number(model.growth_.errors[shown])}, "
-            f"held-out error {show_number(test_error)}",
+            f"held-out error {show_number(test_error)}"
+            + ("" if size in (None, tree.size) else f"; growth ended before --size {size}"),
         )
     if draw is not None:
         save(draw, model.draw(size=shown))
@@ -197,7 +200,9 @@ def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
     rows = len(labels)
     count = round(rows * held_out)
     if count < 1 or rows - count < 1:
-        raise ValueError(f"both parts of the rows must have at least 1; the file has {rows} rows")
+        raise ValueError(
+            f"both parts of the rows must have at least 1; the file has {count_of(rows, 'row')}"
+        )
     codes = np.unique(labels, return_inverse=True)[1]
     shuffled = np.random.default_rng(seed).permutation(rows)
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from mictree._support.words import count_of
+
 if TYPE_CHECKING:
     import polars
 
@@ -70,11 +72,18 @@ def load(
     if not frame.height:
         raise ValueError("the file must have a row beside its header; it has none")
     check_names(frame, written.text)
-    return frame, f"{found.said}: {frame.height} rows, {frame.width} columns"
+    return (
+        frame,
+        f"{found.said}: {count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}",
+    )
 
 
 def read_table(
-    file: Path, target: str, drop: Sequence[str], keep: Sequence[str], written: Format
+    file: Path,
+    target: str,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    written: Format = Format(),  # noqa: B008  # immutable
 ) -> tuple["polars.DataFrame", Any]:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
     frame, said = load(file, written)
@@ -84,8 +93,7 @@ def read_table(
     if missing == frame.height:
         raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
     if missing:
-        rows = "1 row" if missing == 1 else f"{missing} rows"
-        say(f"left out {rows} without a label: {show_name(target)} is missing")
+        say(f"left out {count_of(missing, 'row')} without a label: {show_name(target)} is missing")
         frame = frame.filter(frame[target].is_not_null())
     features = frame.drop([target, *drop])
     if not features.width:

@@ -25,7 +25,7 @@ from mictree.columns.literals import Literals
 from mictree.columns.written import Tests, write_out
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
-from mictree.problems.labels import Coded
+from mictree.problems.labels import Coded, check_whole_weights
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
@@ -349,4 +349,5 @@ def read_weights(sample_weight: Any, rows: int) -> Any:
     """Weights as scikit-learn checks them; None stays None."""
     if sample_weight is None:
         return None
+    check_whole_weights(sample_weight)
     return _check_sample_weight(sample_weight, np.empty((rows, 0)), dtype=np.float64)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mictree._support.words import count_of
 from mictree.columns.data import Data
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class PenaltyPath(Sequence[PriceRange]):
         for each in self:
             most = "on" if math.isinf(each.most) else f"to {each.most:.4g}"
             sure = "" if each.certified else ", not certified"
-            splits = f"{each.size} split{'' if each.size == 1 else 's'}"
+            splits = count_of(each.size, "split")
             lines.append(
                 f"price from {each.least:.4g} {most}: {splits}, error {each.error:.4g}{sure}"
             )

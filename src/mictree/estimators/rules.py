@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mictree._support.words import count_of
 from mictree.columns.data import Data
 from mictree.columns.written import Tests
 from mictree.estimators.conditions import Condition, Step, join_words, merge
@@ -47,8 +48,8 @@ class Rule:
     @property
     def support(self) -> str:
         """Rows, coverage and precision in words."""
-        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
-        return f"{rows}, {self.coverage:.0%} of all; {self.precision:.0%} of them {self.label}"
+        rows = f"{count_of(self.rows, 'row')}, {self.coverage:.0%} of all"
+        return f"{rows}; {self.precision:.0%} of them {self.label}"
 
 
 class Rules(Sequence[Rule]):

@@ -9,7 +9,7 @@ import numpy as np
 
 from mictree._support.draws import stream
 from mictree.growers.counting import Matrix
-from mictree.growers.data_kernel import Rule, Splits, grow
+from mictree.growers.data_kernel import Rule, Splits, Task, grow
 from mictree.growers.functions import RuleFunctions, criterion_code
 from mictree.growers.growth import Growth, GrowthStep, curve
 from mictree.growers.offers import COUNT_LOGS, Limits, Weighing
@@ -43,11 +43,17 @@ class Splitting:
 
     @cached_property
     def errors(self) -> FloatArray:
-        """The error on the rows by size, until growth ended."""
-        mass = self.masses.sum(axis=1)
-        wrong = mass - self.masses.max(axis=1)
-        change = wrong[1::2] + wrong[2::2] - wrong[self.leaves]
-        return np.maximum(0.0, np.cumsum(np.concatenate([wrong[:1], change])) / mass[0])
+        """The error on the rows by size, until growth ended.
+
+        Summed from the last size to the first, and by classes that are not the label: so small
+        errors are no differences of large ones.
+        """
+        others = self.masses.copy()
+        others[np.arange(len(others)), self.labels] = 0.0
+        wrong = others.sum(axis=1)
+        drop = np.maximum(0.0, wrong[self.leaves] - (wrong[1::2] + wrong[2::2]))
+        wrong[self.leaves] = 0.0
+        return np.cumsum(np.append(wrong.sum(), drop[::-1]))[::-1] / self.masses[0].sum()
 
     def until(self, size: int) -> Splitting:
         """The first splits only."""
@@ -83,17 +89,21 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         draws=stream(rule.with_seed().seed or 0),
         refused=functions.refused_priority,
     )
-    size = grow(
-        Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights),
+    task = Task(
         _weighing(problem, rule, functions),
         _limits(problem),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
-        out,
     )
+    rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights)
+    size = grow(rows, task, out)
     functions.settle()
     count = 2 * size + 1
-    masses = out.sums[:count] * problem.class_weight * problem.weight_unit
-    return Splitting(out.leaf[:size], out.literal[:size], out.gain[:size], out.rows[:count], masses)
+    leaves, literals = out.leaf[:size], out.literal[:size]
+    if problem.rounded:
+        masses = problem.masses_of_leaves(leaves.tolist(), literals.tolist())
+    else:
+        masses = out.sums[:count] * problem.class_weight * problem.weight_unit
+    return Splitting(leaves, literals, out.gain[:size], out.rows[:count], masses)
 
 
 def _weighing(problem: SampleProblem, rule: Grower, functions: RuleFunctions) -> Weighing:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import jit
+from mictree._support.jit import inner_jit
 from mictree.growers.counting import total_of
 from mictree.growers.ties import least_tied
 from mictree.impurity.gains import ENTROPY, OWN, gain_of_sums, own_gain_of_sums
@@ -40,14 +40,7 @@ class Weighing(NamedTuple):
     refused: np.ndarray  # True, the rate and the value where an impurity is none
 
 
-class Counts(NamedTuple):
-    """A leaf's rows that satisfy each literal, by class; ``sums`` is empty where every one is 1."""
-
-    rows: np.ndarray
-    sums: np.ndarray
-
-
-@jit
+@inner_jit
 def may_split(rows, depth, limits):
     """Whether a leaf is impure, large and high enough to have its splits looked at."""
     total = total_of(rows)
@@ -59,7 +52,7 @@ def may_split(rows, depth, limits):
     return impure
 
 
-@jit
+@inner_jit
 def offer(counts, rows, sums, weighing, limits, out_gain):
     """The gain of a leaf's best split, or -1 for none; writes all gains, -1 for hopeless ones.
 
@@ -95,7 +88,7 @@ def offer(counts, rows, sums, weighing, limits, out_gain):
     return best if best >= limits.min_gain else -1.0
 
 
-@jit
+@inner_jit
 def _screen(counts, rows, sums, weighing, limits, out_gain):
     """Write each literal's fast gain, -inf where it must not be tested; returns the largest.
 
@@ -150,7 +143,7 @@ def _screen(counts, rows, sums, weighing, limits, out_gain):
     return best
 
 
-@jit
+@inner_jit
 def _impurity(masses, total, criterion):
     """The impurity of a leaf with these class masses."""
     result = 0.0
@@ -177,7 +170,7 @@ def _impurity(masses, total, criterion):
     return result / np.log(2.0) if criterion == 0 else result
 
 
-@jit
+@inner_jit
 def mass_of(sums, class_weight):
     mass = 0.0
     for code in range(len(sums)):
