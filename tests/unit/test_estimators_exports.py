@@ -113,7 +113,8 @@ def test_frame_and_drawing():
     np.testing.assert_allclose(frame["rate of yes"], [0.5, 0.25, 0, 1, 1])
     axes = model.draw()
     texts = {text.get_text() for text in axes.texts}
-    assert {"x0 > 37.5", "x0 is missing", "yes", "no", "6 rows", "1 row"} <= texts
+    assert {"x0 > 37.5?", "x0 is missing?", "yes", "no"} <= texts
+    assert {"6 rows (100%)\nerror 50.0%", "1 row (17%)\nerror 0.0%"} <= texts
     pyplot.close("all")
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
     from mictree.estimators.rules import Rules
+    from mictree.plotting.data_tree import Card
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -218,10 +219,57 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The tree in Graphviz' language."""
         return exports.to_dot(self._sized(size).tree_, self._class_names)
 
-    def draw(self, ax: Axes | None = None, size: int | None = None) -> Axes:
-        """Draw the tree with matplotlib, with the number of rows at every node."""
+    def draw(
+        self,
+        ax: Axes | None = None,
+        size: int | None = None,
+        *,
+        max_depth: int | None = None,
+        row: Any = None,
+    ) -> Axes:
+        """Draw the tree with matplotlib: at every node class shares, rows and error.
+
+        Parameters
+        ----------
+        ax : where to draw; by default a new figure of a fitting size
+        size : of the tree; by default the full one
+        max_depth : show only the top; a node with hidden splits says how many
+        row : highlight the path of a row, given as for ``explain``
+        """
+        from mictree.plotting.data_tree import draw_data_tree
+
+        return draw_data_tree(ax, *self._cards(size, max_depth, row), self._class_names)
+
+    def to_tikz(self, size: int | None = None, *, max_depth: int | None = None) -> str:
+        """The drawing as a ``tikzpicture`` for LaTeX."""
+        from mictree.plotting.data_tree import to_tikz
+
+        return to_tikz(*self._cards(size, max_depth, None))
+
+    def _cards(self, size: int | None, max_depth: int | None, row: Any) -> tuple[Tree, list[Card]]:
+        """A tree, or its top, and what each node shows."""
+        from mictree.estimators.rules import walk
+
         model = self._sized(size)
-        return exports.draw(ax, model._splitting, model.tree_, self._class_names)
+        tree, splitting = model.tree_, model._splitting
+        path = set() if row is None else set(walk(*model._written(), row).nodes)
+        cards = exports.to_cards(splitting, tree, self._class_names, path)
+        if max_depth is None or check_size(max_depth, "max_depth") >= tree.depth:
+            return tree, cards
+        labels = splitting.labels[exports.by_node(splitting, tree)].tolist()
+        return exports.fold(tree, cards, max_depth, labels, self._class_names)
+
+    def _repr_html_(self) -> str:  # type: ignore[override]
+        """scikit-learn's diagram of the parameters and, once fitted, the drawn tree."""
+        from sklearn.utils import estimator_html_repr
+
+        from mictree._support.notebook import to_svg
+
+        diagram = estimator_html_repr(self)
+        return diagram + to_svg(self.draw()) if "_splitting" in vars(self) else diagram
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to pickle, without the training rows."""

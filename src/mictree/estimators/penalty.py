@@ -90,6 +90,11 @@ class PenaltyPath(Sequence[PriceRange]):
             )
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_table
+
+        return to_table(self.frame.columns, self.frame.rows())
+
     def __repr__(self) -> str:
         return f"PenaltyPath({len(self)} ranges, sizes {', '.join(str(r.size) for r in self)})"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -78,6 +78,16 @@ class Rules(Sequence[Rule]):
 
     def __repr__(self) -> str:
         return f"Rules({len(self)} rules)"
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_table
+
+        rows = [
+            (join_words(rule.conditions) or "always", rule.label, f"{rule.rows:,}",
+             f"{rule.coverage:.0%}", f"{rule.precision:.0%}")
+            for rule in self
+        ]  # fmt: skip
+        return to_table(["if", "then", "rows", "coverage", "precision"], rows)
 
     @property
     def frame(self) -> polars.DataFrame:
@@ -162,29 +172,43 @@ def _merged_leaves(splitting: Splitting, tests: Tests) -> Iterator[tuple[int, in
         waiting.append((2 * split + 1, [*path, (column, test, False)]))
 
 
-def explain(splitting: Splitting, tests: Tests, classes: np.ndarray, row: Any) -> str:
-    """The path of a row in words, and what the training rows at its end were."""
+class Walk(NamedTuple):
+    """The path of a row: its nodes by order of creation, its tests, and the row's values."""
+
+    nodes: list[int]
+    path: list[Step]
+    shown: dict[str, str]
+
+
+def walk(splitting: Splitting, tests: Tests, row: Any) -> Walk:
+    """Follow a row through the tree."""
     tests, data, shown = _read_row(tests, row)
     split_of = {int(leaf): number for number, leaf in enumerate(splitting.leaves)}
-    leaf, path = 0, []
-    while leaf in split_of:
-        split = split_of[leaf]
+    nodes: list[int] = [0]
+    path: list[Step] = []
+    while nodes[-1] in split_of:
+        split = split_of[nodes[-1]]
         number = int(splitting.literals[split])
         holds = bool(tests.holds(data, number)[0])
         path.append((*tests.written(number), holds))
-        leaf = 2 * split + (2 if holds else 1)
-    masses = splitting.masses[leaf]
+        nodes.append(2 * split + (2 if holds else 1))
+    return Walk(nodes, path, shown)
+
+
+def explain(splitting: Splitting, tests: Tests, classes: np.ndarray, row: Any) -> str:
+    """The path of a row in words, and what the training rows at its end were."""
+    nodes, path, shown = walk(splitting, tests, row)
+    masses = splitting.masses[nodes[-1]]
     names = [str(label) for label in classes]
     label = names[int(masses.argmax())]
     conditions = merge(path)
     lines = [f"{label}, because" if conditions else f"{label}, always"]
     for condition in conditions:
         lines.append(f"  {condition.in_words()} (it is {shown[condition.column.name]})")
-    count = int(splitting.rows[leaf].sum())
+    count = int(splitting.rows[nodes[-1]].sum())
     shares = sorted(zip(masses / masses.sum(), names, strict=True), key=lambda each: -each[0])
     found = ", ".join(f"{share:.0%} {name}" for share, name in shares if share > 0)
-    rows = "The 1 training row" if count == 1 else f"The {count:,} training rows"
-    return "\n".join([*lines, f"{rows} like this: {found}."])
+    return "\n".join([*lines, f"The {count_of(count, 'training row')} like this: {found}."])
 
 
 def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:

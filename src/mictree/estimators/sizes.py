@@ -82,6 +82,11 @@ class SizeChoice:
 
         return draw_sizes(ax, self)
 
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_svg, to_text
+
+        return to_text(repr(self)) + to_svg(self.plot())
+
     def __repr__(self) -> str:
         score, error = self.means[self.size], self.standard_errors[self.size]
         return (
