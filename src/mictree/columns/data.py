@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -124,6 +125,7 @@ class Data:
         raise ValueError(f"a column must hold numbers, texts or booleans; {name} has {text}")
 
 
+@lru_cache(32)
 def unnamed(count: int) -> tuple[str, ...]:
     """The names of columns that have none."""
     return tuple(f"x{number}" for number in range(count))

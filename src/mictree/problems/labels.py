@@ -99,9 +99,9 @@ def check_whole_weights(sample_weight: Any) -> None:
     given = sample_weight
     if not isinstance(given, list | tuple):
         array = np.asarray(given)
-        given = array[array > MOST_WHOLE].tolist() if array.dtype.kind in "iuO" else ()
+        given = array.ravel().tolist() if array.dtype.kind in "iuO" else ()
     for weight in given:
-        if isinstance(weight, int | np.integer) and weight > MOST_WHOLE:
+        if isinstance(weight, int | np.integer) and MOST_WHOLE < weight < sys.float_info.max:
             raise ValueError(f"sample_weight must be at most 2**53 if an integer; got {weight}")
 
 

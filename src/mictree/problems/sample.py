@@ -259,6 +259,8 @@ class SampleProblem(Problem):
     def min_leaf_mass(self) -> float:
         """The least weight that a split may leave on a side, in the unit of whole weights."""
         share = self.limits.min_weight_fraction_leaf
+        if share == 0:  # as in most fits, which need no sums then
+            return 0.0
         return share * float((self._sums(self.valid[None]) * self.class_weight).sum())
 
     def _counts(self, words: np.ndarray) -> IntArray:
