@@ -15,7 +15,10 @@ if TYPE_CHECKING:
         ID3Classifier,
         LookaheadClassifier,
         OptimalTreeClassifier,
+        SizeChoice,
         TopDownClassifier,
+        load,
+        select_size,
     )
     from mictree.excess import MicResult, TopResult, mic, mic_over_tops
     from mictree.families.biases import MicOverBiases, mic_over_biases
@@ -57,6 +60,7 @@ __all__ = [
     "Problem",
     "ReadOnceDNF",
     "SampleProblem",
+    "SizeChoice",
     "TableProblem",
     "Term",
     "TopDown",
@@ -70,6 +74,7 @@ __all__ = [
     "forest_errors",
     "identify_rule",
     "impurity",
+    "load",
     "mic",
     "mic_over_biases",
     "mic_over_tops",
@@ -77,6 +82,7 @@ __all__ = [
     "optimal_errors",
     "optimal_tree",
     "optimal_trees",
+    "select_size",
     "staircase_tree",
     "sweep",
 ]
@@ -89,7 +95,10 @@ _NAMES = {
         "ID3Classifier",
         "LookaheadClassifier",
         "OptimalTreeClassifier",
+        "SizeChoice",
         "TopDownClassifier",
+        "load",
+        "select_size",
     ),
     "excess": ("MicResult", "TopResult", "mic", "mic_over_tops"),
     "families.biases": ("MicOverBiases", "mic_over_biases"),

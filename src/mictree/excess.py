@@ -67,6 +67,14 @@ class MicResult:
         """The smallest size with the largest excess error."""
         return int(np.argmax(self.excess_errors >= self.excess_errors.max() - ROUNDING))
 
+    def __repr__(self) -> str:
+        return f"MicResult({str(self).partition(chr(10))[0]})"
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_svg, to_text
+
+        return to_text(str(self)) + to_svg(self.plot())
+
     def __str__(self) -> str:
         least, most = (float(end) for end in self.interval)
         shown = f"= {least:.6g}" if self.proved else f"between {least:.6g} and {most:.6g}"

@@ -124,6 +124,15 @@ class Tree:
                 waiting += [(2 * split + 2, high, node), (2 * split + 1, low, node)]
         return cls(variables, tuple(node_tests), tuple(low), tuple(high), tuple(node_labels))
 
+    def __repr__(self) -> str:
+        root = "" if self.tests[0] == LEAF else f", root={self.variables[self.tests[0]]!r}"
+        return f"Tree(size={self.size}, depth={self.depth}{root})"
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_svg
+
+        return to_svg(self.draw())
+
     @property
     def size(self) -> int:
         """The number of internal nodes; a lone leaf has size 0."""

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from mictree.cli.common import (
     check_drawing,
-    make_rule,
+    make_rules,
     print_json,
     print_parts,
     save,
@@ -61,7 +61,7 @@ def biases(
     check_drawing(draw)
     if draw is not None and each:
         raise ValueError("--draw needs one shared bias; got --each")
-    grower = make_rule(rule, criterion, ties, None)
+    (grower,) = make_rules([rule], None, criterion, [ties], None)
     with working("biases") as report:
         found = mic_over_biases(
             grower, formula, between, max_size, gap,

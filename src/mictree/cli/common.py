@@ -109,7 +109,7 @@ def check_output(path: Path | None, option: str, endings: tuple[str, ...]) -> No
     if path is None:
         return
     if path.suffix.lower() not in endings:
-        allowed = " or ".join([", ".join(endings[:-1]), endings[-1]])
+        allowed = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
         raise ValueError(f"{option} must end in {allowed}; got {str(path)!r}")
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise ValueError(f"{option} must name a file in an existing folder; got {str(path)!r}")

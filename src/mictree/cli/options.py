@@ -31,8 +31,5 @@ Seed = Annotated[
 ]
 LargestSize = Annotated[int, typer.Option(help="Largest number of splits, t*.")]
 
-DataFile = Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)]
-Target = Annotated[str, typer.Option(help="Column to predict.", show_default=False)]
 MostSplits = Annotated[int, typer.Option(help="Largest number of splits.")]
-Drop = Annotated[list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")]
 MostThresholds = Annotated[int, typer.Option(help="Largest number of thresholds per column.")]

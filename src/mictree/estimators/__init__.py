@@ -7,11 +7,16 @@ from mictree.estimators.greedy import (
     TopDownClassifier,
 )
 from mictree.estimators.optimal import OptimalTreeClassifier
+from mictree.estimators.saved import load
+from mictree.estimators.sizes import SizeChoice, select_size
 
 __all__ = [
     "BestFirstClassifier",
     "ID3Classifier",
     "LookaheadClassifier",
     "OptimalTreeClassifier",
+    "SizeChoice",
     "TopDownClassifier",
+    "load",
+    "select_size",
 ]

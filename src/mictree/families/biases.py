@@ -20,7 +20,7 @@ from mictree._support.checks import check_size
 from mictree._support.progress import Progress, Report, ignore
 from mictree.families.bias_boxes import Boxes, Chances, Cubes, least_errors
 from mictree.functions.expression import Expression
-from mictree.growers.rules import RULES, Grower, as_rule
+from mictree.growers.rules import ID3, BestFirst, Grower, TopDown, as_rule
 from mictree.impurity import CRITERIA
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def mic_over_biases(
 
 def _read_rule(rule: Grower | str) -> Grower:
     grower = as_rule(rule)
-    if type(grower) not in RULES.values():
+    if type(grower) not in (TopDown, BestFirst, ID3):
         raise ValueError(f"rule must be TopDown, BestFirst or ID3; got {grower!r}")
     if grower.criterion not in CRITERIA:
         raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; {grower!r} has its own")

@@ -56,6 +56,14 @@ class Splitting:
         wrong[self.leaves] = 0.0
         return np.cumsum(np.append(wrong.sum(), drop[::-1]))[::-1] / self.masses[0].sum()
 
+    def until(self, size: int) -> Splitting:
+        """The first splits only."""
+        made = min(size, len(self.leaves))
+        return Splitting(
+            self.leaves[:made], self.literals[:made], self.gains[:made],
+            self.rows[: 2 * made + 1], self.masses[: 2 * made + 1],
+        )  # fmt: skip
+
     def growth(self, problem: SampleProblem, rule: Grower, limit: int) -> Growth:
         """The same as a growth to a size, by the rule that made it."""
         names = problem.variables
