@@ -4,15 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup browser test test-extras lint reproduce mutants bench dist clean
+.PHONY: help setup browser test test-extras lint docs reproduce mutants bench dist clean
 
 help:
-	@echo "make test       all tests, lint, types and layers"
+	@echo "make test       all tests, lint, types, layers and the site"
 	@echo "make lint       format, lint, types and layers only"
 	@echo "make test-extras  exported trees in SHAP and ONNX; installs them"
 	@echo "make bench      speed, as ratios to peers measured in the same run"
 	@echo "make mutants    break the source on purpose; the tests must notice (long)"
 	@echo "make reproduce  the paper's results, and one page that shows them: out/report.html"
+	@echo "make docs       the site, in out/docs; installs Sphinx"
 	@echo "make dist       sdist and wheel in dist/; runs the README's example on the installed wheel"
 	@echo "make setup      create .venv with pinned versions"
 	@echo "make clean      remove .venv and everything generated"
@@ -45,11 +46,20 @@ browser:
 		echo "chromium is not installed; the browser tests will be skipped" >&2; \
 	fi
 
-test: lint browser
+test: lint browser docs
 	$(BIN)/python -m pytest -n 2
 
 reproduce: setup
 	$(BIN)/mictree reproduce --out out
+
+# Offline; every example of the gallery is run, every link between pages checked, and a warning is an error.
+DOCS_READY := $(VENV)/.docs-ready
+$(DOCS_READY): $(READY) requirements-docs.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-docs.txt
+	@touch $(DOCS_READY)
+
+docs: setup $(DOCS_READY)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d out/doctrees docs out/docs
 
 test-extras: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-extras.txt
@@ -76,5 +86,5 @@ dist: setup
 	echo "The wheel works."
 
 clean:
-	rm -rf $(VENV) out dist .hypothesis .ruff_cache .import_linter_cache
+	rm -rf $(VENV) out docs/auto_gallery docs/sg_execution_times.rst dist .hypothesis .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

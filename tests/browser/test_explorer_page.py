@@ -35,7 +35,7 @@ def settled(page, act):
     """Do something and wait for the answer that it asks for."""
     before = page.url
     act()
-    page.wait_for_function("before => location.href !== before", arg=before)
+    page.wait_for_url(lambda url: url != before)
     page.wait_for_selector(READY)
 
 
@@ -310,10 +310,7 @@ def test_bad_data_is_refused(open_explorer):
     page = open_explorer({"kind": "data", "csv": "a,b\n0,1\n1,0\n"})
     for text, message in BAD_DATA:
         page.locator("#csv").fill(text)
-        page.wait_for_function(
-            "message => document.getElementById('refused').textContent.includes(message)",
-            arg=message,
-        )
+        page.locator("#refused", has_text=message).wait_for()
 
 
 def test_the_picture_is_an_svg_that_stands_alone(open_explorer, tmp_path):
@@ -333,7 +330,7 @@ def test_the_picture_is_an_svg_that_stands_alone(open_explorer, tmp_path):
 def test_the_link_is_copied_or_shown(open_explorer):
     page = open_explorer()
     page.locator("#copy-link").click()
-    page.wait_for_function("document.getElementById('done').childNodes.length > 0")
+    page.wait_for_selector("#done:not(:empty)")
     shown = page.locator("#done input")
     if shown.count():
         assert shown.input_value() == page.url

@@ -136,3 +136,50 @@ def test_names_like_markup_inject_nothing(open_page, tmp_path):
     assert "<img src=x onerror=alert(1)>" in page.locator("#formula").inner_text()
     assert "<img src=x onerror=alert(1)>" in page.locator("h1").inner_text()
     assert page.locator("#learners text.name").all_inner_texts() != []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_filter_keeps_the_statements_with_all_words(open_page, report, width):
+    page = open_page(report, width)
+    page.locator("#statements summary").click()
+    rows = page.locator("#statements tbody tr")
+    everything = rows.count()
+    page.locator("#filter").fill("Theorem bestfirst")
+    left = page.locator("#statements tbody tr:visible").all_inner_texts()
+    assert 0 < len(left) < everything
+    assert all("theorem" in row.lower() and "bestfirst" in row.lower() for row in left)
+    assert page.locator("#filtered").inner_text() == f"{len(left)} of {everything}"
+    page.locator("#filter").fill("")
+    assert page.locator("#statements tbody tr:visible").count() == everything
+
+
+def test_a_link_opens_its_statement_and_names_its_check(open_page, report):
+    page = open_page(report, fragment="#statement-3")
+    row = page.locator("#statement-3")
+    assert row.is_visible()
+    assert re.search(r"Its check: mictree\.statements\.\w+", row.inner_text())
+    assert row.locator("a").get_attribute("href") == "#statement-3"
+
+
+def test_printing_opens_what_is_closed(open_page, report):
+    page = open_page(report, 703, 1000, "dark")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details:not([open])").count() == 0
+    assert not page.locator("#filter").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 703
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() > 0
+
+
+def test_it_begins_with_the_question_and_shows_biases(open_page, report):
+    page = open_page(report)
+    assert page.locator("h1").inner_text().endswith("?")
+    words = page.locator("header").inner_text()
+    assert all(
+        word in words for word in ("TopDown splits", "BestFirst splits", "Found in this run")
+    )
+    assert page.locator("main > section").first.locator("img").count() == 1
+    assert page.locator("#biases").inner_text() == "every bias 0.5"
+    page.locator("#case").select_option("2")
+    assert page.locator("#biases").inner_text().startswith("biases: a1 0.3, a2 0.7, b1 0.3")

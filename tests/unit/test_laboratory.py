@@ -1,12 +1,15 @@
-"""The examples in docs/laboratory.md are what the package prints."""
+"""The examples in the pages that show a prompt are what the package prints."""
 
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "laboratory.md"
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_examples_of_the_page():
-    results = doctest.testfile(str(PAGE), module_relative=False)
-    assert results.attempted > 10
+@pytest.mark.parametrize(("page", "least"), [("laboratory.md", 10), ("index.md", 3)])
+def test_the_examples_of_the_page(page, least):
+    results = doctest.testfile(str(DOCS / page), module_relative=False)
+    assert results.attempted >= least
     assert results.failed == 0

@@ -44,6 +44,8 @@ class Page:
     stepper: list[dict[str, Any]]
     facts: dict[str, str] = field(default_factory=dict)  # versions, seeds, time
     quick: bool = False
+    found: str = ""  # one sentence
+    checked_by: dict[str, str] = field(default_factory=dict)  # a statement's number -> its module
     claims_rule: str = CASES_RULE
     statements_rule: str = VERDICT_RULE
 

@@ -25,11 +25,20 @@ def _case(growth: SteppedGrowth) -> dict[str, Any]:
     return {
         "title": growth.title,
         "formula": str(growth.problem.formula),
+        "biases": _biases(growth),
         "variables": list(growth.problem.variables),
         "terms": list(growth.problem.term_of),
         "maxSize": growth.max_size,
         "learners": learners,
     }
+
+
+def _biases(growth: SteppedGrowth) -> str:
+    """Every bias, or the one that all variables share."""
+    biases = growth.problem.biases
+    if len(set(biases.values())) == 1:
+        return f"every bias {float(next(iter(biases.values()))):g}"
+    return "biases: " + ", ".join(f"{name} {float(bias):g}" for name, bias in biases.items())
 
 
 def _tree(tree: Tree) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from mictree._support.versions import code_version, library_versions
 from mictree.experiments.finite_samples import LEARNERS, FiniteSamples
 from mictree.experiments.histograms import Spread
 from mictree.experiments.sample_size import FOLLOWS, SampleSizes
+from mictree.report.claims import claims
 from mictree.report.page import Table
 from mictree.report.results import Results, Stage
 
@@ -20,6 +21,21 @@ def tables(results: Results) -> tuple[Table, ...]:
         *(_ties(spread) for spread in results.spreads),
         *_finite(results.finite),
         _following(results.sizes),
+    )
+
+
+def found(results: Results) -> str:
+    """What the run found, in two sentences."""
+    spread = results.spreads[0]
+    last = spread.summary.filter(ties="last")
+    mean = {rule: f"{last.filter(rule=rule)['mean'][0]:.5f}" for rule in RULE_NAMES}
+    verdicts = Counter(claim.verdict for claim in claims(results))
+    plural = {"holds": "hold", "holds in part": "hold in part", "fails": "fail"}
+    counts = [f"{count} {plural[name] if count > 1 else name}" for name, count in verdicts.items()]
+    return (
+        f"Found in this run: over {spread.formulas:,} formulas ({spread.setting.title}, ties last) "
+        f"TopDown's mean MIC({spread.max_size}) is {mean['topdown']}, BestFirst's "
+        f"{mean['bestfirst']}. Of the paper's claims {', '.join(counts)}."
     )
 
 

@@ -178,6 +178,7 @@
     const problem = cases[current], size = Number(slider.value);
     find("size-shown").textContent = size;
     find("formula").textContent = problem.formula;
+    find("biases").textContent = problem.biases;
     find("smaller").disabled = size === 0;
     find("larger").disabled = size === problem.maxSize;
     find("chart").replaceChildren(drawChart(problem, size));
@@ -199,6 +200,24 @@
   slider.addEventListener("input", show);
   find("smaller").addEventListener("click", () => { slider.stepDown(); show(); });
   find("larger").addEventListener("click", () => { slider.stepUp(); show(); });
+  const rows = [...document.querySelectorAll("#statements tbody tr")];
+  const filterStatements = () => {
+    const words = find("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    const left = rows.filter((row) => !row.hidden).length;
+    find("filtered").textContent = words.length ? `${left} of ${rows.length}` : "";
+  };
+  find("filter").addEventListener("input", filterStatements);
+  // A link to a statement opens the section that holds it.
+  const openTarget = () => document.getElementById(location.hash.slice(1))?.closest("details")?.setAttribute("open", "");
+  window.addEventListener("hashchange", openTarget);
+  openTarget();
+  // Closed sections are printed too.
+  window.addEventListener("beforeprint", () => {
+    const closed = [...document.querySelectorAll("details:not([open])")];
+    closed.forEach((part) => { part.open = true; });
+    window.addEventListener("afterprint", () => closed.forEach((part) => { part.open = false; }), { once: true });
+  });
   window.addEventListener("resize", () => {
     if (cases.length) show();
   });

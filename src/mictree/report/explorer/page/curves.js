@@ -11,7 +11,7 @@ const drawKey = (items, left) => {
   let at = left;
   return items.flatMap(([kind, title]) => {
     const from = at;
-    at += 42 + title.length * LETTER;
+    at += 46 + title.length * LETTER;
     return [
       kind === "excess" ? svg("rect", { class: "excess", x: from, y: 6, width: 24, height: 12 })
         : svg("line", { class: `curve ${kind}`, x1: from, x2: from + 24, y1: 12, y2: 12 }),

@@ -9,7 +9,8 @@ const unitsOf = (problem) => {
   const errors = Array.from(mass, (_, subcube) => leafError(problem, subcube));
   if (mass instanceof Float64Array) return { errors: Float64Array.from(errors), exact: true };
   if (names.length <= EXACT_VARIABLES) return { errors, exact: true };
-  return { errors: Float64Array.from(errors, (error) => ratio(error, total)), exact: false };
+  const whole = Number(total); // at most 10**60, so nothing overflows
+  return { errors: Float64Array.from(errors, (error) => Number(error) / whole), exact: false };
 };
 
 const freeVariables = (count) => {
