@@ -21,6 +21,13 @@ def best_time(work: Callable[[], Any], repeats: int = 5) -> float:
     return min(times)
 
 
+def processor_time(work: Callable[[], Any]) -> float:
+    """Seconds of all cores together, which other programs on the machine change less."""
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
 def in_new_process(code: str, cold: bool = False) -> tuple[float, float]:
     """Seconds and peak memory in MB of a Python program in its own process.
 

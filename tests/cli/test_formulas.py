@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from math import comb
 from typing import NamedTuple
 from unittest import mock
@@ -138,7 +139,7 @@ def test_sweep(tmp_path):
     assert pl.read_parquet(out).height == 4 * 19
     assert plot.stat().st_size > 1000
     found = json.loads(run(*words, "--rule", "id3", "--json").stdout)
-    assert found["summary"][0]["formulas"] == 19
+    assert found["summary"][0]["members"] == 19
     assert run("sweep", "--variables", "6", "--bias", "0.4", "--bias", "0.6").stdout
 
 
@@ -161,6 +162,25 @@ def test_a_smaller_tree_than_asked_for_says_why():
     )
     assert "--size" not in run("grow", "a & b", "--size", "2").stdout
     assert "--size" not in run("optimal", "a & b", "--size", "2").stdout
+
+
+@pytest.mark.parametrize("family", ["functions", "monotone", "threshold"])
+def test_sweep_over_functions(tmp_path, family):
+    out, plot = tmp_path / "mic.parquet", tmp_path / "mic.svg"
+    words = ["sweep", "--family", family, "--variables", "3", "--max-size", "7"]
+    shown = run(*words, "--out", str(out), "--plot", str(plot)).stdout
+    members = len(getattr(mt.families, family)(3))
+    assert f"{family}(variables=3, bias=0.5), max_size 7" in shown
+    assert "greedy" in shown
+    assert plot.stat().st_size > 1000
+    frame = pl.read_parquet(out)
+    assert frame.height == 2 * members
+    found = json.loads(run(*words, "--bias", "1/3", "--rule", "id3", "--json").stdout)
+    assert found["family"] == f"{family}(variables=3, bias=0.333333333333)"
+    worst = found["worst"][0]
+    problem = getattr(mt.families, family)(3, Fraction(1, 3)).problem(worst["member"])
+    assert mt.mic("id3", problem, 7).mic == pytest.approx(worst["mic"])
+    assert worst["perfect_size"] <= worst["greedy_size_best"] <= worst["greedy_size_worst"]
 
 
 def test_help_has_examples():
@@ -207,6 +227,15 @@ def test_help_has_examples():
         (["sweep", "--terms", "-3", "--literals", "3"], "--terms must be"),
         (["sweep", "--terms", "20", "--literals", "20"], f"has {comb(40, 20) - 1:,}"),
         (["sweep", "--variables", "9", "--memory", "much"], "--memory must be a number; got 'much"),
+        (["sweep", "--family", "all"], "--family must be one of grid, up_to, functions, monotone,"),
+        (["sweep", "--family", "functions"], "--family functions needs --variables"),
+        (["sweep", "--family", "functions", "--variables", "6"], "1 to 5 variables; got 6"),
+        (["sweep", "--family", "up_to", "--terms", "3"], "either --variables"),
+        (["sweep", "--family", "grid", "--variables", "3"], "--terms and --literals"),
+        (
+            ["sweep", "--family", "monotone", "--variables", "3", "--bias", "0.3", "--bias", "0.4"],
+            "--family monotone has one --bias; got 0.3, 0.4",
+        ),
         (["sweep", "--terms", "3", "--variables", "3"], "either"),
         (["sweep", "--variables", "9", "--bias", "x"], "number"),
         (["sweep", "--variables", "9", "--out", "x.csv"], ".parquet"),

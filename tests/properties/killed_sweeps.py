@@ -19,11 +19,10 @@ import polars as pl
 import mictree as mt
 from mictree._support import checkpoints as _partial
 from mictree._support import files as _files
-from mictree.families import sweep as sweeps
-from mictree.families.graph import member_terms
+from mictree.families import blocks, formula_sweep
 
-sweeps.SECONDS = 0.0
-sweeps.BLOCK = 30
+formula_sweep.SECONDS = 0.0
+blocks.BLOCK = 30
 _partial.BLOCK_NUMBERS = 150
 FAMILY = mt.families.grid(3, 2, (0.4, 0.5))
 MAX_SIZE = 12
@@ -32,11 +31,12 @@ RULES = [mt.TopDown(), mt.BestFirst(ties="random", seed=3)]
 
 def load_kernels() -> None:
     """Load all kernels of a sweep once, without polars, so that forked processes have them."""
-    solved = sweeps._Solved(FAMILY, MAX_SIZE, 2**30, _partial.Partial(None, None, {}), id)
-    best = sweeps.best_splits(solved.built, solved.program, "entropy")
-    for rule in RULES:
-        solved.growth.compare(rule, best, range(1, 3))
-    member_terms(FAMILY, solved.built.terms)
+    some = blocks.Blocks(range(1, 3), MAX_SIZE, _partial.Partial(None, None, {}), id)
+    solved = formula_sweep.SolvedFormulas(FAMILY, some, 2**30)
+    for number, rule in enumerate(RULES):
+        solved.compare(number, rule)
+        solved.sizes(number, rule)
+    formula_sweep.member_terms(FAMILY, solved._built.terms)
 
 
 def run(path: Path | None) -> pl.DataFrame:

@@ -18,6 +18,7 @@ import mictree as mt
 from mictree._support import checkpoints as _partial
 from mictree._support import files as _files
 from mictree._support.checkpoints import KeptRows, Partial, resumable
+from mictree.families import blocks, formula_sweep
 from mictree.families import sweep as sweeps
 from mictree.families.family import grid
 from mictree.families.graph import build
@@ -30,8 +31,8 @@ RULES = (mt.TopDown(), mt.BestFirst(ties="random", seed=3))
 
 @pytest.fixture(autouse=True)
 def _many_small_blocks(monkeypatch):
-    monkeypatch.setattr(sweeps, "SECONDS", 0.0)
-    monkeypatch.setattr(sweeps, "BLOCK", 30)
+    monkeypatch.setattr(formula_sweep, "SECONDS", 0.0)
+    monkeypatch.setattr(blocks, "BLOCK", 30)
     monkeypatch.setattr(_partial, "BLOCK_NUMBERS", 150)
 
 
@@ -100,8 +101,8 @@ def test_what_is_kept_is_not_computed_again(tmp_path, whole, monkeypatch):
     assert len(list(folder.glob("rows-*"))) > 3
     assert len(list(folder.glob("rule-*"))) == 4
     with monkeypatch.context() as patch:
-        patch.setattr(sweeps, "fill_batch", None)
-        patch.setattr(sweeps.FamilyGrowth, "compare", None)
+        patch.setattr(formula_sweep, "fill_batch", None)
+        patch.setattr(formula_sweep.FamilyGrowth, "compare", None)
         assert run(path).equals(whole)
     assert list(tmp_path.iterdir()) == [path]
 

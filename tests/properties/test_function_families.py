@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.families import exact_sizes, sizes, symmetry
+from mictree.families import exact_sizes, sizes, subcubes, symmetry
 from mictree.growers.functions import gains_by
 from tests.reference import functions as reference
 
@@ -115,6 +115,16 @@ def test_a_member_is_a_problem():
         (lambda: mt.families.functions(3, bias=1), "strictly between 0 and 1"),
         (lambda: mt.families.functions(2).problem(4), "numbered from 0 to 3; got 4"),
         (lambda: mt.families.functions(2).problem(-1), "member must be an integer of at least 0"),
+        (lambda: exact_sizes([1], 2, "none"), "criterion must be one of"),
+        (lambda: exact_sizes([1], 7), "variables must be from 1 to 6; got 7"),
+        (lambda: exact_sizes([1], 0), "variables must be from 1 to 6; got 0"),
+        (lambda: exact_sizes([16], 2), "a truth table of 2 variables is below 2..4; got 16"),
+        (lambda: exact_sizes([-1], 2), "got -1"),
+        (lambda: exact_sizes([1], 2, bias=0), "strictly between 0 and 1"),
+        (
+            lambda: exact_sizes([1], 6, bias=0.0001),
+            "denominator is at most 1,290; got 1/10000",
+        ),
     ],
 )
 def test_what_is_refused(make, message):
@@ -131,6 +141,15 @@ def test_sizes_of_all_functions_of_three_variables(criterion):
         computed = exact_sizes(tables, count, criterion)
         expected = [reference.sizes(labels, criterion) for labels in some]
         assert list(zip(*(each.tolist() for each in computed), strict=True)) == expected
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("bias", [Fraction(3, 10), Fraction(2, 3)])
+def test_sizes_with_another_bias(criterion, bias):
+    some = reference.all_functions(3)[::3]
+    computed = exact_sizes([reference.as_integer(each) for each in some], 3, criterion, bias)
+    expected = [reference.sizes(each, criterion, (bias,) * 3) for each in some]
+    assert list(zip(*(each.tolist() for each in computed), strict=True)) == expected
 
 
 def recurrence(problem, leaf) -> tuple[int, int]:
@@ -178,11 +197,6 @@ def test_a_function_may_ignore_variables():
     assert [each.tolist() for each in exact_sizes([0b0110], 2)] == [[3], [3], [3]]
 
 
-def test_sizes_refuse_an_unknown_criterion():
-    with pytest.raises(ValueError, match="criterion must be one of"):
-        exact_sizes([1], 2, "none")
-
-
 def test_compiled_kernels_equal_their_twins():
     group = symmetry.Symmetries.of(2, inputs=True, output=True)
     orbits = []
@@ -208,10 +222,11 @@ def test_compiled_kernels_equal_their_twins():
         kernel(0, 256, *arguments, out[0])
         plain(kernel)(0, 256, *arguments, out[1])
         np.testing.assert_array_equal(*out)
-    steps = np.array([[0], [0], [1]])
-    out = np.zeros((2, 3, 4), dtype=np.int64)
-    arguments = (every[:4], steps[:, 0], steps, np.array([0, 1, 0]), sizes._gain_table(1, "gini"))
-    for number, kernel in enumerate((sizes._fill_sizes, plain(sizes._fill_sizes))):
-        kernel(0, 4, *arguments, 1e-10, out[number])
-    np.testing.assert_array_equal(*out)
-    assert out[0].tolist() == [[0, 1, 1, 0]] * 3
+    for bias in (Fraction(1, 2), Fraction(1, 3)):
+        cubes = subcubes.Subcubes.of(2, bias)
+        gains = subcubes.CriterionGains("entropy", cubes)
+        out = np.zeros((2, 3, 16), dtype=np.int64)
+        for number, kernel in enumerate((sizes._fill_sizes, plain(sizes._fill_sizes))):
+            kernel(0, 16, every[:16], cubes, gains.arrays, out[number])
+        np.testing.assert_array_equal(*out)
+        assert out[0, :, :4].tolist() == [[0, 2, 2, 1]] * 3

@@ -16,8 +16,9 @@ import mictree as mt
 from mictree._support.draws import below, stream
 from mictree.families import graph as family_graph
 from mictree.families.family import grid, up_to
+from mictree.families.formula_sweep import formula_names
 from mictree.families.graph import member_terms
-from mictree.families.sweep import formula_names, summarize
+from mictree.families.sweep import summarize
 from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 from mictree.optimal.dynamic.program import Program, fill, perfect_sizes, row_starts
@@ -208,11 +209,11 @@ def test_parquet_with_provenance(tmp_path):
 INTERRUPTED = """
 import sys, time
 import mictree as mt
-from mictree.families import sweep as sweeps
+from mictree.families import blocks
 from mictree.optimal.dynamic import program as graph
 
 graph.BATCH_UPDATES = 1
-sweeps.BLOCK = 50
+blocks.BLOCK = 50
 def slow(stage):
     print(stage.what, flush=True)
     time.sleep(0.02)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
+from math import prod
 
 from .splits import gain, is_tied
 from .table import Table
@@ -62,21 +63,36 @@ def threshold_functions(count: int, largest: int) -> set[Labels]:
     return found
 
 
+def product_table(labels: Labels, biases: tuple[Fraction, ...]) -> Table:
+    """A function of independent variables."""
+    weights = [
+        prod(bias if row >> place & 1 else 1 - bias for place, bias in enumerate(biases))
+        for row in range(len(labels))
+    ]
+    return Table(tuple(f"x{place}" for place in range(len(biases))), labels, tuple(weights))
+
+
 @cache
-def sizes(labels: Labels, criterion: str = "entropy") -> tuple[int, int, int]:
-    """Splits of the smallest tree without error, and of the smallest and largest greedy tree."""
+def sizes(
+    labels: Labels, criterion: str = "entropy", biases: tuple[Fraction, ...] | None = None
+) -> tuple[int, int, int]:
+    """Splits of the smallest tree without error, and of the smallest and largest greedy tree.
+
+    By default all biases are 1/2.
+    """
     if len(set(labels)) == 1:
         return 0, 0, 0
     count = len(labels).bit_length() - 1
-    names = tuple(f"x{variable}" for variable in range(count))
-    table = Table(names, labels, (Fraction(1, len(labels)),) * len(labels))
-    gains = [gain(table, (), name, criterion) for name in names]
+    biases = biases or (Fraction(1, 2),) * count
+    table = product_table(labels, biases)
+    gains = [gain(table, (), name, criterion) for name in table.names]
     perfect, greedy_best, greedy_worst = [], [], []
     for variable in range(count):
         low, high = (
             sizes(
                 tuple(label for row, label in enumerate(labels) if row >> variable & 1 == value),
                 criterion,
+                biases[:variable] + biases[variable + 1 :],
             )
             for value in (0, 1)
         )

@@ -104,10 +104,13 @@ def test_workers_of_every_kind(script, kind, method, tmp_path):
 def answers() -> list[np.ndarray]:
     """Results of every kernel that ``run`` calls."""
     rng = np.random.default_rng(0)
-    frame = mt.sweep(grid(4, 4), rules=[mt.TopDown(), mt.BestFirst(ties="random", seed=5)])
+    rules = [mt.TopDown(), mt.BestFirst(ties="random", seed=5)]
+    frame = mt.sweep(grid(4, 4), rules=rules)
+    functions = mt.sweep(mt.families.functions(3, bias=0.3), 7, rules)
     formula = mt.FormulaProblem("a & b | c & d & e | f & g & h & i", bias=0.3)
     table = mt.TableProblem(rng.integers(0, 2, 2**6), probabilities=rng.dirichlet(np.ones(2**6)))
     solved = [frame["mic"].to_numpy(), frame["largest_excess"].to_numpy()]
+    solved += [functions["mic"].to_numpy(), functions["greedy_size_worst"].to_numpy()]
     for exact in (False, True):
         solved += [mt.optimal_errors(problem, 20, exact) for problem in (formula, table)]
     return solved

@@ -48,6 +48,12 @@ def as_fraction(number: object) -> Fraction:
     raise ValueError(f"a probability must be a number; got {number!r}")
 
 
+def show_fraction(number: Fraction) -> str:
+    """A number so that it can be read back exactly: 0.3, or 1/3 where a float is another number."""
+    text = repr(float(number))
+    return text if Fraction(text) == number else str(number)
+
+
 class TooLarge(ValueError):
     """A request that would not fit into memory, refused before it starts."""
 

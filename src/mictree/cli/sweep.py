@@ -1,5 +1,6 @@
-"""The command sweep: MIC over a whole family of formulas."""
+"""The command sweep: MIC over a whole family of formulas or functions."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,10 +22,20 @@ from mictree.growers.rules import TIES
 if TYPE_CHECKING:
     import polars as pl
 
-    from mictree.families.family import Family
+    from mictree.families import Family, FunctionFamily
+
+FORMULAS, FUNCTIONS = ("grid", "up_to"), ("functions", "monotone", "threshold")
 
 
 def sweep(
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help=f"One of {', '.join(FORMULAS + FUNCTIONS)}; by default grid with --terms and "
+            "--literals, up_to with --variables.",
+            show_default=False,
+        ),
+    ] = None,
     terms: Annotated[
         int | None, typer.Option(help="Largest number of terms.", show_default=False)
     ] = None,
@@ -34,12 +45,17 @@ def sweep(
     variables: Annotated[
         int | None,
         typer.Option(
-            help="Largest number of variables; replaces --terms and --literals.", show_default=False
+            help="Number of variables; of up_to the largest, instead of --terms and --literals.",
+            show_default=False,
         ),
     ] = None,
     bias: Annotated[
         list[str],
-        typer.Option(help="P[literal is true] of some literals; repeatable.", metavar="NUMBER"),
+        typer.Option(
+            help="P[literal is true] of some literals, repeatable; of functions one for all "
+            "variables.",
+            metavar="NUMBER",
+        ),
     ] = ["0.5"],  # noqa: B006  # typer copies defaults
     max_size: LargestSize = 100,
     rule: Rules = ["topdown", "bestfirst"],  # noqa: B006
@@ -67,68 +83,103 @@ def sweep(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute the MIC of every read-once DNF within bounds.
+    """Compute the MIC of every member of a family, and how many splits it needs.
 
-    Give --terms and --literals, or --variables.
+    Families of read-once DNFs: grid takes --terms and --literals, up_to --variables. Families of
+    Boolean functions up to symmetry take --variables: functions up to 5, monotone up to 6,
+    threshold up to 5; with a --bias other than 0.5, functions and threshold up to 4.
 
     \b
     Examples:
       mictree sweep --terms 8 --literals 8 --out mic.parquet --plot mic.svg
       mictree sweep --terms 5 --literals 5 --bias 0.3 --bias 0.7 --ties last --ties lightest
       mictree sweep --variables 30 --rule topdown --max-size 50
+      mictree sweep --family functions --variables 4 --max-size 15
+      mictree sweep --family monotone --variables 5 --bias 0.3 --max-size 31 --plot mic.svg
     """
     from mictree.families.sweep import summarize
     from mictree.families.sweep import sweep as run
 
-    family = _family(terms, literals, variables, bias)
+    chosen = _family(family, terms, literals, variables, bias)
     rules = make_rules(rule, depth, criterion, ties, seed)
     check_drawing(plot, "--plot")
-    with working("formulas") as report:
-        frame = run(family, max_size, rules, out, int(memory * 2**30), report)
+    with working(chosen.name) as report:
+        frame = run(chosen, max_size, rules, out, int(memory * 2**30), report)
     summary = summarize(frame)
-    worst = _worst_formulas(frame)
+    worst = _worst_members(frame)
     if as_json:
         found = {"summary": summary.to_dicts(), "worst": worst.to_dicts()}
-        print_json({"family": family.name, "max_size": max_size, **found})
+        print_json({"family": chosen.name, "max_size": max_size, **found})
     else:
-        print_parts(f"{family.name}, max_size {max_size}", _columns(summary), _table(worst))
+        print_parts(f"{chosen.name}, max_size {max_size}", _columns(summary), _worst_table(worst))
     if out is not None:
         typer.echo(f"mictree: wrote {out}", err=True)
     if plot is not None:
-        _plot(plot, frame, f"{family.name}, MIC({max_size})")
+        _plot(plot, frame, f"{chosen.name}, MIC({max_size})")
 
 
 def _family(
-    terms: int | None, literals: int | None, variables: int | None, bias: list[str]
-) -> "Family":
+    name: str | None,
+    terms: int | None,
+    literals: int | None,
+    variables: int | None,
+    bias: list[str],
+) -> "Family | FunctionFamily":
     from mictree import families
 
+    if name not in (None, *FORMULAS, *FUNCTIONS):
+        known = ", ".join(FORMULAS + FUNCTIONS)
+        raise ValueError(f"--family must be one of {known}; got {name!r}")
     try:
-        biases = [float(text) for text in bias]
-    except ValueError:
+        biases = [Fraction(text) for text in bias]
+    except (ValueError, ZeroDivisionError):
         raise ValueError(f"--bias must be a number; got {', '.join(bias)}") from None
-    if variables is not None:
-        if terms is not None or literals is not None:
-            raise ValueError("give either --variables, or --terms and --literals; got both")
-        return families.up_to(variables, biases)
-    if terms is None or literals is None:
-        alone = "--literals" if terms is None else "--terms"
-        got = "neither" if terms is literals else f"{alone} alone"
-        raise ValueError(f"give --terms and --literals, or --variables; got {got}")
-    return families.grid(terms, literals, biases)
+    if name == "grid" or (name is None and variables is None):
+        if terms is None or literals is None:
+            alone = "--literals" if terms is None else "--terms"
+            got = "neither" if terms is literals else f"{alone} alone"
+            raise ValueError(f"give --terms and --literals, or --variables; got {got}")
+        if variables is not None:
+            raise ValueError("a grid has --terms and --literals; got --variables too")
+        return families.grid(terms, literals, biases)
+    if terms is not None or literals is not None:
+        raise ValueError("give either --variables, or --terms and --literals; got both")
+    if variables is None:
+        raise ValueError(f"--family {name} needs --variables")
+    if name in FUNCTIONS:
+        if len(biases) != 1:
+            raise ValueError(f"--family {name} has one --bias; got {', '.join(bias)}")
+        return getattr(families, name)(variables, biases[0])
+    return families.up_to(variables, biases)
 
 
-def _worst_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """The five formulas of largest MIC of each rule."""
-    columns = ["rule", "ties", "formula", "mic", "largest_excess", "largest_excess_size"]
+def _worst_members(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """The five members of largest MIC of each rule."""
+    text = "formula" if "formula" in frame.columns else "function"
+    columns = ["rule", "ties", "member", text, "mic", "largest_excess", "largest_excess_size"]
+    columns += ["perfect_size", "greedy_size_best", "greedy_size_worst"]
     ordered = frame.sort("mic", descending=True, maintain_order=True)
     return ordered.group_by("rule", "ties", maintain_order=True).head(5).select(columns)
 
 
-def _table(frame: "pl.DataFrame") -> Table:
-    table = Table(*(name.replace("_", " ") for name in frame.columns))
-    for row in frame.iter_rows():
-        table.add_row(*map(_cell, row))
+def _worst_table(worst: "pl.DataFrame") -> Table:
+    """Without some columns, as a terminal is narrow."""
+    text = worst.columns[3]
+    table = Table("rule", "member", text, "MIC", "largest excess", "perfect size", "greedy sizes")
+    named = ""
+    for row in worst.iter_rows(named=True):
+        rule = f"{row['rule']} {row['ties']}"
+        most = "2**53 or more" if row["greedy_size_worst"] is None else row["greedy_size_worst"]
+        table.add_row(
+            "" if rule == named else rule,
+            str(row["member"]),
+            row[text],
+            show_number(row["mic"]),
+            show_number(row["largest_excess"]),
+            str(row["perfect_size"]),
+            f"{row['greedy_size_best']} to {most}",
+        )
+        named = rule
     return table
 
 

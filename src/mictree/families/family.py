@@ -6,15 +6,16 @@ Members are numbered without gaps, so a family needs no object per formula: numb
 and member r the row of term numbers, descending, that r rows precede in lexicographic order.
 """
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
 
 import numpy as np
 
-from mictree._support.checks import as_fraction, check_count
+from mictree._support.checks import as_fraction, check_count, show_fraction
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.optimal.dynamic.lattice import DistinctTerms
 from mictree.problems.formula import FormulaProblem, TermValues
@@ -46,6 +47,16 @@ class Family:
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def members(self) -> range:
+        """The numbers of the members."""
+        return range(1, len(self) + 1)
+
+    @property
+    def key(self) -> str:
+        """A checksum of all that the family consists of; its name shows 12 digits of biases."""
+        return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
 
     @cached_property
     def before(self) -> np.typing.NDArray[np.int64]:
@@ -113,17 +124,20 @@ class Family:
         return rank
 
     def term_names(self) -> list[str]:
-        """How each term is written: ``3``, or ``2*0.3,1*0.7`` with several biases."""
-        if len(self.biases) == 1:
+        """How each term is written: ``3``, or ``2*0.3,1*0.7`` with biases other than 1/2.
+
+        ``FormulaProblem.from_sizes`` reads it.
+        """
+        if self.biases == (Fraction(1, 2),):
             return [str(len(term)) for term in self.term_values]
-        shown = [f"{float(bias):.12g}" for bias in self.biases]
+        shown = [show_fraction(bias) for bias in self.biases]
         return [
             ",".join(f"{term.count(value)}*{shown[value]}" for value in sorted(set(term)))
             for term in self.term_values
         ]
 
 
-def grid(max_terms: int, max_literals: int, biases: Sequence[float] = (0.5,)) -> Family:
+def grid(max_terms: int, max_literals: int, biases: Sequence[float | Fraction] = (0.5,)) -> Family:
     """Every read-once DNF within a number of terms and of literals in each term.
 
     Parameters
@@ -144,7 +158,7 @@ def grid(max_terms: int, max_literals: int, biases: Sequence[float] = (0.5,)) ->
     return Family(name, values, every_term, (0,) + (1,) * (len(every_term) - 1), terms)
 
 
-def up_to(variables: int, biases: Sequence[float] = (0.5,)) -> Family:
+def up_to(variables: int, biases: Sequence[float | Fraction] = (0.5,)) -> Family:
     """Every read-once DNF on at most the given number of variables.
 
     Examples
@@ -166,7 +180,7 @@ def _at_least_one(number: object, name: str) -> int:
     return count
 
 
-def _read_biases(biases: Sequence[float]) -> tuple[Fraction, ...]:
+def _read_biases(biases: Sequence[float | Fraction]) -> tuple[Fraction, ...]:
     if isinstance(biases, str) or not np.iterable(biases) or not len(biases):
         raise ValueError(f"biases must be a sequence of at least one number; got {biases!r}")
     values = [as_fraction(bias) for bias in biases]

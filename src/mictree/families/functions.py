@@ -4,8 +4,9 @@ Functions that differ only by a symmetry are one member, the function of least t
 may ignore some of the variables; they stay candidates for a test.
 """
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -32,6 +33,7 @@ class FunctionFamily:
     bias : P[x_i = 1] of every variable
     tables : the truth table of each member as an integer, ascending; bit r is the value in row r
     counts : how many functions each member stands for, itself included
+    negates_output : whether it also stands for negations of those functions
     """
 
     name: str
@@ -39,12 +41,31 @@ class FunctionFamily:
     bias: Fraction
     tables: np.typing.NDArray[np.uint64]
     counts: np.typing.NDArray[np.int64]
+    negates_output: bool
 
     def __len__(self) -> int:
         return len(self.tables)
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def members(self) -> range:
+        """The numbers of the members."""
+        return range(len(self))
+
+    @property
+    def key(self) -> str:
+        """A checksum of all that the family consists of."""
+        parts = f"{self.variables} {self.bias} {self.negates_output}".encode()
+        return hashlib.sha256(
+            parts + self.tables.tobytes() + self.counts.astype(np.int64).tobytes()
+        ).hexdigest()
+
+    def texts(self) -> list[str]:
+        """The truth table of each member as a hexadecimal number; its lowest bit is row 0."""
+        digits = max(1, 2**self.variables // 4)
+        return [f"0x{table:0{digits}x}" for table in self.tables.tolist()]
 
     def table(self, member: int) -> np.typing.NDArray[np.uint8]:
         """A member's truth table; bit i of the row number is the value of variable i."""
@@ -121,9 +142,7 @@ def threshold(variables: int, bias: float | Fraction = 0.5) -> FunctionFamily:
     every = functions(variables, bias)
     chosen = symmetry.are_threshold(every.tables, every.variables)
     name = every.name.replace("functions", "threshold")
-    return FunctionFamily(
-        name, every.variables, every.bias, every.tables[chosen], every.counts[chosen]
-    )
+    return replace(every, name=name, tables=every.tables[chosen], counts=every.counts[chosen])
 
 
 def _family(
@@ -141,4 +160,5 @@ def _family(
             f"{name} with bias {float(exact):g} has 1 to {limit} variables; got {count}"
         )
     shown = f"{name}(variables={count}, bias={float(exact):.12g})"
-    return FunctionFamily(shown, count, exact, *classes(count, exact == HALF))
+    tables, counts = classes(count, exact == HALF)
+    return FunctionFamily(shown, count, exact, tables, counts, name != "monotone")

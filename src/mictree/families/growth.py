@@ -60,8 +60,9 @@ def best_splits(
     graph = built.graph
     best = BestSplits(
         np.zeros(len(graph)),
-        np.full(len(graph), AMBIGUOUS, dtype=np.int64),
         np.zeros(len(graph.low), dtype=bool),
+        np.full((len(graph), 3), AMBIGUOUS, dtype=np.int32),
+        np.stack([np.zeros(len(graph)), minority(built.positive_rate)], axis=1),
     )
     leads = _leads(built) if criterion == "minority" else np.empty(0)
     refused = np.zeros(3)
@@ -119,7 +120,6 @@ class FamilyGrowth:
                 np.array(counts, dtype=np.int32),
             ),
             _edges(built, program),
-            minority(built.positive_rate),
             program.start,
             program.errors,
         )
@@ -159,16 +159,18 @@ def _best_splits(start, stop, level, edges, rates, largest, out):
                 below = edges.failed[kind] * largest[level - 1 - row, low]
                 below += edges.satisfied[kind] * largest[level - 1 - row, high]
                 drops[row, edge - begin] = gain + below
-        best, tied = drops[0].max() if end > begin else 0.0, 0
+        best, tied, only = drops[0].max() if end > begin else 0.0, 0, 0
         settled = settle_ties(drops)
         for edge in range(begin, end):
             out.tied[edge] = settled[edge - begin] >= 0
             if out.tied[edge]:
                 tied += 1
-                out.edge[state] = edge
-        largest[level, state] = out.gain[state] = best
-        if tied != 1 or best == 0.0:
-            out.edge[state] = AMBIGUOUS
+                only = edge
+        largest[level, state] = out.gain[state] = out.worth[state, 0] = best
+        out.split[state, 2] = AMBIGUOUS
+        if tied == 1 and best > 0.0:
+            out.split[state, 0], out.split[state, 1] = edges.low[only], edges.high[only]
+            out.split[state, 2] = edges.value[only]
 
 
 @jit

@@ -30,8 +30,11 @@ class BestSplits(NamedTuple):
     """The best split of every restriction by one criterion."""
 
     gain: np.typing.NDArray[np.float64]
-    edge: np.typing.NDArray[np.int64]  # AMBIGUOUS where splits of several kinds tie
     tied: np.typing.NDArray[np.bool_]  # for each edge: whether it is one of the best
+    # what growth looks up side by side: the restrictions below the split and the literal's value,
+    # AMBIGUOUS where splits of several kinds tie; and the gain beside the error of a lone leaf
+    split: np.typing.NDArray[np.int32]
+    worth: np.typing.NDArray[np.float64]
 
 
 class Edges(NamedTuple):
@@ -69,7 +72,6 @@ class FamilyArrays(NamedTuple):
     ranks: Ranks
     moves: Moves
     edges: Edges
-    minority: np.ndarray  # of each restriction: the error of a lone leaf
     start: np.ndarray  # where its optimal errors begin
     optimal: np.ndarray
 
@@ -98,13 +100,22 @@ def compare(begin, stop, first_member, max_size, rule, family, best, out):
             terms[0] = row[:length][::-1]
             _grow(member, rule, family, best, terms, errors)
         optimal = family.optimal[family.start[member] : family.start[member + 1]]
-        for size in range(max_size + 1):  # errors becomes excess errors
-            errors[size] = max(errors[size] - optimal[min(size, len(optimal) - 1)], 0.0)
-        largest = errors.max()
-        worst = 0
-        while errors[worst] < largest - ROUNDING:
-            worst += 1
-        out[number, 0], out[number, 1], out[number, 2] = errors[1:].mean(), largest, worst
+        note_excess(errors, optimal, out[number])
+
+
+@jit
+def note_excess(errors, optimal, out):
+    """Write MIC, the largest excess error and its size; turns errors into excess errors.
+
+    The last optimal error stands for all larger sizes.
+    """
+    for size in range(len(errors)):
+        errors[size] = max(errors[size] - optimal[min(size, len(optimal) - 1)], 0.0)
+    largest = errors.max()
+    worst = 0
+    while errors[worst] < largest - ROUNDING:
+        worst += 1
+    out[0], out[1], out[2] = errors[1:].mean(), largest, worst
 
 
 @jit
@@ -114,56 +125,68 @@ def _grow(member, rule, family, best, terms, out_errors):
     With ``terms`` tracked the first row holds the member's terms; without (no rows) the growth
     gives up, returning False, where kinds tie.
     """
-    edges, minority = family.edges, family.minority
+    # taken out of their tuples once: each access counts references
+    split, worth = best.split, best.worth
+    low, high = family.edges.low, family.edges.high
+    failed, satisfied = family.edges.failed, family.edges.satisfied
+    address, ties, refused = rule.priority, rule.ties, rule.refused
     tracked = len(terms) > 0
     capacity = 2 * len(out_errors) - 1
     frontier = new_frontier(capacity)
+    reaches = frontier.reach
     states = np.zeros(capacity, dtype=np.int64)
     draws = np.array([rule.seed], dtype=np.uint64)
-    _open(0, member, 1.0, 0, rule, best, states, frontier)
-    error = minority[member]
+    states[0] = member
+    open_leaf(frontier, 0, 1.0, _priority(address, 1.0, worth[member, 0], 0, refused))
+    error = worth[member, 1]
     out_errors[:] = error
     for step in range(1, len(out_errors)):
         if not any_open(frontier):
             out_errors[step:] = error
             break
-        leaf = choose_leaf(frontier, rule.ties, draws)
-        state, reach = states[leaf], frontier.reach[leaf]
-        edge, place, kind = best.edge[state], 0, 0
+        leaf = choose_leaf(frontier, ties, draws)
+        state, reach = states[leaf], reaches[leaf]
+        below, above, kind = np.int64(split[state, 0]), np.int64(split[state, 1]), split[state, 2]
+        place, alive = 0, True
         if tracked:
-            edge, place, kind = _choose_test(state, terms[leaf], rule.ties, family, best, draws)
-        elif edge == AMBIGUOUS:
+            edge, place, kind = _choose_test(state, terms[leaf], ties, family, best, draws)
+            alive = edge >= 0
+            below = above = state  # a variable without effect changes nothing
+            if alive:
+                below, above = np.int64(low[edge]), np.int64(high[edge])
+        elif kind == AMBIGUOUS:
             return False
         else:
-            pick(1, rule.ties, draws)  # all tied variables are of one kind
-            kind = np.int64(edges.value[edge])
+            pick(1, ties, draws)  # all tied variables are of one kind
         close_leaf(frontier, leaf)
-        low, high = 2 * step - 1, 2 * step
-        below = above = state  # a variable without effect changes nothing
-        if edge >= 0:
-            below, above = np.int64(edges.low[edge]), np.int64(edges.high[edge])
-            after = edges.failed[kind] * minority[below] + edges.satisfied[kind] * minority[above]
-            error += reach * (after - minority[state])
+        if alive:
+            after = failed[kind] * worth[below, 1] + satisfied[kind] * worth[above, 1]
+            error += reach * (after - worth[state, 1])
         out_errors[step] = error
         if tracked:
-            _split_terms(terms, leaf, low, place, kind, edge >= 0, family.moves)
+            _split_terms(terms, leaf, 2 * step - 1, place, kind, alive, family.moves)
         if below != 0:
-            _open(low, below, reach * edges.failed[kind], high + 1, rule, best, states, frontier)
+            states[2 * step - 1] = below
+            share = reach * failed[kind]
+            first = _priority(address, share, worth[below, 0], 2 * step + 1, refused)
+            open_leaf(frontier, 2 * step - 1, share, first)
         if above != 0:
-            _open(high, above, reach * edges.satisfied[kind], high, rule, best, states, frontier)
-        if rule.refused[0]:
+            states[2 * step] = above
+            share = reach * satisfied[kind]
+            second = _priority(address, share, worth[above, 0], 2 * step, refused)
+            open_leaf(frontier, 2 * step, share, second)
+        if refused[0]:
             break
     return True
 
 
 @jit
-def _open(leaf, state, reach, born, rule, best, states, frontier):
-    """Add an impure leaf."""
-    states[leaf] = state
-    priority = call_priority(rule.priority, reach, best.gain[state], born)
+def _priority(address, reach, gain, born, refused):
+    """Of a leaf; a value that is no number is noted."""
+    priority = call_priority(address, reach, gain, born)
     if np.isnan(priority):
-        rule.refused[0], rule.refused[1] = 1.0, priority
-    open_leaf(frontier, leaf, reach, priority)
+        refused[0], refused[1] = 1.0, priority
+    return priority
 
 
 @jit

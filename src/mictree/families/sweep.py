@@ -1,10 +1,8 @@
-"""MIC over a whole family of formulas: one row per formula and rule."""
+"""MIC over a whole family: one row per member and rule."""
 
-import hashlib
 import secrets
-import time
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,36 +11,39 @@ import numpy as np
 import polars as pl
 
 from mictree import __version__
-from mictree._support.checkpoints import KeptRows, Partial, resumable
+from mictree._support.checkpoints import resumable
 from mictree._support.checks import check_size
 from mictree._support.parquet import as_parquet
-from mictree._support.progress import Progress, Report, ignore
+from mictree._support.progress import Report, ignore
 from mictree._support.versions import code_version, library_versions
 from mictree.excess import MicResult, against
+from mictree.families.blocks import Blocks, key_of
 from mictree.families.family import Family
-from mictree.families.graph import build, member_terms
-from mictree.families.growth import FamilyGrowth, best_splits
-from mictree.families.growth_kernel import BestSplits
+from mictree.families.formula_sweep import SolvedFormulas
+from mictree.families.functions import FunctionFamily
+from mictree.families.table_sweep import SolvedTables, check_symmetric
 from mictree.growers.functions import built_in_name
 from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule, depth_of
 from mictree.impurity import name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
-from mictree.optimal.dynamic.program import Program, batches, fill_batch, perfect_sizes, row_starts
-from mictree.optimal.result import check_rows
 from mictree.problems.formula import FormulaProblem
+from mictree.problems.table import TableProblem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# members grown between two checkpoints, reports of progress or chances to be interrupted; fewer
-# when they grow to more than 100 splits
-BLOCK = 1 << 16
-SECONDS = 2.0  # between two checkpoints of optimal errors
+SIZE_NAMES = ("perfect_size", "greedy_size_best", "greedy_size_worst")
+# in the metadata of a sweep over functions
+OF_MEMBERS = (
+    "mic, largest_excess and largest_excess_size are those of the member itself, because rules for "
+    "ties look at the order of variables; " + ", ".join(SIZE_NAMES) + " are those of all functions "
+    "that it stands for"
+)
 DEFAULT_RULES = (TopDown(), BestFirst())
 
 
 def sweep(
-    family: Family,
+    family: Family | FunctionFamily,
     max_size: int = 100,
     rules: Sequence[Grower | str] = DEFAULT_RULES,
     out: str | Path | None = None,
@@ -65,15 +66,28 @@ def sweep(
 
     Returns
     -------
-    A polars frame with the columns formula, terms, literals, rule, criterion, ties, mic,
-    largest_excess, largest_excess_size and perfect_size.
+    A polars frame: ``member``, for ``family.problem(member)``; ``formula``, ``terms`` and
+    ``literals``, or ``function``, the truth table; ``count``, how many functions the member stands
+    for; ``rule``, ``criterion``, ``ties``; ``mic``, ``largest_excess``, ``largest_excess_size``;
+    ``perfect_size``, the size of the smallest tree without error; ``greedy_size_best`` and
+    ``greedy_size_worst``, that of a greedy tree grown until it makes no error, under the best and
+    the worst choice among tied splits, missing from 2**53 on.
+
+    Notes
+    -----
+    A member of ``functions``, ``monotone`` or ``threshold`` stands for several functions. The three
+    sizes are the same for all of them. The other numbers are those of the member itself, because
+    rules for ties look at the order of variables.
 
     Examples
     --------
     >>> import mictree as mt
     >>> frame = mt.sweep(mt.families.grid(max_terms=3, max_literals=3), max_size=20)
     >>> frame.columns[:4], frame.height
-    (['formula', 'terms', 'literals', 'rule'], 38)
+    (['member', 'formula', 'terms', 'literals'], 38)
+    >>> frame = mt.sweep(mt.families.functions(3), max_size=7, rules=["topdown"])
+    >>> frame["function", "count", "perfect_size", "greedy_size_worst"].row(13)
+    ('0x69', 2, 7, 7)
     """
     limit = check_size(max_size)
     if limit < 1:
@@ -85,14 +99,22 @@ def sweep(
         "max_size": limit,
         "rules": [repr(rule) for rule in growers],
     }
+    if isinstance(family, FunctionFamily):
+        provenance["symmetry"] = OF_MEMBERS
+        for rule in growers:
+            check_symmetric(family, rule.criterion)
+            if depth_of(rule) > 1:
+                raise ValueError(
+                    f"a sweep over functions grows by single splits; got {rule!r}: call it on each "
+                    "problem of the family instead"
+                )
     path = None if out is None else _check_out(out)
     state = {"seeds": [rule.with_seed().seed for rule in growers], "time": _now()}
     with resumable(path, [provenance, _details(family, growers)], state) as partial:
         seeds = partial.state["seeds"]
         seeded = [rule.with_seed(seed) for rule, seed in zip(growers, seeds, strict=True)]
-        solved = _Solved(family, limit, memory_limit, partial, progress or ignore)
-        compared = [solved.compare(number, rule) for number, rule in enumerate(seeded)]
-        frame = solved.frame(seeded, compared)
+        blocks = Blocks(family.members, limit, partial, progress or ignore)
+        frame = _compare(family, seeded, blocks, memory_limit)
         if path is not None:
             metadata = {f"mictree.{k}": str(v) for k, v in (provenance | partial.state).items()}
             partial.finish(path, as_parquet(frame, metadata))
@@ -100,11 +122,11 @@ def sweep(
 
 
 def summarize(frame: pl.DataFrame) -> pl.DataFrame:
-    """One row per rule, criterion and ties: how its MIC is spread over the formulas."""
+    """One row per rule, criterion and ties: how its MIC is spread over the members."""
     mic = pl.col("mic")
     quantiles = {"median": 0.5, "q90": 0.9, "q99": 0.99}
     return frame.group_by("rule", "criterion", "ties", maintain_order=True).agg(
-        pl.len().alias("formulas"),
+        pl.len().alias("members"),
         mic.mean().alias("mean"),
         mic.max().alias("max"),
         *(mic.quantile(level, "nearest").alias(name) for name, level in quantiles.items()),
@@ -116,17 +138,18 @@ def summarize(frame: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, repr=False)
 class WorstCase:
-    """A formula on which a rule is far from optimal."""
+    """A member on which a rule is far from optimal."""
 
-    problem: FormulaProblem
+    member: int
+    name: str  # the formula or the function, as in the frame
+    problem: FormulaProblem | TableProblem
     result: MicResult
     growth: Growth
     optimal: OptimalTrees
 
     def __repr__(self) -> str:
-        terms = "+".join(str(len(term)) for term in self.problem.formula.terms)
         mic = f"MIC({self.result.max_size}) = {self.result.mic:.6g}"
-        return f"<WorstCase {terms}: {mic} by {self.result.rule}>"
+        return f"<WorstCase {self.name}: {mic} by {self.result.rule}>"
 
     def draw(self, size: int | None = None) -> "Figure":
         """Draw the grown and the optimal tree side by side, by default where they differ most."""
@@ -139,18 +162,19 @@ class WorstCase:
             f"optimal: error {self.result.optimal_errors[shown]:.4g}",
         ]
         trees = [self.growth.tree(shown), self.optimal.tree(shown)]
-        heading = f"{self.problem.formula}: size {shown}, MIC {self.result.mic:.4g}"
+        target = getattr(self.problem, "formula", f"member {self.member}, {self.name}")
+        heading = f"{target}: size {shown}, MIC {self.result.mic:.4g}"
         return draw_pair(trees, titles, heading, self.problem)
 
 
 def worst(
-    family: Family,
+    family: Family | FunctionFamily,
     rule: Grower | str,
     max_size: int = 100,
     count: int = 5,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
 ) -> list[WorstCase]:
-    """The formulas of a family on which a rule has the largest MIC, worst first.
+    """The members of a family on which a rule has the largest MIC, worst first.
 
     Examples
     --------
@@ -162,115 +186,68 @@ def worst(
     (grower,) = _read_rules([rule])
     rule = grower.with_seed()  # the sweep, the growth and the result are about the same trees
     frame = sweep(family, max_size, [rule], memory_limit=memory_limit)
-    members = frame["mic"].arg_sort(descending=True)[: check_size(count, "count")] + 1
+    order = frame["mic"].arg_sort(descending=True)[: check_size(count, "count")]
     cases = []
-    for member in members:
-        problem = family.problem(int(member))
+    for place in order:
+        member, name = frame.row(place)[:2]
+        problem = family.problem(member)
         solved = optimal_trees(problem, max_size, memory_limit=memory_limit)
         growth = rule.grow(problem, max_size)
-        cases.append(WorstCase(problem, against(rule, problem, solved.errors), growth, solved))
+        result = against(rule, problem, solved.errors)
+        cases.append(WorstCase(member, name, problem, result, growth, solved))
     return cases
 
 
 sweep.worst = worst  # type: ignore[attr-defined]  # users type mt.sweep.worst(family, rule)
 
 
-class _Solved:
-    """A family with the optimal errors of all its members."""
+def _compare(
+    family: Family | FunctionFamily, rules: Sequence[Grower], blocks: Blocks, memory_limit: int
+) -> pl.DataFrame:
+    """All rules' results under each other, each beside the members they are about.
 
-    def __init__(
-        self,
-        family: Family,
-        max_size: int,
-        memory_limit: int,
-        partial: Partial,
-        progress: Report,
-    ) -> None:
-        self.family, self.max_size = family, max_size
-        self.partial, self.progress = partial, progress
-        self.built = build(family, memory_limit)
-        graph = self.built.graph
-        self.perfect = perfect_sizes(graph)
-        check_rows(np.zeros(len(graph), dtype=np.int32), self.perfect, max_size, memory_limit)
-        start = row_starts(np.minimum(self.perfect, max_size) + 1)
-        errors = np.full(start[-1], np.inf)
-        rate = self.built.positive_rate
-        errors[start[:-1]] = np.minimum(rate, 1 - rate)
-        literals = int(graph.literals.max())
-        self.program = Program.of_floats(family.biases, literals, start, errors)
-        rows = KeptRows(partial, graph.order, start, errors)
-        kept = time.monotonic()
-        for batch in batches(graph, start, rows.done):
-            fill_batch(graph, self.program, batch)
-            if batch.stop == len(graph) or time.monotonic() - kept >= SECONDS:
-                rows.keep(batch.stop)
-                kept = time.monotonic()
-            layer = int(graph.literals[graph.order[batch.stop - 1]])
-            solved = f"{batch.stop:,}/{len(graph):,} formulas, layer {layer}"
-            progress(Progress("optimal errors", batch.share, solved))
-        self.growth = FamilyGrowth(family, self.built, self.program, max_size)
-        self._best: dict[tuple[str | int, int], BestSplits] = {}
-
-    def compare(self, number: int, rule: Grower) -> np.ndarray:
-        """MIC, largest excess error and its size of one rule on all members."""
-        depth = depth_of(rule)
-        key = (rule.criterion if isinstance(rule.criterion, str) else id(rule.criterion), depth)
-        if key not in self._best:
-            self._best[key] = best_splits(self.built, self.program, rule.criterion, depth)
-        best = self._best[key]
-        total = len(self.family)
-        found = []
-        block = max(1, BLOCK * 100 // max(100, self.max_size))
-        for begin in range(1, total + 1, block):
-            members = range(begin, min(begin + block, total + 1))
-            name = f"rule-{number}-{members.start}-{members.stop}"
-            found.append(
-                self.partial.block(name, lambda some=members: self.growth.compare(rule, best, some))
-            )
-            done = members.stop - 1
-            grown = f"{done:,}/{total:,} formulas"
-            self.progress(Progress(f"{rule.label}, ties {rule.ties}", done / total, grown))
-        return np.concatenate(found).reshape(total, 3)
-
-    def frame(self, rules: Sequence[Grower], compared: Sequence[np.ndarray]) -> pl.DataFrame:
-        """All rules' results under each other, each beside the formulas they are about.
-
-        Every column is made whole: most operations of polars, also joining frames, need its
-        threads, which a forked process lacks.
-        """
-        total = len(self.family)
-        table = np.concatenate(compared)
-        formula = np.tile(np.arange(total), len(rules))
-        rule = np.repeat(np.arange(len(rules)), total)
-        return pl.DataFrame(
-            {
-                "formula": formula_names(self.family, self.built.terms).gather(formula),
-                "terms": self.built.terms[1:][formula],
-                "literals": self.built.graph.literals[1:][formula],
-                "rule": pl.Series([each.label for each in rules]).gather(rule),
-                "criterion": pl.Series([name_of(each.criterion) for each in rules]).gather(rule),
-                "ties": pl.Series([each.ties for each in rules]).gather(rule),
-                "mic": table[:, 0],
-                "largest_excess": table[:, 1],
-                "largest_excess_size": table[:, 2].astype(np.int32),
-                "perfect_size": self.perfect[1:][formula],
-            }
-        )
+    Every column is made whole: most operations of polars, also joining frames, need its threads,
+    which a forked process lacks.
+    """
+    solved = (
+        SolvedFormulas(family, blocks, memory_limit)
+        if isinstance(family, Family)
+        else SolvedTables(family, blocks, memory_limit)
+    )
+    sizes: dict[tuple[str | int, int], np.ndarray] = {}
+    for number, each in enumerate(rules):
+        key = key_of(each)
+        sizes[key] = solved.sizes(number, each) if key not in sizes else sizes[key]
+    table = np.concatenate([solved.compare(number, each) for number, each in enumerate(rules)])
+    member = np.tile(np.arange(len(family)), len(rules))
+    rule = np.repeat(np.arange(len(rules)), len(family))
+    about = {
+        name: column.gather(member) if isinstance(column, pl.Series) else column[member]
+        for name, column in solved.columns().items()
+    }
+    texts = {
+        "rule": [each.label for each in rules],
+        "criterion": [name_of(each.criterion) for each in rules],
+        "ties": [each.ties for each in rules],
+    }
+    sized = np.concatenate([sizes[key_of(each)] for each in rules])
+    return pl.DataFrame(
+        {
+            **about,
+            **{name: pl.Series(each).gather(rule) for name, each in texts.items()},
+            "mic": table[:, 0],
+            "largest_excess": table[:, 1],
+            "largest_excess_size": table[:, 2].astype(np.int32),
+            **{name: _integers(sized[:, place]) for place, name in enumerate(SIZE_NAMES)},
+        }
+    )
 
 
-def formula_names(family: Family, terms: np.ndarray) -> pl.Series:
-    """All members as texts such as ``3+3+5``, or ``2*0.3,1*0.7 + 1*0.3`` with several biases."""
-    names = family.term_names()
-    separator = "+" if len(family.biases) == 1 else " + "
-    first = np.cumsum(terms, dtype=np.int64)[:-1]  # of each member but the constant
-    smallest = member_terms(family, terms)[first]
-    # the last earlier member with one term less has all its terms but the smallest: decision 0013
-    latest = [""] * (int(terms.max()) + 1)  # by number of terms
-    texts = []
-    for count, term in zip(terms[1:].tolist(), smallest.tolist(), strict=True):
-        latest[count] = names[term] if count == 1 else names[term] + separator + latest[count - 1]
-        texts.append(latest[count])
-    return pl.Series(texts)
+def _integers(values: np.ndarray) -> pl.Series:
+    """Numbers, missing where they are negative."""
+    if values.min(initial=0) >= 0:
+        return pl.Series(values)
+    return pl.Series([None if value < 0 else value for value in values.tolist()], dtype=pl.Int64)
 
 
 def _read_rules(rules: Sequence[Grower | str]) -> list[Grower]:
@@ -297,13 +274,12 @@ def _check_out(out: str | Path) -> Path:
     return path
 
 
-def _details(family: Family, rules: Sequence[Grower]) -> dict[str, Any]:
+def _details(family: Family | FunctionFamily, rules: Sequence[Grower]) -> dict[str, Any]:
     """What a sweep's numbers depend on and its provenance does not tell."""
     return {
         "code": code_version(),
         "libraries": library_versions(),
-        # a family's name shows 12 digits of its biases
-        "family": hashlib.sha256(repr(astuple(family)).encode()).hexdigest(),
+        "family": family.key,
         # a sweep by a user's rule is never continued: what it computes may have changed
         "rules": [built_in_name(rule) or secrets.token_hex() for rule in rules],
     }

@@ -90,10 +90,10 @@ class _Leaves:
 
 def _enlarged(frontier: Frontier) -> Frontier:
     """The same with room for at least twice as many leaves."""
-    size = len(frontier.reach)
-    larger = new_frontier(2 * size)
-    for leaf in np.flatnonzero(frontier.tournament[size:] > CLOSED).tolist():
-        open_leaf(larger, leaf, frontier.reach[leaf], frontier.tournament[size + leaf])
+    larger = new_frontier(2 * len(frontier.reach))
+    priorities = frontier.tournament[frontier.first :]
+    for leaf in np.flatnonzero(priorities > CLOSED).tolist():
+        open_leaf(larger, leaf, frontier.reach[leaf], priorities[leaf])
     return larger
 
 

@@ -1,8 +1,10 @@
 """Which leaf is split next, and by which of its best splits: written once, for every loop.
 
-A tournament holds the priorities of open leaves: node n of a binary tree in an array has the larger
-of those at nodes 2n and 2n + 1, and leaf number l stands at node ``size + l``. So a leaf's priority
-is changed, and the leaf of largest priority is found, in steps of the logarithm of the leaves.
+A tournament holds the priorities of open leaves: node n of a tree in an array has the largest of
+those at its 16 children, from node 16n + 1 on, and leaf number l stands at node ``first + l``. So a
+leaf's priority is changed, and the leaf of largest priority is found, in steps of the logarithm of
+the leaves. With 16 children instead of 2 there are few levels, whose outcome a processor cannot
+guess, and searching one level needs no branches.
 """
 
 from typing import NamedTuple
@@ -17,6 +19,7 @@ LAST, FIRST, RANDOM, HEAVIEST, LIGHTEST = range(5)
 assert TIES == ("last", "first", "random", "heaviest", "lightest")
 
 CLOSED = -np.inf  # of a leaf that is split, pure or without splits
+WIDTH, SHIFT = 16, 4  # 2**SHIFT children of a node of the tournament
 LARGEST = 1e308  # larger priorities, also infinite ones, count as this one
 
 
@@ -24,47 +27,67 @@ class Frontier(NamedTuple):
     """The open leaves by number, in order of creation."""
 
     tournament: np.ndarray
+    first: int  # the node of leaf 0
     reach: np.ndarray
 
 
 @jit
 def new_frontier(capacity):
     """Without an open leaf, and with room for so many."""
-    size = 1
-    while size < capacity:
-        size *= 2
-    return Frontier(np.full(2 * size, CLOSED), np.zeros(size))
+    first, level = 0, 1
+    while level < capacity:
+        first += level
+        level *= WIDTH
+    # nodes above absent leaves stay closed, so the last level may end early, after whole groups
+    leaves = -(-capacity // WIDTH) * WIDTH
+    return Frontier(np.full(first + leaves, CLOSED), first, np.zeros(leaves))
 
 
 @jit
 def any_open(frontier):
     """Whether a leaf can be split."""
-    return frontier.tournament[1] > CLOSED
+    return frontier.tournament[0] > CLOSED
 
 
 @jit
 def open_leaf(frontier, leaf, reach, priority):
     """Add a leaf."""
     frontier.reach[leaf] = reach
-    _set_priority(frontier.tournament, leaf, min(max(priority, -LARGEST), LARGEST))
+    tournament, node = frontier.tournament, frontier.first + leaf
+    priority = min(max(priority, -LARGEST), LARGEST)
+    tournament[node] = priority
+    while node > 0:
+        node = (node - 1) >> SHIFT
+        if tournament[node] >= priority:
+            return
+        tournament[node] = priority
 
 
 @jit
 def close_leaf(frontier, leaf):
     """Take a leaf out."""
-    _set_priority(frontier.tournament, leaf, CLOSED)
+    tournament, node = frontier.tournament, frontier.first + leaf
+    tournament[node] = CLOSED
+    while node > 0:
+        node = (node - 1) >> SHIFT
+        largest = _largest_child(tournament, node)
+        if tournament[node] == largest:
+            return
+        tournament[node] = largest
 
 
 @inner_jit
-def _set_priority(tournament, leaf, priority):
-    node = len(tournament) // 2 + leaf
-    tournament[node] = priority
-    while node > 1:
-        larger = max(tournament[node], tournament[node ^ 1])
-        node //= 2
-        if tournament[node] == larger:
-            return
-        tournament[node] = larger
+def _largest_child(tournament, node):
+    """In four chains of comparisons that need not wait for one another."""
+    begin = WIDTH * node + 1
+    one, two = tournament[begin], tournament[begin + 1]
+    three, four = tournament[begin + 2], tournament[begin + 3]
+    for child in range(begin + 4, begin + WIDTH, 4):
+        one = tournament[child] if tournament[child] > one else one
+        two = tournament[child + 1] if tournament[child + 1] > two else two
+        three = tournament[child + 2] if tournament[child + 2] > three else three
+        four = tournament[child + 3] if tournament[child + 3] > four else four
+    return max(one, two, three, four)
 
 
 @jit
@@ -122,16 +145,20 @@ def settle_ties(drops):
 @jit
 def choose_leaf(frontier, ties, draws):
     """The open leaf to split next."""
-    tournament = frontier.tournament
-    size = len(tournament) // 2
-    least = least_tied(tournament[1])
+    tournament, first = frontier.tournament, frontier.first
+    least = least_tied(tournament[0])
     if ties in (LAST, FIRST):
-        node = 1
-        while node < size:
-            near = 2 * node + (ties == LAST)
-            node = near if tournament[near] >= least else near ^ 1
-        return node - size
-    tied = _tied_leaves(tournament, least)
+        node = 0
+        while node < first:
+            begin = WIDTH * node + 1
+            if ties == LAST:
+                for place in range(WIDTH):
+                    node = begin + place if tournament[begin + place] >= least else node
+            else:
+                for place in range(WIDTH - 1, -1, -1):
+                    node = begin + place if tournament[begin + place] >= least else node
+        return node - first
+    tied = _tied_leaves(tournament, first, least)
     if ties == RANDOM:
         return tied[pick(len(tied), ties, draws)]
     weights = np.empty(len(tied))
@@ -142,19 +169,17 @@ def choose_leaf(frontier, ties, draws):
 
 
 @inner_jit
-def _tied_leaves(tournament, least):
+def _tied_leaves(tournament, first, least):
     """The leaves of at least this priority, in order of creation."""
-    size = len(tournament) // 2
     found = [0]
     found.pop()
-    waiting = [1]
+    waiting = [0]
     while len(waiting):
         node = waiting.pop()
-        if tournament[node] < least:
+        if node >= first:
+            found.append(node - first)
             continue
-        if node >= size:
-            found.append(node - size)
-        else:
-            waiting.append(2 * node + 1)
-            waiting.append(2 * node)
+        for child in range(WIDTH * node + WIDTH, WIDTH * node, -1):
+            if tournament[child] >= least:
+                waiting.append(child)
     return found

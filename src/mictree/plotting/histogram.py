@@ -1,4 +1,4 @@
-"""The distribution of the MIC of several rules over a family of formulas."""
+"""The distribution of the MIC of several rules over a family."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def draw_histogram(ax: Axes | None, values: Mapping[str, np.ndarray], title: str
     Parameters
     ----------
     ax : where to draw; None makes a new figure
-    values : for each rule, as text, the MIC of every formula
-    title : a description of the formulas
+    values : for each rule, as text, the MIC of every member
+    title : a description of the family
     """
     if ax is None:
         from matplotlib import pyplot
@@ -38,7 +38,7 @@ def draw_histogram(ax: Axes | None, values: Mapping[str, np.ndarray], title: str
     ax.set_yscale("log")
     ax.set_ylim(bottom=0.7)
     ax.set_xlabel("MIC")
-    ax.set_ylabel("formulas")
+    ax.set_ylabel("members")
     ax.set_title(title, fontsize="medium", parse_math=False)
     ax.margins(x=0)
     ax.spines[["top", "right"]].set_visible(False)

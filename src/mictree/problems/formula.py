@@ -117,6 +117,28 @@ class FormulaProblem(Problem):
         self._known_failure: dict[TermValues, float] = {}
         self._known_lead: dict[tuple[TermValues, ...], float] = {}
 
+    @classmethod
+    def from_sizes(cls, text: str) -> "FormulaProblem":
+        """A formula as the frame of a sweep writes it.
+
+        Parameters
+        ----------
+        text : the size of each term, such as ``3+3+5``, where every bias is 1/2; or how many of its
+            literals have which bias, such as ``2*0.3,1*0.7 + 1*1/3``
+
+        Examples
+        --------
+        >>> FormulaProblem.from_sizes("1+2")
+        FormulaProblem('x1_1 | x2_1 & x2_2', bias=0.5)
+        >>> FormulaProblem.from_sizes("1*0.3,1*0.7 + 1*0.7").biases["x1_2"]
+        Fraction(7, 10)
+        """
+        if not isinstance(text, str):
+            raise ValueError(f"sizes must be a text such as 3+3+5; got {text!r}")
+        terms = [_read_term(part, text) for part in text.split("+")]
+        formula = ReadOnceDNF.of_sizes([len(term) for term in terms])
+        return cls(formula, [bias for term in terms for bias in term])
+
     def __repr__(self) -> str:
         distinct = sorted(set(self.biases.values()))
         if len(distinct) == 1 and len(self.biases) == len(self.formula.variables):
@@ -274,6 +296,25 @@ class FormulaProblem(Problem):
                     Fraction(at_least_one(self.term_probability(t, True) for t in present)),
                 )
         return Leaf(one * math.prod(state.path), rate, satisfied or not present, state)
+
+
+def _read_term(part: str, text: str) -> list[Fraction]:
+    """The biases of a term from its text: ``3``, or ``2*0.3,1*0.7``."""
+    biases = []
+    for piece in part.split(","):
+        count, star, bias = piece.partition("*")
+        try:
+            # Fraction alone would also take exponents, signs and a size such as 3.0
+            plain = count.strip().isdecimal() and len(count.strip()) <= 6
+            if not plain or (not star and "," in part):
+                raise ValueError
+            biases += [Fraction(bias.strip()) if star else Fraction(1, 2)] * int(count)
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(
+                f"terms must be sizes such as 3, or such as 2*0.3,1*0.7, joined by +; "
+                f"got {part.strip()!r} in {text!r}"
+            ) from None
+    return biases
 
 
 def without(term: TermValues, value: int) -> TermValues:
