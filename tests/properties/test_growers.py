@@ -35,7 +35,7 @@ def grown(growth: mt.Growth) -> list:
 @given(case=CASES)
 def test_trees_are_those_of_the_slow_loops(rule, criterion, case):
     for ties in DECIDED:
-        expected = reference.grow(case.table, rule, MAX_SIZE, criterion, ties)
+        expected = reference.grow(case.table, reference.PRIORITIES[rule], MAX_SIZE, criterion, ties)
         growth = RULES[rule](criterion, ties).grow(case.problem, MAX_SIZE)
         assert grown(growth) == expected, ties
 

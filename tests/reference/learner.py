@@ -40,15 +40,15 @@ def gain(low, high, criterion):
         return Decimal(0) if abs(drop) < ZERO else drop
 
 
-def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2, least=1,
+def grow(rows, labels, weights, tests, priority, criterion, ties, max_size, split=2, least=1,
          depth=math.inf, min_gain=0):  # fmt: skip
     """One tree per size from 0 to max_size; labels are 0, 1, ..., the first class wins ties.
 
-    Weights are integers or Fractions.
+    Weights are integers or Fractions; `priority` is a function as in `loops.py`.
     """
     classes = range(max(labels) + 1)
     mass = lambda leaf: tuple(sum(weights[r] for r in leaf if labels[r] == c) for c in classes)  # noqa: E731
-    tie = lambda value, best: value >= best - TOLERANCE * best  # noqa: E731
+    tie = lambda value, best: value >= best - TOLERANCE * abs(best)  # noqa: E731
     leaves, trees, made = [(tuple(range(len(rows))), 0, 0)], [], []  # rows, depth, born
     while True:
         trees.append(assemble(made, [mass(rows_) for rows_, _, _ in leaves]))
@@ -67,7 +67,8 @@ def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2,
                 best = max(gains)[0]
                 tied = [literal for drop, literal in gains if tie(drop, best)]
                 share = as_decimal(Fraction(sum(mass(inside))) / sum(weights))
-                urgency = {"topdown": share * best, "bestfirst": best, "id3": Decimal(born)}[rule]
+                with localcontext(EIGHTY_DIGITS):
+                    urgency = priority(share, best, born)
                 offers.append((urgency, share, number, tied[0 if ties == "first" else -1]))
         if not offers or len(trees) > max_size:
             return trees + trees[-1:] * (max_size + 1 - len(trees))
