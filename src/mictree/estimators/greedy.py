@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
-from mictree.estimators.base import TreeClassifier, read_labels, read_weights
+from mictree.estimators.base import TreeClassifier, read_labels
 from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth
 from mictree.impurity import Criterion, check_criterion
@@ -112,7 +112,6 @@ class GreedyTreeClassifier(TreeClassifier):
         data = self._read(X, reset=True)
         self.classes_: np.ndarray
         self.classes_, coded = read_labels(y, data.rows)
-        sample_weight = read_weights(sample_weight, data.rows)
         seed = None
         if ties == "random":
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
