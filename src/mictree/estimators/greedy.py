@@ -189,7 +189,7 @@ class TopDownClassifier(GreedyTreeClassifier):
     the name of its BestFirstTreeBuilder.
     """
 
-    rule = "topdown"
+    rule: ClassVar[str | type[Grower]] = "topdown"
 
 
 class BestFirstClassifier(GreedyTreeClassifier):
@@ -198,13 +198,13 @@ class BestFirstClassifier(GreedyTreeClassifier):
     This is WEKA's BFTree, not scikit-learn's ``max_leaf_nodes``, which is TopDown.
     """
 
-    rule = "bestfirst"
+    rule: ClassVar[str | type[Grower]] = "bestfirst"
 
 
 class ID3Classifier(GreedyTreeClassifier):
     """Splits depth first, the low branch before the high one."""
 
-    rule = "id3"
+    rule: ClassVar[str | type[Grower]] = "id3"
 
 
 CLASSIFIERS: dict[str, type[GreedyTreeClassifier]] = {  # by the names of their rules
