@@ -135,7 +135,7 @@ def _grow(member, rule, family, best, terms, out_errors):
         elif edge == AMBIGUOUS:
             return False
         else:
-            pick(1, rule.ties, draws)  # all tied variables are of one kind
+            pick(np.int64(1), rule.ties, draws)  # all tied variables are of one kind
             kind = np.int64(edges.value[edge])
         close_leaf(frontier, leaf)
         low, high = 2 * step - 1, 2 * step
@@ -188,7 +188,7 @@ def _choose_test(state, terms, ties, family, best, draws):
     for term in terms:
         room += moves.first[abs(term) + 1] - moves.first[abs(term)]
     tied = np.empty((room, 4), dtype=np.int64)
-    found, count = 0, 0
+    found, count = 0, np.int64(0)
     for place in range(len(terms)):
         term = abs(terms[place])
         for move in range(moves.first[term], moves.first[term + 1]):
