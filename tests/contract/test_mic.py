@@ -37,7 +37,10 @@ def test_what_it_returns(problem):
 )
 def test_the_mean_of_greedy_minus_least_errors(case, name):
     rule = {"topdown": mt.TopDown, "bestfirst": mt.BestFirst, "id3": mt.ID3}[name]()
-    greedy = [reference.tree_error(case.table, t) for t in reference.grow(case.table, name, 4)]
+    greedy = [
+        reference.tree_error(case.table, t)
+        for t in reference.grow(case.table, reference.PRIORITIES[name], 4)
+    ]
     optimal = reference.least_errors(case.table, 4)
     expected = [one - other for one, other in zip(greedy, optimal, strict=True)]
     result = mt.mic(rule, case.problem, 4, exact=True)

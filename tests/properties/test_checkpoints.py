@@ -246,6 +246,7 @@ def small_disk(tmp_path):
     pytest.skip("needs the right to mount")
 
 
+@pytest.mark.slow
 def test_a_full_disk_on_the_command_line(small_disk):
     path = small_disk / "mic.parquet"
     command = [sys.executable, "-m", "mictree", "sweep", "--terms", "7", "--literals", "7"]
@@ -285,6 +286,7 @@ class TestTwoWriters:
         assert len(refused) > 5
         assert pl.read_parquet(path).equals(whole)
 
+    @pytest.mark.slow
     def test_two_processes(self, tmp_path):
         path = tmp_path / "mic.parquet"
         command = [

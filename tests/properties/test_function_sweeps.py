@@ -35,7 +35,7 @@ def excess_by_enumeration(family, member, rule, max_size, criterion="entropy", t
     table = boolean.product_table(labels, (family.bias,) * family.variables)
     most = 2**family.variables - 1
     optimal = reference.least_errors(table, min(most, max_size))
-    grown = reference.grow(table, rule, max_size, criterion, ties)
+    grown = reference.grow(table, reference.PRIORITIES[rule], max_size, criterion, ties)
     excess = [
         reference.tree_error(table, tree) - optimal[min(size, len(optimal) - 1)]
         for size, tree in enumerate(grown)

@@ -36,7 +36,9 @@ def grown(growth: mt.Growth) -> list:
 @given(case=CASES)
 def test_trees_are_those_of_the_slow_loops(rule, criterion, case):
     for ties in DECIDED:
-        expected = reference.grow(case.table, rule, MAX_SIZE, criterion, ties)
+        expected = reference.grow(
+            case.table, reference.PRIORITIES[rule], MAX_SIZE, criterion, ties, reference.ahead(rule)
+        )
         growth = RULES[rule](criterion=criterion, ties=ties).grow(case.problem, MAX_SIZE)
         assert grown(growth) == expected, ties
 

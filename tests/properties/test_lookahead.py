@@ -19,6 +19,7 @@ from tests.properties.test_sample_growth import (
     data_sets,
     reference_trees,
 )
+from tests.reference import PRIORITIES
 from tests.reference.lookahead import lookahead_splits
 from tests.strategies import formula_cases, nested, table_cases
 
@@ -117,8 +118,8 @@ def test_limits_are_the_plain_learners(case, criterion, ties, split, least, dept
     problem = SampleProblem(as_table(rows), labels, weights, limits=limits)
     growth = mt.Lookahead(2, criterion, ties).grow(problem, SIZE)
     expected = reference_trees(
-        rows, labels, weights, "lookahead", criterion, ties, SIZE,
-        split=split, least=least, depth=depth, min_gain=min_gain,
+        rows, labels, weights, PRIORITIES["lookahead"], criterion, ties, SIZE,
+        split=split, least=least, depth=depth, min_gain=min_gain, ahead=2,
     )  # fmt: skip
     assert [nested(growth.tree(size)) for size in range(SIZE + 1)] == expected
 

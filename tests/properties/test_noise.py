@@ -65,7 +65,9 @@ def test_leaves_and_splits(case, data):
 @settings(max_examples=15)
 @given(case=noisy_cases(), criterion=st.sampled_from(CRITERIA), ties=st.sampled_from(DECIDED))
 def test_trees_are_those_of_the_slow_loops(rule, criterion, ties, case):
-    expected = reference.grow(case.table, rule, MAX_SIZE, criterion, ties)
+    expected = reference.grow(
+        case.table, reference.PRIORITIES[rule], MAX_SIZE, criterion, ties, reference.ahead(rule)
+    )
     growth = RULES[rule](criterion=criterion, ties=ties).grow(case.problem, MAX_SIZE)
     for size, tree in enumerate(expected):
         assert nested(growth.tree(size)) == tree
@@ -112,7 +114,7 @@ def test_rows_end_at_the_smallest_tree_with_the_bayes_error(case):
 def test_mic(case, rule):
     result = mt.mic(RULES[rule](), case.problem, 6, exact=True)
     least = reference.least_errors(case.table, 3)
-    grown = reference.grow(case.table, rule, 6)
+    grown = reference.grow(case.table, reference.PRIORITIES[rule], 6)
     assert result.optimal_errors[:4].tolist() == least
     assert result.greedy_errors.tolist() == [reference.tree_error(case.table, t) for t in grown]
     assert result.mic == sum(result.excess_errors[1:], Fraction(0)) / 6

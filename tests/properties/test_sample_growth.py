@@ -13,7 +13,7 @@ from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 from mictree.problems import Problem
 from mictree.problems.sample import Limits, SampleProblem
-from tests.reference import learner
+from tests.reference import PRIORITIES, ahead, learner
 from tests.reference.literals import literals
 from tests.strategies import nested
 
@@ -87,7 +87,9 @@ def test_growth_is_the_plain_learners(case, rule, criterion, ties):
     rows, labels, weights = case
     problem = SampleProblem(as_table(rows), labels, weights)
     growth = RULES[rule](criterion=criterion, ties=ties).grow(problem, SIZE)
-    expected = reference_trees(rows, labels, weights, rule, criterion, ties, SIZE)
+    expected = reference_trees(
+        rows, labels, weights, PRIORITIES[rule], criterion, ties, SIZE, ahead=ahead(rule)
+    )
     assert [nested(growth.tree(size)) for size in range(SIZE + 1)] == expected
 
 
@@ -101,8 +103,8 @@ def test_limits_are_the_plain_learners(case, rule, criterion, split, least, dept
     problem = SampleProblem(as_table(rows), labels, weights, limits=limits)
     growth = RULES[rule](criterion=criterion).grow(problem, SIZE)
     expected = reference_trees(
-        rows, labels, weights, rule, criterion, "last", SIZE,
-        split=split, least=least, depth=depth, min_gain=min_gain,
+        rows, labels, weights, PRIORITIES[rule], criterion, "last", SIZE,
+        split=split, least=least, depth=depth, min_gain=min_gain, ahead=ahead(rule),
     )  # fmt: skip
     assert [nested(growth.tree(size)) for size in range(SIZE + 1)] == expected
 

@@ -221,6 +221,7 @@ mt.sweep(mt.families.grid(4, 4), 30, [mt.BestFirst(ties="random")], out=sys.argv
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("stage", ["optimal errors", "bestfirst"])
 def test_a_killed_sweep_continues(tmp_path, kind, stage):

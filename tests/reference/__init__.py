@@ -6,7 +6,7 @@ terms of (name, positive), a tree an int label or (name, low subtree, high subtr
 
 from .enumerate_trees import all_trees, label_leaves, least_errors
 from .impurity import entropy, gini, minority, root
-from .loops import grow, paper_best_first, paper_topdown
+from .loops import PRIORITIES, ahead, grow, paper_best_first, paper_topdown
 from .recurrences import any_bias_optimal, two_bias_optimal, uniform_optimal
 from .splits import gain
 from .staircase import staircase_tree
@@ -27,7 +27,9 @@ from .table import (
 )
 
 __all__ = [
+    "PRIORITIES",
     "Table",
+    "ahead",
     "all_trees",
     "any_bias_optimal",
     "bayes_error",

@@ -40,15 +40,16 @@ def gain(low, high, criterion):
         return Decimal(0) if abs(drop) < ZERO else drop
 
 
-def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2, least=1,
-         depth=math.inf, min_gain=0, ahead=2):  # fmt: skip
+def grow(rows, labels, weights, tests, priority, criterion, ties, max_size, split=2, least=1,
+         depth=math.inf, min_gain=0, ahead=1):  # fmt: skip
     """One tree per size from 0 to max_size; labels are 0, 1, ..., the first class wins ties.
 
-    Weights are integers or Fractions. ``ahead`` is the depth of the rule "lookahead".
+    Weights are integers or Fractions; `priority` is a function as in `loops.py`; ``ahead`` is the
+    depth of the subtrees whose drop is a split's gain.
     """
     classes = range(max(labels) + 1)
     mass = lambda leaf: tuple(sum(weights[r] for r in leaf if labels[r] == c) for c in classes)  # noqa: E731
-    tie = lambda value, best: value >= best - TOLERANCE * best  # noqa: E731
+    tie = lambda value, best: value >= best - TOLERANCE * abs(best)  # noqa: E731
 
     def drops(inside, deep, levels):
         """By literal, the largest drops of subtrees of depth ``levels``, ``levels`` - 1, ..., 1."""
@@ -76,7 +77,7 @@ def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2,
         for number, (inside, deep, born) in enumerate(leaves):
             if any(step[0] == number for step in made):
                 continue
-            gains = drops(inside, deep, ahead if rule == "lookahead" else 1)
+            gains = drops(inside, deep, ahead)
             if gains and max(gains.values())[0] >= min_gain:
                 best = max(gains.values())[0]
                 tied = list(gains)
@@ -84,7 +85,8 @@ def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2,
                     largest = max(gains[literal][level] for literal in tied)
                     tied = [literal for literal in tied if tie(gains[literal][level], largest)]
                 share = as_decimal(Fraction(sum(mass(inside))) / sum(weights))
-                urgency = {"bestfirst": best, "id3": Decimal(born)}.get(rule, share * best)
+                with localcontext(EIGHTY_DIGITS):
+                    urgency = priority(share, best, born)
                 offers.append((urgency, share, number, tied[0 if ties == "first" else -1]))
         if not offers or len(trees) > max_size:
             return trees + trees[-1:] * (max_size + 1 - len(trees))

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from tests.reference import (
+    PRIORITIES,
     Table,
     all_trees,
     any_bias_optimal,
@@ -33,9 +34,9 @@ from tests.reference import (
     two_bias_optimal,
     uniform_optimal,
 )
+from tests.reference.loops import id3, splits
 
 HALF = Fraction(1, 2)
-RULES = ("topdown", "bestfirst", "id3")
 TIES = ("last", "first", "heaviest", "lightest")
 SHORT, LONG = ("x1", "x2"), ("y1", "y2", "y3")
 
@@ -132,7 +133,9 @@ def test_paper_example_errors_by_hand(paper_table):
     assert least_errors(paper_table, 5) == expected[:6]
     assert [uniform_optimal((2, 3), size) for size in range(11)] == expected
     for ties in TIES:
-        assert errors(paper_table, grow(paper_table, "topdown", 10, ties=ties)) == expected
+        assert (
+            errors(paper_table, grow(paper_table, PRIORITIES["topdown"], 10, ties=ties)) == expected
+        )
 
 
 def test_paper_example_trees_at_size_5(paper_table):
@@ -146,7 +149,7 @@ def test_paper_example_trees_at_size_5(paper_table):
 
 def test_best_first_depends_on_ties(paper_table):
     at_five = {
-        ties: tree_error(paper_table, grow(paper_table, "bestfirst", 5, ties=ties)[5])
+        ties: tree_error(paper_table, grow(paper_table, PRIORITIES["bestfirst"], 5, ties=ties)[5])
         for ties in TIES
     }
     good, bad = Fraction(1, 32), Fraction(1, 16)
@@ -154,7 +157,7 @@ def test_best_first_depends_on_ties(paper_table):
 
 
 def test_id3_goes_depth_first(paper_table):
-    trees = grow(paper_table, "id3", 5, ties="first")
+    trees = grow(paper_table, PRIORITIES["id3"], 5, ties="first")
     assert trees[3] == ("x1", ("y1", 0, ("y2", 0, 1)), 1)
     assert trees[5] == ("x1", ("y1", 0, ("y2", 0, ("y3", 0, 1))), ("x2", 0, 1))
 
@@ -166,7 +169,7 @@ def test_topdown_grows_the_staircase(short, long):
     table = two_term_table(xs, ys)
     max_size = short + short * long + 2
     staircase = [staircase_tree(xs, ys, size) for size in range(max_size + 1)]
-    assert grow(table, "topdown", max_size, ties="first") == staircase
+    assert grow(table, PRIORITIES["topdown"], max_size, ties="first") == staircase
     assert [tree_size(tree) for tree in staircase[-4:]] == [max_size - 3] + [max_size - 2] * 3
 
 
@@ -180,12 +183,12 @@ def test_staircase_is_optimal(short, long):
         assert error == uniform_optimal((short, long), size)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", PRIORITIES)
 def test_every_rule_is_optimal_for_conjunctions(rule):
     biases = dict(zip("abcd", (Fraction(n, 10) for n in (7, 2, 5, 9)), strict=True))
     table = formula_table((conjunction("abd"),), biases, tuple("abcd"))
     least = least_errors(table, 3)
-    trees = grow(table, rule, 3)
+    trees = grow(table, PRIORITIES[rule], 3)
     assert errors(table, trees) == least
     assert trees[3] == ("b", 0, ("a", 0, ("d", 0, 1)))  # ascending bias
     assert least[3] == 0
@@ -236,17 +239,20 @@ def test_the_recurrences_agree_where_they_overlap():
 def test_the_loops_agree_on_any_table(seed):
     table = random_table(seed)
     for size in (1, 4, 9):
-        assert paper_topdown(table, size) == grow(table, "topdown", size)[size]
-        assert paper_best_first(table, size) == grow(table, "bestfirst", size)[size]
+        assert paper_topdown(table, size) == grow(table, PRIORITIES["topdown"], size)[size]
+        assert paper_best_first(table, size) == grow(table, PRIORITIES["bestfirst"], size)[size]
+    for ties in TIES:
+        expected = list(id3(table, (), "entropy", ties))
+        assert list(splits(table, PRIORITIES["id3"], "entropy", ties)) == expected
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", PRIORITIES)
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "root", "minority"])
 def test_greedy_trees_are_trees_of_their_size_and_never_beat_the_least_error(seed, rule, criterion):
     table = random_table(seed)
     least = least_errors(table, 4)
-    trees = grow(table, rule, 16, criterion, "heaviest")
+    trees = grow(table, PRIORITIES[rule], 16, criterion, "heaviest")
     greedy = errors(table, trees)
     assert all(low <= error for low, error in zip(least, greedy, strict=False))
     assert all(later <= earlier for earlier, later in pairwise(greedy))
@@ -255,11 +261,11 @@ def test_greedy_trees_are_trees_of_their_size_and_never_beat_the_least_error(see
     assert greedy[-1] == 0
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", PRIORITIES)
 def test_xor_is_split_at_zero_gain(rule):
     quarters = (Fraction(1, 4),) * 4
     table = Table(("a", "b"), (0, 1, 1, 0), quarters)
-    trees = grow(table, rule, 4)
+    trees = grow(table, PRIORITIES[rule], 4)
     assert errors(table, trees) == [HALF, HALF, Fraction(1, 4), 0, 0]
     assert trees[3] == ("b", ("a", 0, 1), ("a", 1, 0))
 
@@ -267,5 +273,5 @@ def test_xor_is_split_at_zero_gain(rule):
 def test_a_constant_variable_and_a_pure_leaf_are_never_split():
     weights = tuple(Fraction(n, 2) for n in (1, 1, 0, 0))  # b is always 0
     table = Table(("a", "b"), (0, 1, 1, 1), weights)
-    for rule in RULES:
-        assert grow(table, rule, 3) == [1, ("a", 0, 1), ("a", 0, 1), ("a", 0, 1)]
+    for rule in PRIORITIES:
+        assert grow(table, PRIORITIES[rule], 3) == [1, ("a", 0, 1), ("a", 0, 1), ("a", 0, 1)]

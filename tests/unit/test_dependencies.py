@@ -23,7 +23,6 @@ SKLEARN_RANGE = "scikit-learn>=1.6,<1.10"
 SKLEARN_PRIVATE = {
     "sklearn.tree._tree.Tree",
     "sklearn.utils._safe_indexing",
-    "sklearn.utils.validation._check_sample_weight",
 }
 
 

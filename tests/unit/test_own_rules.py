@@ -8,14 +8,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 import mictree as mt
 from mictree.growers.rules import RULES, TIES, Grower, Growth
 from mictree.problems import Problem
 from mictree.problems.sample import SampleProblem
-from tests.strategies import formula_cases
+from tests import reference
+from tests.properties.test_sample_growth import as_table, data_sets, reference_trees
+from tests.strategies import formula_cases, nested, table_cases
 
+DECIDED = [ties for ties in TIES if ties != "random"]
 SIZES = [3, 3, 2, 1]
 FORMULA = mt.FormulaProblem(mt.ReadOnceDNF.of_sizes(SIZES))
 
@@ -66,6 +70,47 @@ def splits_of(growth: Growth) -> list:
 def test_data_are_grown_as_the_formula_is(rule):
     data = SampleProblem(*every_row())
     assert splits_of(rule.grow(data, 12)) == splits_of(rule.grow(FORMULA, 12))
+
+
+class Own(Grower):
+    """Any function of one's own; the slow loops call the same one with Decimals."""
+
+    def __init__(self, function, **settings):
+        super().__init__(**settings)
+        self.function = function
+
+    def priority(self, reach, gain, born):
+        return self.function(reach, gain, born)
+
+
+OWN_PRIORITIES = {
+    "inverse": lambda reach, gain, born: -reach * gain,
+    "squared": lambda reach, gain, born: reach * gain**2,
+    "light": lambda reach, gain, born: gain - reach,
+    "oldest": lambda reach, gain, born: -born,
+    "impatient": lambda reach, gain, born: gain * (1 + born),
+}
+
+
+@pytest.mark.parametrize("name", OWN_PRIORITIES)
+@settings(max_examples=12)
+@given(case=st.one_of(formula_cases(max_variables=5, most_distinct=2), table_cases(4)))
+def test_own_rules_grow_the_trees_of_the_slow_loop(name, case):
+    for ties in DECIDED:
+        expected = reference.grow(case.table, OWN_PRIORITIES[name], 6, "gini", ties)
+        growth = Own(OWN_PRIORITIES[name], criterion="gini", ties=ties).grow(case.problem, 6)
+        assert [nested(growth.tree(size)) for size in range(7)] == expected, ties
+
+
+@pytest.mark.parametrize("name", OWN_PRIORITIES)
+@settings(max_examples=25)
+@given(case=data_sets(), ties=st.sampled_from(DECIDED))
+def test_own_rules_grow_the_plain_learners_trees(name, case, ties):
+    rows, labels, weights = case
+    rule = Own(OWN_PRIORITIES[name], criterion="gini", ties=ties)
+    growth = rule.grow(SampleProblem(as_table(rows), labels, weights), 6)
+    expected = reference_trees(rows, labels, weights, OWN_PRIORITIES[name], "gini", ties, 6)
+    assert [nested(growth.tree(size)) for size in range(7)] == expected
 
 
 def test_a_derived_rule_is_not_its_parent():

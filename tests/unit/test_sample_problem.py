@@ -94,7 +94,7 @@ def test_bad_values():
     with pytest.raises(ValueError, match="one dimension"):
         SampleProblem([[0], [1]], [[0], [1]])
     for weights, rule in (
-        ([1], "one number a row"), ([1, -1], "not negative"), ([0, 0], "all are 0"),
+        ([1], "one number a row"), ([1, -1], "not negative"), ([0, 0], "all are zero"),
         ([1, np.inf], "finite"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=rule):
@@ -118,3 +118,12 @@ def test_odd_shapes():
     assert mt.TopDown().grow(wide, 4).errors[-1] == 0
     none = SampleProblem(np.empty((3, 0)), [0, 1, 1])
     assert mt.TopDown().grow(none, 2).errors[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("weight", [1, 2.5])
+def test_a_lone_number_is_the_weight_of_every_row(weight):
+    X, y = [[0, 1], [1, 1], [1, 0]], [0, 1, 1]
+    weighted = SampleProblem(X, y, weight)
+    assert weighted.positive_rate({"x1": 1}) == SampleProblem(X, y).positive_rate({"x1": 1})
+    with pytest.raises(ValueError, match="finite and not negative"):
+        SampleProblem(X, y, -weight)

@@ -61,7 +61,7 @@ class Compiled:
             made._cache = make_cache(function)
             made.compile()
             self._known[function] = made
-        self.address = int(self._known[function].address)  # type: ignore[arg-type]  # untyped
+        self.address: int = int(self._known[function].address)  # type: ignore[arg-type]  # untyped
 
     def settle(self) -> None:
         """Nothing was raised."""

@@ -22,13 +22,13 @@ Codes = np.typing.NDArray[np.integer]
 Make = Callable[[Any, Any, int], Any]
 
 # One tree whose leaves predict their majority: start from 1/2, full step, no penalty, no pruning.
-LIGHTGBM = {
+LIGHTGBM: dict[str, Any] = {
     "n_estimators": 1, "learning_rate": 1.0, "boost_from_average": False, "max_depth": -1,
     "min_child_samples": 1, "min_child_weight": 0.0, "min_split_gain": 0.0, "reg_lambda": 0.0,
     "reg_alpha": 0.0, "subsample": 1.0, "colsample_bytree": 1.0, "min_data_in_bin": 1,
     "feature_pre_filter": False, "enable_bundle": False, "verbose": -1,
 }  # fmt: skip
-XGBOOST = {
+XGBOOST: dict[str, Any] = {
     "n_estimators": 1, "learning_rate": 1.0, "base_score": 0.5, "max_depth": 0,
     "min_child_weight": 0.0, "gamma": 0.0, "reg_lambda": 0.0, "reg_alpha": 0.0, "subsample": 1.0,
     "colsample_bytree": 1.0, "tree_method": "hist",

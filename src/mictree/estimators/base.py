@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     validate_data,
@@ -25,7 +24,7 @@ from mictree.columns.literals import Literals
 from mictree.columns.written import Tests, write_out
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
-from mictree.problems.labels import Coded, check_whole_weights
+from mictree.problems.labels import Coded
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
@@ -395,11 +394,3 @@ def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
     if labels.dtype.kind not in "biu":
         check_classification_targets(labels)
     return classes, Coded(tuple(classes.tolist()), codes)
-
-
-def read_weights(sample_weight: Any, rows: int) -> Any:
-    """Weights as scikit-learn checks them; None stays None."""
-    if sample_weight is None:
-        return None
-    check_whole_weights(sample_weight)
-    return _check_sample_weight(sample_weight, np.empty((rows, 0)), dtype=np.float64)

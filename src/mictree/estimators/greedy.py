@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
-from mictree.estimators.base import TreeClassifier, read_labels, read_weights
+from mictree.estimators.base import TreeClassifier, read_labels
 from mictree.estimators.penalty import PenaltyPath, penalty_path
 from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth
@@ -116,7 +116,6 @@ class GreedyTreeClassifier(TreeClassifier):
         data = self._read(X, reset=True)
         self.classes_: np.ndarray
         self.classes_, coded = read_labels(y, data.rows)
-        sample_weight = read_weights(sample_weight, data.rows)
         seed = None
         if ties == "random":
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -191,7 +190,7 @@ class TopDownClassifier(GreedyTreeClassifier):
     the name of its BestFirstTreeBuilder.
     """
 
-    rule = "topdown"
+    rule: ClassVar[str | type[Grower]] = "topdown"
 
 
 class BestFirstClassifier(GreedyTreeClassifier):
@@ -200,13 +199,13 @@ class BestFirstClassifier(GreedyTreeClassifier):
     This is WEKA's BFTree, not scikit-learn's ``max_leaf_nodes``, which is TopDown.
     """
 
-    rule = "bestfirst"
+    rule: ClassVar[str | type[Grower]] = "bestfirst"
 
 
 class ID3Classifier(GreedyTreeClassifier):
     """Splits depth first, the low branch before the high one."""
 
-    rule = "id3"
+    rule: ClassVar[str | type[Grower]] = "id3"
 
 
 class LookaheadClassifier(GreedyTreeClassifier):

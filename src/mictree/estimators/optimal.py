@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
-from mictree.estimators.base import TreeClassifier, read_labels, read_weights
+from mictree.estimators.base import TreeClassifier, read_labels
 from mictree.estimators.exports import preorder
 from mictree.estimators.penalty import PenaltyPath, penalty_path, unavoidable
 from mictree.growers.data_loop import Splitting
@@ -20,7 +20,7 @@ from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.search.frontier import solve
-from mictree.problems.labels import class_weights
+from mictree.problems.labels import class_weights, read_weights
 from mictree.problems.sample import Limits, SampleProblem
 from mictree.tree import LEAF, Tree
 

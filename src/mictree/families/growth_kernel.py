@@ -157,7 +157,7 @@ def _grow(member, rule, family, best, terms, out_errors):
         elif kind == AMBIGUOUS:
             return False
         else:
-            pick(1, ties, draws)  # all tied variables are of one kind
+            pick(np.int64(1), ties, draws)  # all tied variables are of one kind
         close_leaf(frontier, leaf)
         if alive:
             after = failed[kind] * worth[below, 1] + satisfied[kind] * worth[above, 1]
@@ -211,7 +211,7 @@ def _choose_test(state, terms, ties, family, best, draws):
     for term in terms:
         room += moves.first[abs(term) + 1] - moves.first[abs(term)]
     tied = np.empty((room, 4), dtype=np.int64)
-    found, count = 0, 0
+    found, count = 0, np.int64(0)
     for place in range(len(terms)):
         term = abs(terms[place])
         for move in range(moves.first[term], moves.first[term + 1]):

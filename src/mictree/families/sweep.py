@@ -57,7 +57,7 @@ def sweep(
     family : from ``mictree.families``
     max_size : t*, at least 1
     rules : growers, or names of rules; by default TopDown and BestFirst. Priorities and criteria of
-        one's own must be functions that numba can compile.
+        one's own are called back in Python, see ``docs/own-rules.md``.
     out : a Parquet file to write. An interrupted sweep leaves ``<out>.partial`` beside it, and the
         same call continues from there. Only one process may write it at a time.
     memory_limit : in bytes; a family that needs more is refused with a ValueError

@@ -15,7 +15,9 @@ _SPELLINGS = {
     "->": ("->", "→"),
     "<->": ("<->", "↔"),
 }
-OPERATORS = {text: operator for operator, texts in _SPELLINGS.items() for text in texts}
+OPERATORS: dict[str, str] = {
+    text: operator for operator, texts in _SPELLINGS.items() for text in texts
+}
 PRECEDENCE = {"~": 6, "&": 5, "^": 4, "|": 3, "->": 2, "<->": 1}
 RIGHT_ASSOCIATIVE = "->"
 CONSTANTS = ("0", "1")

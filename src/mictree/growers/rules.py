@@ -70,11 +70,11 @@ class Grower(ABC):
     def __init__(
         self, criterion: Criterion = "entropy", ties: str = "last", seed: int | None = None
     ) -> None:
-        self.criterion = check_criterion(criterion)
+        self.criterion: Criterion = check_criterion(criterion)
         if not isinstance(ties, str) or ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
-        self.ties = ties
-        self.seed = None if seed is None else check_count(seed, "seed")
+        self.ties: str = ties
+        self.seed: int | None = None if seed is None else check_count(seed, "seed")
 
     def __repr__(self) -> str:
         shown = {name: repr(value) for name, value in vars(self).items()}

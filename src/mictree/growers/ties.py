@@ -110,7 +110,7 @@ def pick(count, ties, draws):
 def choose_tied(values, ties, draws):
     """The place of the largest of several numbers."""
     least = least_tied(values.max())
-    count = 0
+    count = np.int64(0)  # a plain 0 would be a type of its own, and pick be compiled again
     for value in values:
         count += value >= least
     skip = pick(count, ties, draws)
@@ -160,12 +160,12 @@ def choose_leaf(frontier, ties, draws):
         return node - first
     tied = _tied_leaves(tournament, first, least)
     if ties == RANDOM:
-        return tied[pick(len(tied), ties, draws)]
+        return tied[pick(np.int64(len(tied)), ties, draws)]
     weights = np.empty(len(tied))
     for place in range(len(tied)):
         reach = frontier.reach[tied[place]]
         weights[place] = reach if ties == HEAVIEST else -reach
-    return tied[choose_tied(weights, LAST, draws)]
+    return tied[choose_tied(weights, np.int64(LAST), draws)]
 
 
 @inner_jit

@@ -54,9 +54,9 @@ def of_classes(criterion: Criterion, rates: np.typing.ArrayLike) -> FloatArray:
     """
     rate = np.asarray(rates, dtype=float)
     if not isinstance(criterion, str):
-        if rate.shape[-1] == 2:  # not halves of both, as one's own need not be symmetric
-            return np.vectorize(lambda q: own_impurity(criterion, q), otypes=[float])(rate[..., 1])
         own = np.vectorize(lambda q: own_impurity(criterion, q), otypes=[float])
+        if rate.shape[-1] == 2:  # not halves of both, as one's own need not be symmetric
+            return own(rate[..., 1])
         return own(rate).sum(axis=-1) / 2
     if criterion == "minority":
         return 1 - rate.max(axis=-1)

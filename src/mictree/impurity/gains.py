@@ -133,7 +133,8 @@ def gain_of_sums(criterion, low_sums, high_sums, factors, alike, scratch):
     factors : the weight of a row of each class; ``alike`` means that all are equal
     scratch : five rows of one float for each class, overwritten
     """
-    low, high, whole, low_rates, high_rates = scratch
+    low, high, whole = scratch[0], scratch[1], scratch[2]  # unpacking would lose that they are
+    low_rates, high_rates = scratch[3], scratch[4]  # contiguous
     for code in range(len(factors)):
         low[code], high[code] = low_sums[code] * factors[code], high_sums[code] * factors[code]
         whole[code] = low_sums[code] + high_sums[code]

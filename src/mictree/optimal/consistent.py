@@ -1,17 +1,20 @@
-"""The smallest tree that fits a small sample exactly.
+"""The smallest tree that fits a sample exactly.
 
 Finding it is NP-hard in general (Hancock, Jiang, Li and Tromp), and the paper reduces it to finding
-optimal trees: it is the optimal tree of the least size whose error on the sample is 0. The search
-is exact. It asks for ever larger sizes, and remembers for every set of rows what it found.
+optimal trees: it is the optimal tree of the least size whose error on the sample is 0. So the
+search over row sets is asked, for one size after another, whether some tree makes less than one
+error: see decision 0014.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree.functions.read_once import binary_matrix, check_names
+from mictree.growers.rules import TopDown
+from mictree.optimal.result import DEFAULT_MEMORY_LIMIT
 from mictree.tree import Tree
 
 MAX_STATES = 1_000_000
@@ -30,7 +33,7 @@ def minimal_consistent_tree(
     X : 0/1 matrix, one row an example
     y : the labels, 0 or 1
     variables : the columns' names; by default ``x1`` to ``xn``
-    max_states : how many sets of rows may be looked at before the search is given up
+    max_states : the search is given up once it has stored results for more sets of rows than this
 
     Examples
     --------
@@ -44,100 +47,56 @@ def minimal_consistent_tree(
     labels = np.asarray(y)
     if labels.shape != (len(matrix),) or not np.all((labels == 0) | (labels == 1)):
         raise ValueError(f"y must hold one label, 0 or 1, for each of the {len(matrix)} rows")
-    search = _Search(*_distinct(matrix, labels.astype(bool)), max_states)
-    return Tree.build(names, search.smallest())
+    _check_labels(matrix, labels)
+    return _search(matrix.astype(np.uint8), labels.astype(np.int64), names, max_states)
 
 
-def _distinct(matrix: np.ndarray, labels: np.ndarray) -> tuple[list[int], int, int]:
-    """Columns and labels as sets of distinct rows (bit i: row i), and the number of rows."""
-    label_of: dict[bytes, bool] = {}
+def _check_labels(matrix: np.ndarray, labels: np.ndarray) -> None:
+    """Refuse equal rows of different labels."""
     first: dict[bytes, int] = {}
-    for number, (row, label) in enumerate(zip(matrix, labels, strict=True)):
-        key = row.tobytes()
-        if label_of.setdefault(key, label) != label:
+    for number, row in enumerate(matrix):
+        same = first.setdefault(row.tobytes(), number)
+        if labels[same] != labels[number]:
             raise ValueError(
                 "equal rows must have equal labels, or no tree fits; "
-                f"rows {first[key]} and {number} differ only in their label"
+                f"rows {same} and {number} differ only in their label"
             )
-        first.setdefault(key, number)
-    rows = list(first.values())
-    columns = [_bits(matrix[rows, column]) for column in range(matrix.shape[1])]
-    return columns, _bits(labels[rows]), len(rows)
 
 
-def _bits(flags: np.ndarray) -> int:
-    return sum(1 << position for position, flag in enumerate(flags) if flag)
+def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_states: int) -> Tree:
+    """Refute one size after another until a tree fits, at the latest one that TopDown grows."""
+    # imported here: import mictree does not load numba
+    from mictree.optimal.search.questions import Asking
+    from mictree.optimal.search.rows import Rows
+    from mictree.optimal.search.table import STORED, UNLIMITED
+    from mictree.problems.sample import SampleProblem
+
+    if labels.min() == labels.max():
+        return Tree.build(names, int(labels[0]))
+    problem = SampleProblem(matrix, labels)
+    growth = TopDown().grow(problem, len(matrix) - 1)
+    largest = len(growth.steps)
+    rows = Rows.of(problem, exact=False)
+    asking = Asking(rows, largest, UNLIMITED, DEFAULT_MEMORY_LIMIT)
+    if asking.budgets < largest:
+        raise _too_large(f"{DEFAULT_MEMORY_LIMIT:,} bytes")
+
+    def give_up() -> None:
+        if asking.control[STORED] > max_states:
+            raise _too_large(f"max_states={max_states} sets of rows")
+
+    asking.tell = give_up
+    with asking.running():
+        for size in range(1, largest):
+            wrong = asking.ask(rows.everything, size, 1, UNLIMITED)
+            nested = asking.trace(rows.everything, size, 0, UNLIMITED) if wrong == 0 else None
+            if asking.interrupted:
+                raise KeyboardInterrupt
+            if nested is not None:
+                return Tree.build(names, nested)
+            give_up()
+    return replace(growth.tree(largest), variables=tuple(names))
 
 
-class _Search:
-    """Least sizes of trees for sets of rows, with what is known of each set."""
-
-    def __init__(self, columns: list[int], positive: int, rows: int, max_states: int) -> None:
-        self.columns = columns
-        self.positive = positive
-        self.everything = (1 << rows) - 1
-        self.max_states = max_states
-        self.least: dict[int, tuple[int, int]] = {}  # rows -> size, column of the root
-        self.beyond: dict[int, int] = {}  # rows -> a size that is certainly too small
-
-    def smallest(self) -> Any:
-        """The nested form of a smallest tree for all rows."""
-        limit = 0
-        while self._size(self.everything, limit) is None:
-            limit += 1  # distinct rows can be told apart, so this ends
-        return self._nested(self.everything)
-
-    def _size(self, rows: int, limit: int) -> int | None:
-        """The least size of a tree for these rows, or None when it is above the limit."""
-        if self._is_pure(rows):
-            return 0
-        if rows in self.least:
-            size = self.least[rows][0]
-            return size if size <= limit else None
-        if limit <= self.beyond.get(rows, 0):  # rows of both labels need at least one split
-            return None
-        if len(self.least) + len(self.beyond) >= self.max_states:
-            raise TooLarge(
-                f"the search must stay within max_states={self.max_states} sets of rows; "
-                "fewer rows or columns would fit"
-            )
-        best = None
-        for column, low in self._splits(rows):
-            size = self._size_below(low, rows ^ low, limit - 1)
-            if size is not None:
-                best, limit = (size + 1, column), size  # from now on only smaller trees count
-        if best is None:
-            self.beyond[rows] = limit
-            return None
-        self.least[rows] = best
-        return best[0]
-
-    def _size_below(self, low: int, high: int, limit: int) -> int | None:
-        """The least total size of two subtrees, or None when it is above the limit."""
-        fewer, more = sorted((low, high), key=int.bit_count)
-        reserve = 0 if self._is_pure(more) else 1
-        one = self._size(fewer, limit - reserve)
-        if one is None:
-            return None
-        other = self._size(more, limit - one)
-        return None if other is None else one + other
-
-    def _splits(self, rows: int) -> list[tuple[int, int]]:
-        """Columns that part these rows, and the rows with 0; one of several alike, or opposite."""
-        found: dict[int, tuple[int, int]] = {}
-        for column, ones in enumerate(self.columns):
-            high = rows & ones
-            low = rows ^ high
-            if low and high:
-                found.setdefault(min(low, high), (column, low))
-        return list(found.values())
-
-    def _is_pure(self, rows: int) -> bool:
-        return rows & self.positive in (0, rows)
-
-    def _nested(self, rows: int) -> Any:
-        if self._is_pure(rows):
-            return int(rows & self.positive != 0)
-        column = self.least[rows][1]
-        high = rows & self.columns[column]
-        return column, self._nested(rows ^ high), self._nested(high)
+def _too_large(limit: str) -> TooLarge:
+    return TooLarge(f"the search must stay within {limit}; fewer rows or columns would fit")

@@ -179,7 +179,7 @@ class ProgramTrees(OptimalTrees):
         """The best split with ``size`` splits left, or None where a leaf is as good."""
 
 
-def check_rows(distance, perfect, max_size: int, memory_limit: int) -> None:
+def check_rows(distance: np.ndarray, perfect: np.ndarray, max_size: int, memory_limit: int) -> None:
     """Refuse rows of errors that do not fit, and say which size would.
 
     A state at some distance from the root has room for ``max_size`` less that many splits, and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import NullLocator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mictree.experiments.finite_samples import FiniteSamples, FiniteSetting
 
 # Okabe and Ito's palette; markers differ too, for readers without colour.
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     "TopDown": {"color": "#0072B2", "marker": "o", "linestyle": "solid"},
     "BestFirst": {"color": "#D55E00", "marker": "D", "linestyle": "solid"},
     "scikit-learn": {"color": "#1A1A1A", "marker": "s", "linestyle": "none", "fillstyle": "none",

@@ -75,26 +75,31 @@ def _check_objects(labels: Labels) -> None:
 
 
 def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
-    """A positive weight for some rows, zero for others; None when all are 1."""
+    """A positive weight for some rows, zero for others; None when all are 1.
+
+    A lone number is the weight of every row, as scikit-learn has it.
+    """
     if sample_weight is None:
         return None
-    check_whole_weights(sample_weight)
+    _check_whole_weights(sample_weight)
     try:
         weights = np.array(sample_weight, dtype=float)
     except OverflowError:
         raise ValueError("sample_weight must lie within 64-bit floats; a number does not") from None
+    if weights.ndim == 0:
+        weights = np.full(rows, weights)
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight must be one number a row; its shape is {weights.shape}")
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise ValueError("sample_weight must be finite and not negative")
     if not np.any(weights > 0):
-        raise ValueError("sample_weight must be positive for some row; all are 0")
+        raise ValueError("sample_weight must be positive for some row; all are zero")
     if rows and np.all(weights == weights[0]) and weights[0] == 1:
         return None
     return weights
 
 
-def check_whole_weights(sample_weight: Any) -> None:
+def _check_whole_weights(sample_weight: Any) -> None:
     """Refuse integers that a 64-bit float may not hold; floats are read as written."""
     given = sample_weight
     if not isinstance(given, list | tuple):

@@ -75,7 +75,9 @@ def two_bias_terms(variables: int) -> list[Counts]:
     return sorted(found)
 
 
-def formula_problem(terms: Counts, biases: tuple[Fraction, Fraction], irrelevant: int = 0):
+def formula_problem(
+    terms: Counts, biases: tuple[Fraction, Fraction], irrelevant: int = 0
+) -> FormulaProblem:
     """The problem of a multiset of terms, and irrelevant variables."""
     formula = ReadOnceDNF.of_sizes([first + second for first, second in terms])
     values = [bias for counts in terms for bias, count in zip(biases, counts, strict=True)
@@ -90,15 +92,21 @@ def enumerated(problem: FormulaProblem, max_size: int) -> list[Fraction]:
     return Enumeration(table, any_tree(table)).least_errors("any", max_size)
 
 
+def _require_least(recurrence: list[Fraction], problem: FormulaProblem, case: str) -> None:
+    """A recurrence gives the least errors of all trees for sizes 0, 1, ..., and so do we."""
+    max_size = len(recurrence) - 1
+    require(recurrence == enumerated(problem, max_size), case)
+    solved = optimal_errors(problem, max_size, exact=True)
+    require(recurrence == list(solved), f"{case}: our solver differs")
+
+
 @states("Section 7.1", "The recurrence over term sizes gives OPT under the uniform distribution.")
 def uniform_is_right(quick: bool) -> Covered:
     variables, max_size = (4, 6) if quick else (6, 10)
     for sizes in term_sizes(variables):
         problem = FormulaProblem(ReadOnceDNF.of_sizes(sizes))
         recurrence = [uniform_recurrence(sizes, size) for size in range(max_size + 1)]
-        require(recurrence == enumerated(problem, max_size), f"terms of {sizes} literals")
-        solved = optimal_errors(problem, max_size, exact=True)
-        require(recurrence == list(solved), f"terms of {sizes}: our solver differs")
+        _require_least(recurrence, problem, f"terms of {sizes} literals")
     return Covered(
         f"all trees, by enumeration: every formula of up to {variables} variables, sizes 0 to "
         f"{max_size}",
@@ -112,9 +120,7 @@ def two_biases_are_right(quick: bool) -> Covered:
     for biases, terms in product(BIASES, two_bias_terms(variables)):
         problem = formula_problem(terms, biases)
         recurrence = [two_bias_recurrence(terms, biases, size) for size in range(max_size + 1)]
-        require(recurrence == enumerated(problem, max_size), f"{terms} with biases {biases}")
-        solved = optimal_errors(problem, max_size, exact=True)
-        require(recurrence == list(solved), f"{terms} with biases {biases}: our solver differs")
+        _require_least(recurrence, problem, f"{terms} with biases {biases}")
     return Covered(
         f"all trees, by enumeration: every formula of up to {variables} variables, biases (0.3, "
         f"0.7) and (0.4, 0.6), sizes 0 to {max_size}",

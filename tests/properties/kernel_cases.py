@@ -1,0 +1,152 @@
+"""Small cases that together call every kernel of the package.
+
+Run as a program it prints their results, and the kernels that it called if nothing is compiled
+(NUMBA_DISABLE_JIT=1).
+"""
+
+import ast
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import mictree as mt
+from mictree.families import symmetry
+from mictree.families.sizes import exact_sizes
+from mictree.growers import generic_loop
+from mictree.impurity.criteria import name_of
+
+SOURCE = Path(mt.__file__).parent
+TIES = ("last", "first", "random", "heaviest", "lightest")
+CRITERIA = ("entropy", "gini", "root", "minority")
+
+
+def skewed(rate: float) -> float:
+    """A criterion of one's own, not symmetric."""
+    return rate * (1 - rate) * (1 + rate / 2)
+
+
+def all_results() -> dict[str, Any]:
+    """The results of every case, by name, as numbers and lists."""
+    cases = (formulas, families, functions, packing, data, searches)
+    return {f"{case.__name__} {name}": value for case in cases for name, value in case()}
+
+
+def formulas() -> Iterator[tuple[str, Any]]:
+    biases = dict(zip("abcdef", (0.3, 0.5, 0.5, 0.8, 0.5, 0.1), strict=True))
+    problem = mt.FormulaProblem("a & b & c | d & ~e | f", biases)
+    for criterion in (*CRITERIA, skewed):
+        result = mt.mic(mt.TopDown(criterion=criterion), problem, max_size=6)
+        yield name_of(criterion), [result.greedy_errors.tolist(), result.optimal_errors.tolist()]
+    for exact in (False, True):
+        table = mt.TableProblem([0, 1, 1, 0, 1, 0, 1, 1])
+        found = [mt.optimal_errors(each, 5, exact) for each in (problem, table)]
+        yield f"exact {exact}", [list(map(float, errors)) for errors in found]
+
+
+def families() -> Iterator[tuple[str, Any]]:
+    family = mt.families.up_to(variables=5, biases=[0.5, 0.2])
+    for number, ties in enumerate(TIES):
+        rules = [
+            mt.BestFirst(ties=ties, seed=number if ties == "random" else None),
+            mt.TopDown(criterion=(*CRITERIA, skewed)[number], ties=ties, seed=7),
+        ]
+        frame = mt.sweep(family, 5, rules).drop("formula")
+        yield ties, [column.to_list() for column in frame]
+
+
+def functions() -> Iterator[tuple[str, Any]]:
+    for name, found in (
+        ("all", symmetry.classes(3)),
+        ("glued", symmetry.glued_classes(3)),
+        ("monotone", symmetry.monotone_classes(4)),
+    ):
+        yield name, [part.tolist() for part in found]
+    tables = symmetry.classes(3).tables
+    yield "threshold", symmetry.are_threshold(tables, 3).tolist()
+    for criterion in CRITERIA:
+        yield criterion, [part.tolist() for part in exact_sizes(tables, 3, criterion)]
+
+
+def samples() -> Iterator[tuple[str, mt.SampleProblem]]:
+    """Data of every kind: bits in many and in few columns, numbers, categories, weights."""
+    generator = np.random.default_rng(0)
+    bits = generator.integers(0, 2, (700, 11), dtype=np.uint8)
+    noise = generator.random(700) < 0.1
+    two = (bits[:, 0] & bits[:, 1] | bits[:, 2] & bits[:, 3] & bits[:, 4]) ^ noise
+    many = bits[:, 0] + bits[:, 5].astype(int) + noise
+    weights = generator.integers(1, 9, 700)
+    yield "two classes", mt.SampleProblem(bits, two)
+    yield "weights", mt.SampleProblem(bits, many, sample_weight=weights)
+    few, factors = bits[:150, :5], [1.5, 0.7, 1.1, 2.0]
+    yield "classes weigh", mt.SampleProblem(few, many[:150], class_weight=factors)
+    numbers = generator.integers(0, 6, (150, 2)).astype(float)
+    numbers[3, 0] = np.nan
+    kinds = generator.choice(["red", "green", "blue"], 150)
+    mixed = pl.DataFrame({"age": numbers[:, 0], "size": numbers[:, 1], "kind": kinds})
+    yield "mixed", mt.SampleProblem(mixed, many[:150])
+
+
+def packing() -> Iterator[tuple[str, Any]]:
+    for name, problem in samples():
+        parts = (problem.bits, problem.valid, problem.first_word, problem.class_rows)
+        yield name, [list(problem.variables), *(part.tolist() for part in parts)]
+
+
+def data() -> Iterator[tuple[str, Any]]:
+    for number, (name, problem) in enumerate(samples()):
+        for turn, criterion in enumerate((*CRITERIA, skewed)):
+            ties = TIES[(number + turn) % len(TIES)]
+            rule = (mt.TopDown, mt.BestFirst)[turn % 2](criterion=criterion, ties=ties, seed=3)
+            grown = rule.grow(problem, max_size=30)
+            steps = [[step.leaf, step.variable, step.gain, step.reach] for step in grown.steps]
+            yield f"{name} {name_of(criterion)} {ties}", [steps, grown.errors.tolist()]
+        slow = generic_loop.grow(mt.TopDown(criterion="minority"), problem, 3)
+        yield f"{name} by the loop for any problem", slow.errors.tolist()
+
+
+def searches() -> Iterator[tuple[str, Any]]:
+    for name, problem in samples():
+        yield name, mt.optimal_errors(problem, 4).tolist()
+
+
+def all_kernels() -> set[str]:
+    """Every function of the package that ``jit`` or ``inner_jit`` decorates, with its file."""
+    return {
+        f"{path.relative_to(SOURCE)}:{node.name}"
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Name) and decorator.id in ("jit", "inner_jit")
+    }
+
+
+def called_kernels() -> tuple[dict[str, Any], list[str]]:
+    """All results, and the kernels that were called as Python functions."""
+    called = set()
+
+    def watch(frame: Any, event: str, _: object) -> None:
+        if event == "call":
+            called.add((frame.f_code.co_filename, frame.f_code.co_name))
+
+    threading.setprofile(watch)  # the search runs in threads of its own
+    sys.setprofile(watch)
+    found = all_results()
+    sys.setprofile(None)
+    inside = {
+        f"{Path(file).relative_to(SOURCE)}:{name}"
+        for file, name in called
+        if Path(file).is_relative_to(SOURCE)
+    }
+    return found, sorted(inside & all_kernels())
+
+
+if __name__ == "__main__":
+    with np.errstate(over="ignore"):  # compiled, a hash wraps around silently
+        json.dump(called_kernels(), sys.stdout)
