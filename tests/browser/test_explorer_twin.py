@@ -214,7 +214,7 @@ def test_the_limits_are_python_s(page):
     for name in names:
         assert page.evaluate(name) == getattr(start, name)
     assert page.evaluate("[TIES, CRITERIA, Object.keys(RULES), TIE_TOLERANCE]") == [
-        list(rules.TIES), list(CRITERIA), list(rules.RULES), rules.TIE_TOLERANCE,
+        list(rules.TIES), list(CRITERIA), list(RULES), rules.TIE_TOLERANCE,
     ]  # fmt: skip
 
 

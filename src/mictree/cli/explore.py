@@ -7,7 +7,7 @@ import typer
 
 from mictree._support.files import write_whole
 from mictree.cli.common import check_output, print_parts
-from mictree.cli.table import read_table
+from mictree.cli.table import Drop, Keep, read_table
 
 
 def explore(
@@ -26,6 +26,8 @@ def explore(
     target: Annotated[
         str | None, typer.Option(help="Column of --data to predict.", show_default=False)
     ] = None,
+    drop: Drop = [],  # noqa: B006  # typer copies defaults
+    keep: Keep = [],  # noqa: B006
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("explorer.html"),
 ) -> None:
     """Write a page that shows how greedy trees grow beside the best ones.
@@ -51,6 +53,6 @@ def explore(
     if formula is not None:
         start = start_with_formula(formula)
     elif data is not None and target is not None:
-        start = start_with_data(*read_table(data, target, []), target)
+        start = start_with_data(*read_table(data, target, drop, keep), target)
     write_whole(out, render(start).encode())
     print_parts(f"wrote {out}")
