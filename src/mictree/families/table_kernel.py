@@ -24,7 +24,8 @@ from mictree.growers.ties import (
 def fill_optimal(begin, stop, tables, cubes, out_errors):
     """``out_errors[number, size]``: least errors of some functions; the last size stands for all.
 
-    A subcube's row holds its least errors in its own parts, up to its perfect size.
+    A subcube's row holds its least errors in its own parts, up to its perfect size. It never rises:
+    below that size one of the halves can take one more split.
     """
     free, steps, parts = cubes.free, cubes.steps, cubes.parts
     low_weight, high_weight = cubes.low, cubes.high
@@ -63,8 +64,6 @@ def fill_optimal(begin, stop, tables, cubes, out_errors):
                     error = low_weight * rows[low, i]
                     for j in range(min(above, last - 1 - i) + 1):
                         out[i + j + 1] = min(out[i + j + 1], error + weighted[j])
-            for size in range(1, last + 1):
-                out[size] = min(out[size], out[size - 1])
         root = len(free) - 1
         for size in range(limit + 1):
             out_errors[number, size] = rows[root, min(size, perfect[root])] / parts[-1]
