@@ -54,7 +54,7 @@ def test_json_from_parquet(csv, tmp_path, rule):
 
 def test_depth(csv):
     words = ("--target", "rich", "--json", "--rule", "lookahead", "--depth", 1)
-    ahead, topdown = json.loads(run(csv, *words).output), json.loads(run(csv, *words[:3]).output)
+    ahead, topdown = json.loads(run(csv, *words).stdout), json.loads(run(csv, *words[:3]).stdout)
     assert ahead["depth"] == 1
     assert ahead["tree"] == topdown["tree"]
 
