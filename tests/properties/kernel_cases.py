@@ -43,6 +43,10 @@ def formulas() -> Iterator[tuple[str, Any]]:
     for criterion in (*CRITERIA, skewed):
         result = mt.mic(mt.TopDown(criterion=criterion), problem, max_size=6)
         yield name_of(criterion), [result.greedy_errors.tolist(), result.optimal_errors.tolist()]
+    for criterion in CRITERIA:
+        each = (problem, mt.TableProblem([0, 1, 1, 0, 1, 0, 1, 1]))
+        found = [mt.optimal_trees(one, 4, top=2, criterion=criterion).errors for one in each]
+        yield f"best two by {criterion}", [errors.tolist() for errors in found]
     for exact in (False, True):
         table = mt.TableProblem([0, 1, 1, 0, 1, 0, 1, 1])
         found = [mt.optimal_errors(each, 5, exact) for each in (problem, table)]
@@ -69,6 +73,10 @@ def functions() -> Iterator[tuple[str, Any]]:
         yield name, [part.tolist() for part in found]
     tables = symmetry.classes(3).tables
     yield "threshold", symmetry.are_threshold(tables, 3).tolist()
+    for bias in (0.5, 0.3):
+        rules = [mt.TopDown(), mt.BestFirst(criterion="gini", ties="random", seed=2)]
+        frame = mt.sweep(mt.families.functions(3, bias), 4, rules)
+        yield f"sweep {bias}", frame.select("mic", "largest_excess").to_numpy().tolist()
     for criterion in CRITERIA:
         yield criterion, [part.tolist() for part in exact_sizes(tables, 3, criterion)]
 
@@ -106,6 +114,9 @@ def data() -> Iterator[tuple[str, Any]]:
             grown = rule.grow(problem, max_size=30)
             steps = [[step.leaf, step.variable, step.gain, step.reach] for step in grown.steps]
             yield f"{name} {name_of(criterion)} {ties}", [steps, grown.errors.tolist()]
+        depth = 3 if len(problem.bits) < 8 else 2
+        ahead = mt.Lookahead(depth, criterion=CRITERIA[number]).grow(problem, max_size=3)
+        yield f"{name} looking ahead", ahead.errors.tolist()
         slow = generic_loop.grow(mt.TopDown(criterion="minority"), problem, 3)
         yield f"{name} by the loop for any problem", slow.errors.tolist()
 
