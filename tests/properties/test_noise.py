@@ -114,9 +114,7 @@ def test_rows_end_at_the_smallest_tree_with_the_bayes_error(case):
 def test_mic(case, rule):
     result = mt.mic(RULES[rule](), case.problem, 6, exact=True)
     least = reference.least_errors(case.table, 3)
-    grown = reference.grow(
-        case.table, reference.PRIORITIES[rule], 6, depth=reference.ahead(rule)
-    )
+    grown = reference.grow(case.table, reference.PRIORITIES[rule], 6, depth=reference.ahead(rule))
     assert result.optimal_errors[:4].tolist() == least
     assert result.greedy_errors.tolist() == [reference.tree_error(case.table, t) for t in grown]
     assert result.mic == sum(result.excess_errors[1:], Fraction(0)) / 6
