@@ -153,7 +153,7 @@ def test_grid_search():
     [
         ({"max_size": -1}, "max_size must be an integer"),
         ({"max_size": 2.5}, "max_size must be an integer"),
-        ({"max_size": None}, "max_size must be an integer"),
+        ({"max_size": "five"}, "max_size must be an integer"),
         ({"max_depth": -1}, "max_depth must be an integer"),
         ({"time_limit": 0}, "time_limit must be a positive number"),
         ({"max_thresholds": 0}, "max_thresholds must be at least 1"),

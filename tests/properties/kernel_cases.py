@@ -119,6 +119,8 @@ def data() -> Iterator[tuple[str, Any]]:
         yield f"{name} looking ahead", ahead.errors.tolist()
         slow = generic_loop.grow(mt.TopDown(criterion="minority"), problem, 3)
         yield f"{name} by the loop for any problem", slow.errors.tolist()
+        best = mt.optimal_errors(problem, 2, top=2, criterion=CRITERIA[number])
+        yield f"{name} with the two best tests", best.tolist()
 
 
 def searches() -> Iterator[tuple[str, Any]]:

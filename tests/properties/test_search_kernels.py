@@ -37,11 +37,12 @@ def _compiled():
 
 
 def room_kernels() -> Iterator[tuple]:
-    """All kernels, by every name under which a module of the room has them."""
+    """All kernels of the room, by every name under which one of its modules has them."""
+    homes = (ROOM_OF_SEARCH, "mictree._support.jit")
     for path, module in sorted(sys.modules.items()):
-        if path.startswith((ROOM_OF_SEARCH, "mictree._support.jit")):
+        if path.startswith(homes):
             for name, value in list(vars(module).items()):
-                if hasattr(value, "py_func"):
+                if hasattr(value, "py_func") and value.py_func.__module__.startswith(homes):
                     yield module, name, value, value.py_func
 
 
