@@ -137,7 +137,8 @@ class _Search:
                 self._carry_over(size)
         return SampleOptimalTrees(
             self.problem, self.max_size, self._shares(),
-            int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
+            int(self.asking.control[STORED]), self.asking.interrupted,
+            tuple(map(self.problem.literals.compact, self.trees)),
         )  # fmt: skip
 
     def _carry_over(self, size: int) -> None:
@@ -152,7 +153,10 @@ class _Search:
         tree, upper, size = self.trees[-1], self.upper[-1], len(self.trees)
         in_time = size <= self.budgets or size == self.max_size or not self.asking.is_late()
         if self.greedy is not None and in_time and self.greedy.errors[size] < upper / self.total:
-            grown = self.greedy.tree(size)
+            steps = self.greedy.steps[:size]
+            leaves, tests = [step.leaf for step in steps], [step.position for step in steps]
+            variables = self.problem.variables
+            grown = Tree.from_splits(variables, leaves, tests, self.greedy.labels)
             wrong = self.rows.wrong(grown)
             if wrong < upper:
                 tree, upper = grown, wrong
