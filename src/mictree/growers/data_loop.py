@@ -10,7 +10,7 @@ import numpy as np
 
 from mictree._support.draws import stream
 from mictree.growers.counting import Matrix
-from mictree.growers.data_kernel import Rule, Splits, grow
+from mictree.growers.data_kernel import Rule, Splits, Task, grow
 from mictree.growers.functions import RuleFunctions, criterion_code
 from mictree.growers.growth import Growth, GrowthStep, curve
 from mictree.growers.offers import COUNT_LOGS, Limits, Weighing
@@ -82,13 +82,13 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         draws=stream(rule.with_seed().seed or 0),
         refused=functions.refused_priority,
     )
-    size = grow(
-        Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights),
+    task = Task(
         _weighing(problem, rule, functions),
         _limits(problem),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
-        out,
     )
+    rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights)
+    size = grow(rows, task, out)
     functions.settle()
     count = 2 * size + 1
     masses = out.sums[:count] * problem.class_weight * problem.weight_unit
