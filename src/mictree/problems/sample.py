@@ -22,7 +22,7 @@ from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
 from mictree.tree import Source, Tree
 
-CACHED = ("_total", "_exact_total", "_slots")  # of the rows
+CACHED = ("_total", "_exact_total", "slots")  # of the rows
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -201,10 +201,10 @@ class SampleProblem(Problem):
         if number not in self.literals.ordered or position == column.thresholds:
             return self.bits[np.searchsorted(self.literals.stored_bits, literal)]
         ranks = self.ranks[self.literals.ordered.index(number)]
-        return pack_bits(ranks > position + column.missing, self._slots, len(self.valid) * 64)[0]
+        return pack_bits(ranks > position + column.missing, self.slots, len(self.valid) * 64)[0]
 
     @cached_property
-    def _slots(self) -> np.typing.NDArray[np.intp]:
+    def slots(self) -> np.typing.NDArray[np.intp]:
         """The slots that hold a row."""
         return np.flatnonzero(np.unpackbits(self.valid.view(np.uint8), bitorder="little"))
 
@@ -222,7 +222,7 @@ class SampleProblem(Problem):
 
     def _ranks_at(self, leaf: Leaf, number: int) -> Ranks:
         """The ranks of a leaf's rows in an ordered column."""
-        here = np.unpackbits(leaf.state.mask.view(np.uint8), bitorder="little")[self._slots]
+        here = np.unpackbits(leaf.state.mask.view(np.uint8), bitorder="little")[self.slots]
         return self.ranks[self.literals.ordered.index(number)][here.astype(bool)]
 
     def _cuts(self, leaf: Leaf) -> IntArray:
