@@ -14,7 +14,8 @@ import numpy as np
 
 from mictree._support.checks import as_fraction, check_count
 from mictree.columns.data import Data
-from mictree.columns.literals import Literals, encode
+from mictree.columns.encode import encode
+from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
 from mictree.impurity.gains import leads_of_sums, rate_differences
@@ -289,9 +290,8 @@ class SampleProblem(Problem):
         return bits
 
     def find(self, name: str, source: Source) -> int:
-        number, what = source
         columns = self.literals.columns
-        known = number < len(columns) and name.startswith(columns[number].name)
+        known = source[0] < len(columns) and name.startswith(columns[source[0]].name)
         literal = self.literals.find(source) if known else -1
         if literal < 0:
             raise ValueError(f"the problem must have every variable tested; it has no {name}")
