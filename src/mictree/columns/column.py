@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mictree.columns.ordered import midpoint, show
+from mictree.columns.ordered import midpoint, midpoints, show
 from mictree.columns.packing import NONE
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -46,6 +46,12 @@ class Column:
     def thresholds(self) -> int:
         """The number of thresholds."""
         return len(self.below)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether thresholds are stored as ranks; a single one is a bit if no value is missing."""
+        binary = self.style in ("binary", "boolean")
+        return self.thresholds > 1 or (self.thresholds == 1 and self.missing and not binary)
 
     @property
     def count(self) -> int:
@@ -114,12 +120,20 @@ class Column:
 
     def positions(self, values: FloatArray | list[Any]) -> np.typing.NDArray[np.int32]:
         """The position of each value of a categorical column among its literals; NONE without."""
-        position = {category: number for number, category in enumerate(self.categories or ())}
+        position: dict[Any, int] = {
+            category: number for number, category in enumerate(self.categories or ())
+        }
         if self.missing:
             position[None] = len(position)
         return np.array(
             [position.get(value, NONE) for value in self.as_categories(values)], np.int32
         )
+
+    def ranks(self, values: FloatArray | list[Any]) -> FloatArray:
+        """The ranks of values of an ordered column, as those of the training rows."""
+        numbers = self.as_numbers(values)
+        ranks = np.searchsorted(midpoints(self.below, self.above), numbers) + float(self.missing)
+        return np.where(np.isnan(numbers), 0.0, ranks)
 
     def holds(
         self, position: int, values: FloatArray | list[Any], threshold: float | None = None

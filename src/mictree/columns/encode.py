@@ -49,12 +49,12 @@ def encode(
     for number, name in enumerate(data.names):
         column, ranks = learn_column(data, number, name, rows, weights, max_thresholds)
         columns.append(column)
-        if ranks is None and column.count:
+        if ranks is None:  # categories
             block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
             pack_categories(column.positions(data.column(number)), order, block)
             blocks.append(block)
             continue
-        if column.thresholds > 1:
+        if column.ranked:
             kept.append(ranks)
         elif column.thresholds:
             blocks.append(pack_bits(ranks > column.missing, slots, len(order)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from mictree.columns.column import Column, Texts
 from mictree.columns.data import Data, unnamed
+from mictree.columns.ordered import Ranks
 from mictree.columns.texts import may_clash, tell_apart
 from mictree.tree import LEAF, Source, Tree
 
@@ -62,10 +64,10 @@ class Literals:
 
     @cached_property
     def ordered(self) -> tuple[int, ...]:
-        """The columns with several thresholds, which are stored as ranks; bits hold all others."""
+        """The columns that are stored as ranks; bits hold all others."""
         if self._columns is None:
             return ()
-        return tuple(number for number, c in enumerate(self.columns) if c.thresholds > 1)
+        return tuple(number for number, column in enumerate(self.columns) if column.ranked)
 
     @cached_property
     def stored_bits(self) -> np.typing.NDArray[np.intp]:
@@ -138,7 +140,7 @@ class Literals:
         thresholds: Sequence[float | None],
         labels: Sequence[int],
     ) -> Tree:
-        """A tree from splits as of ``Tree.from_splits``; with ordered columns, only of its tests."""
+        """A tree from splits as ``Tree.from_splits`` has them; with numbers, of its tests only."""
         if not self.ordered:
             return Tree.from_splits(self.names, leaves, literals, labels)
         tests = [
@@ -157,6 +159,27 @@ class Literals:
         return Tree.from_splits(
             tuple(names), leaves, [place[test] for test in tests], labels, sources
         )
+
+    def only(self, used: Sequence[int]) -> tuple[Literals, dict[int, int]]:
+        """Without the thresholds of ordered columns that are not used; and the new positions."""
+        if not self.ordered:
+            return self, {literal: literal for literal in used}
+        located = [self.locate(literal) for literal in used]
+        columns = list(self.columns)
+        for number in self.ordered:
+            column = columns[number]
+            kept = [p for n, p in located if n == number and p < column.thresholds]
+            columns[number] = replace(
+                column, below=column.below[kept], above=column.above[kept], binned=True
+            )
+        fewer, place = Literals(columns), {}
+        for literal, (number, position) in zip(used, located, strict=True):
+            new, old = columns[number], self.columns[number]
+            if number in self.ordered:
+                same = old.below[position] if position < old.thresholds else math.inf
+                position = int(np.searchsorted(new.below, same))
+            place[literal] = int(fewer.starts[number]) + position
+        return fewer, place
 
     def compact(self, tree: Tree) -> Tree:
         """A tree whose variables are all literals; with ordered columns, only those it tests."""
@@ -200,16 +223,7 @@ class Literals:
 
         A tree reads the result: ``tree.predict(literals.transform(X, tree))``.
         """
-        data = Data(X)
-        if data.width != len(self.columns):
-            raise ValueError(f"X must have {len(self.columns)} columns; it has {data.width}")
-        known = tuple(column.name for column in self.columns)
-        if unnamed(data.width) not in (known, data.names) and known != data.names:
-            number = [a == b for a, b in zip(known, data.names, strict=True)].index(False)
-            raise ValueError(
-                "X must have the columns the literals were made from, in their order; "
-                f"column {number} is {data.names[number]!r}, not {known[number]!r}"
-            )
+        data = self._read(X)
         if tree is not None and (tree.sources or not tree.variables):
             return self._evaluate(data, tree.sources)
         if data.rows * len(self) > memory_limit:
@@ -222,6 +236,40 @@ class Literals:
         for literal in range(len(self)):
             matrix[:, literal] = self.holds(data, literal)
         return matrix
+
+    def ranks(self, X: Any) -> Ranks:
+        """A data set as a matrix that offers the same tests: ordered columns as ranks, else bits.
+
+        A missing value has rank 0.
+        """
+        data = self._read(X)
+        width = len(self.ordered) + len(self.stored_bits)
+        most = max((self.columns[number].thresholds + 1 for number in self.ordered), default=1)
+        matrix = np.empty((data.rows, width), dtype=np.min_scalar_type(most))
+        place = 0
+        for number, column in enumerate(self.columns):
+            start, stop = int(self.starts[number]), int(self.starts[number + 1])
+            if column.ranked:
+                matrix[:, place] = column.ranks(data.column(number))
+                place, start = place + 1, start + column.thresholds
+            for literal in range(start, stop):
+                matrix[:, place] = self.holds(data, literal)
+                place += 1
+        return matrix
+
+    def _read(self, X: Any) -> Data:
+        """A data set with the columns that the literals were made from."""
+        data = Data(X)
+        if data.width != len(self.columns):
+            raise ValueError(f"X must have {len(self.columns)} columns; it has {data.width}")
+        known = tuple(column.name for column in self.columns)
+        if unnamed(data.width) not in (known, data.names) and known != data.names:
+            number = [a == b for a, b in zip(known, data.names, strict=True)].index(False)
+            raise ValueError(
+                "X must have the columns the literals were made from, in their order; "
+                f"column {number} is {data.names[number]!r}, not {known[number]!r}"
+            )
+        return data
 
     def _evaluate(self, data: Data, sources: Sequence[Source]) -> np.typing.NDArray[np.uint8]:
         matrix = np.empty((data.rows, len(sources)), dtype=np.uint8)

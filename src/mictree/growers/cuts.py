@@ -118,10 +118,20 @@ def make_room(classes):
 
 
 @inner_jit
+def empty_lists():
+    """Gains, places and columns of cuts; numba learns the types from what is taken out again."""
+    gains, places, of_column = [0.0], [0], [0]
+    gains.pop()
+    places.pop()
+    of_column.pop()
+    return gains, places, of_column
+
+
+@inner_jit
 def screen_cuts(number, columns, matrix, leaf, task, fast, out_fast):
     """The largest fast gain of a leaf's literals, ``fast``, and cuts; writes those of columns."""
     room = make_room(len(leaf.sums))
-    gains, places = [0.0], [0]
+    gains, places, _ = empty_lists()
     start = columns.start[number]
     for column in range(len(columns.entries)):
         entries = columns.entries[column, start : start + leaf.rows]
@@ -339,26 +349,34 @@ def share_rows(columns, side, leaf, low, low_rows, rows, chosen):
 def _partition(entries, missing, side, scratch):
     """Move the rows of the high child behind the others; of the missing ones, how many stay.
 
-    A flag of a row that goes to the other child passes to the next one of this child.
+    A flag of a row that goes to the other child passes to the next one of this child. There is no
+    branch to predict: every row is written for both children, and overwritten in one.
     """
-    low, high, stay = 0, 0, 0
-    low_flag, high_flag = np.uint32(0), np.uint32(0)
+    stay = missing
+    for number in range(missing):
+        stay -= np.int64(_bit(side, entries[number]))
+    low, high = np.uint64(0), np.uint64(0)  # unsigned places need no look for negative ones
+    low_flag, high_flag = np.uint64(0), np.uint64(0)
     for number in range(len(entries)):
-        entry = entries[number]
-        slot, flag = entry & SLOT, entry & NEW
+        entry = np.uint64(entries[number])
+        is_high = _bit(side, entry)
+        slot, flag = entry & np.uint64(SLOT), entry & np.uint64(NEW)
         low_flag |= flag
         high_flag |= flag
-        is_high = np.int64(side[slot >> np.uint32(6)] >> np.uint64(slot & np.uint32(63))) & 1
         entries[low] = slot | low_flag
         scratch[high] = slot | high_flag
-        low += 1 - is_high
+        low += np.uint64(1) - is_high
         high += is_high
-        low_flag = low_flag if is_high else np.uint32(0)
-        high_flag = np.uint32(0) if is_high else high_flag
-        stay += number < missing and not is_high
-    for number in range(high):
-        entries[low + number] = scratch[number]
+        low_flag &= np.uint64(0) - is_high
+        high_flag &= is_high - np.uint64(1)
+    entries[low:] = scratch[:high]
     return stay
+
+
+@inner_jit
+def _bit(bits, entry):
+    slot = np.uint64(entry) & np.uint64(SLOT)
+    return bits[slot >> np.uint64(6)] >> (slot & np.uint64(63)) & np.uint64(1)
 
 
 @inner_jit

@@ -33,6 +33,7 @@ from mictree.growers.cuts import (
     SLOT,
     add_rows,
     choose_test,
+    empty_lists,
     mark_high,
     mask_of,
     measure,
@@ -200,8 +201,7 @@ def _offer(leaf, counts, columns, leaves, matrices, task, out, choose):
         if choose:
             leaves.chosen[leaf] = choose_tied(leaves.offered, task.rule.ties, out.draws)
         return best if best >= task.limits.min_gain else -1.0
-    gains, places, of_column = [0.0], [0], [0]
-    gains.pop(), places.pop(), of_column.pop()
+    gains, places, of_column = empty_lists()
     weigh_cuts(
         leaf, columns, matrix, measured, task, candidate, fast_cuts, gains, places, of_column
     )
@@ -297,17 +297,16 @@ def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
     if not (leaves.ready[low] or leaves.ready[high]):
         return counts
     matrix, rows = matrices.each[number], out.rows[leaf]
-    ordered = len(columns.entries) > 0
-    if ordered:
-        start, total = columns.start[leaf], total_of(rows)
+    start, total = columns.start[leaf], total_of(rows)
+    if len(columns.entries):
         mask = mask_of(columns.entries[0, start : start + total], len(matrix.valid))
     else:
         mask = leaf_mask(matrix, leaf, matrices.root[number], leaves.parent, leaves.chosen)
     if max(hope, matrices.rent[number]) >= COMPACTION and shrinks(matrix.bits, rows):
         matrices.rent[number] = 0
         old, matrix = matrix, compact(matrix, mask, rows)
-        if ordered:
-            renumber(columns, leaf, total_of(rows), old, matrix, mask)
+        if len(columns.entries):
+            renumber(columns, leaf, total, old, matrix, mask)
         mask = matrix.valid
         _leave(number, matrices)
         _leave(number, matrices)
@@ -321,13 +320,11 @@ def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
         side = columns.side
         entries = columns.entries[leaves.column[leaf], start : start + total]
         mark_high(entries, leaves.chosen[leaf], side)
-    if ordered:
+    if len(columns.entries):
         share_rows(columns, side, leaf, low, total_of(out.rows[low]), total, leaves.column[leaf])
     light = low if total_of(out.rows[low]) <= total_of(out.rows[high]) else high
     inside = child_mask(mask, side, light == high)
-    part = count_child(
-        matrix, inside, counts.rows, total_of(rows), out.rows[light], out.sums[light]
-    )
+    part = count_child(matrix, inside, counts.rows, total, out.rows[light], out.sums[light])
     subtract(counts.rows, counts.sums, part.rows, part.sums)
     return part
 

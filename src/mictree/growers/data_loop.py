@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +37,11 @@ class Splitting:
     def exact_thresholds(self) -> list[float | None]:
         """For each split; None where its literal has none."""
         return [None if math.isnan(number) else number for number in self.thresholds.tolist()]
+
+    def renumbered(self, place: dict[int, int]) -> Splitting:
+        """The same splits with other positions of their literals."""
+        literals = [place[literal] for literal in self.literals.tolist()]
+        return replace(self, literals=np.array(literals, dtype=np.int64))
 
     @cached_property
     def labels(self) -> np.typing.NDArray[np.intp]:
@@ -114,7 +119,7 @@ def _sort(problem: SampleProblem, limit: int) -> Sorted:
     starts = problem.literals.starts[list(columns)]
     return Sorted(
         entries,
-        np.zeros(len(missing), dtype=np.int64),
+        np.zeros(2 * limit + 1, dtype=np.int64),
         missing,
         np.searchsorted(problem.literals.stored_bits, starts) if columns else starts,
         np.empty(entries.shape[1], dtype=np.uint32),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -170,6 +171,12 @@ class SampleProblem(Problem):
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)
             self.whole_weights, self.weight_unit = whole_weights(self.weights)
+
+    def limited(self, limits: Limits) -> SampleProblem:
+        """The same rows with other limits."""
+        limited = copy.copy(self)
+        limited.limits, limited.min_gain = limits, limits.min_gain
+        return limited
 
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
@@ -377,11 +384,12 @@ class SampleProblem(Problem):
         factors = map(as_fraction, self.class_weight.tolist())
         return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
 
-    def without_rows(self) -> SampleProblem:
-        """The same literals and classes without the data; growers can no longer use it."""
+    def without_rows(self, literals: Literals) -> SampleProblem:
+        """The same classes and some literals without the data; growers can no longer use it."""
         bare = object.__new__(SampleProblem)
         bare.__dict__.update(
             {name: value for name, value in self.__dict__.items() if name not in CACHED},
+            literals=literals,
             bits=np.empty((len(self.bits), 0), dtype=np.uint64),
             ranks=tuple(ranks[:0] for ranks in self.ranks),
             valid=np.empty(0, dtype=np.uint64),
