@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import time
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -162,6 +163,7 @@ class Data:
         )
 
 
+@lru_cache(32)
 def unnamed(count: int) -> tuple[str, ...]:
     """The names of columns that have none."""
     return tuple(f"x{number}" for number in range(count))

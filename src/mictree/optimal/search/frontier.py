@@ -11,20 +11,19 @@ tree with this many splits or fewer that makes ``upper`` errors.
 
 import operator
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
+from mictree._support.progress import Progress, Report, ignore
 from mictree.growers.rules import TopDown
 from mictree.optimal.result import CertifiedErrors, OptimalTrees
 from mictree.optimal.search.counting_bounds import Counting
 from mictree.optimal.search.polish import Polished
 from mictree.optimal.search.questions import Asking
-from mictree.optimal.search.rows import Rows
+from mictree.optimal.search.rows import Rows, Written
 from mictree.optimal.search.table import STORED, UNLIMITED
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
@@ -32,16 +31,6 @@ from mictree.tree import Tree
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
-
-
-class Found(NamedTuple):
-    """How far the search has come."""
-
-    size: int  # being proved
-    max_size: int
-    sub_problems: int
-    lower: float  # of the size being proved
-    upper: float
 
 
 @dataclass(frozen=True)
@@ -70,7 +59,7 @@ def solve(
     max_size: int,
     exact: bool,
     memory_limit: int,
-    progress: Callable[[Found], None] | None = None,
+    progress: Report | None = None,
     max_depth: int | None = None,
     time_limit: float | None = None,
 ) -> SampleOptimalTrees:
@@ -93,13 +82,13 @@ class _Search:
         max_size: int,
         exact: bool,
         memory_limit: int,
-        progress: Callable[[Found], None] | None,
+        progress: Report | None,
         max_depth: int | None,
         time_limit: float | None,
     ) -> None:
         self.begin = time.monotonic()
         self.problem, self.max_size, self.exact = problem, max_size, exact
-        self.progress = progress or (lambda found: None)
+        self.progress = progress or ignore
         self.time_limit = time_limit
         self.rows = Rows.of(problem, exact)
         self.total, floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
@@ -136,8 +125,9 @@ class _Search:
                 self._bound(begin + self.time_limit)
             for size in range(1, self.max_size + 1):
                 self._carry_over(size)
+        errors = self._shares()  # before the trees, which it may change
         return SampleOptimalTrees(
-            self.problem, self.max_size, self._shares(),
+            self.problem, self.max_size, errors,
             int(self.asking.control[STORED]), self.asking.interrupted,
             tuple(map(self.problem.literals.compact, self.trees)),
         )  # fmt: skip
@@ -154,15 +144,19 @@ class _Search:
         tree, upper, size = self.trees[-1], self.upper[-1], len(self.trees)
         in_time = size <= self.budgets or size == self.max_size or not self.asking.is_late()
         if self.greedy is not None and in_time and self.greedy.errors[size] < upper / self.total:
-            steps = self.greedy.steps[:size]
-            leaves, tests = [step.leaf for step in steps], [step.position for step in steps]
-            variables = self.problem.variables
-            grown = Tree.from_splits(variables, leaves, tests, self.greedy.labels)
+            grown = self._greedy_tree(size)
             wrong = self.rows.wrong(grown)
             if wrong < upper:
                 tree, upper = grown, wrong
         self.trees.append(tree)
         self.upper.append(upper)
+
+    def _greedy_tree(self, size: int) -> Tree:
+        """The greedy tree of a size over all literals."""
+        assert self.greedy is not None
+        steps = self.greedy.steps[:size]
+        leaves, tests = [step.leaf for step in steps], [step.position for step in steps]
+        return Tree.from_splits(self.problem.variables, leaves, tests, self.greedy.labels)
 
     def _prove(self, size: int) -> None:
         """Find the least error of a size, and its tree; half of the error is refuted first.
@@ -201,8 +195,9 @@ class _Search:
 
     def _tell(self, size: int) -> None:
         stored = int(self.asking.control[STORED])
-        bounds = self.lower[size] / self.total, self.upper[size] / self.total
-        self.progress(Found(size, self.max_size, stored, *bounds))
+        lower, upper = self.lower[size] / self.total, self.upper[size] / self.total
+        bounds = f"error from {lower:.4f} to {upper:.4f}, {stored:,} sub-problems"
+        self.progress(Progress(f"size {size} of {self.max_size}", None, bounds))
 
     def _open_sizes(self) -> list[int]:
         return [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]
@@ -246,20 +241,33 @@ class _Search:
     def _shares(self) -> CertifiedErrors:
         """Both bounds as shares of the whole weight.
 
-        Where weights had to be rounded, Fractions are proved only as far as that allows; floats do
-        not show it.
+        Where the search rounds weights, lower bounds allow for it, and upper bounds are the errors
+        of the trees by the weights as written.
         """
-        slack, kind = self.rows.slack, object if self.exact else float
-        share = Fraction if self.exact else operator.truediv
-        least = [share(max(0, wrong - slack), self.total + slack) for wrong in self.lower]
-        lower = np.array(least, dtype=kind)
-        upper = np.array([share(wrong, self.total) for wrong in self.upper], dtype=kind)
-        if slack:
-            distinct = {id(tree): tree for tree in self.trees}  # many sizes may share a tree
-            known = {key: tree.error(self.problem, self.exact) for key, tree in distinct.items()}
-            upper[:] = [known[id(tree)] for tree in self.trees]
-            if not self.exact:
-                proved = np.equal(self.lower, self.upper)
-                lower[proved] = upper[proved]
-        lower = np.maximum.accumulate(lower[::-1])[::-1]  # fewer splits do no better
-        return CertifiedErrors.between(np.minimum(lower, upper), upper)
+        kind, share = (object, Fraction) if self.exact else (float, operator.truediv)
+        lower, upper, whole = self.lower, self.upper, self.total
+        if (written := self.rows.written) is not None:
+            whole = int(written.weights.sum())
+            lower = [max(0, wrong - written.slack) * written.unit for wrong in lower]
+            upper = self._settle(written)
+            lower[0] = upper[0]  # a lone leaf needs no search
+        least = np.array([share(wrong, whole) for wrong in lower], dtype=kind)
+        least = np.maximum.accumulate(least[::-1])[::-1]  # fewer splits do no better
+        most = np.array([share(wrong, whole) for wrong in upper], dtype=kind)
+        return CertifiedErrors.between(np.minimum(least, most), most)
+
+    def _settle(self, written: Written) -> list[int]:
+        """Give each size its best tree by the weights as written; returns their wrong weights."""
+        settled: list[tuple[Tree, int]] = []
+        seen: dict[int, tuple[Tree, int]] = {}  # many sizes may share a tree
+        whole = int(written.weights.sum())
+        for size, tree in enumerate(self.trees):
+            if id(tree) not in seen:
+                seen[id(tree)] = self.rows.relabel(tree, written.weights)
+            best = min([*settled[-1:], seen[id(tree)]], key=lambda found: found[1])
+            if self.greedy is not None and self.greedy.errors[size] < best[1] / whole:
+                grown = self.rows.relabel(self._greedy_tree(size), written.weights)
+                best = min(best, grown, key=lambda found: found[1])
+            settled.append(best)
+        self.trees = [tree for tree, _ in settled]
+        return [wrong for _, wrong in settled]
