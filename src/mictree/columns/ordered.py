@@ -153,5 +153,9 @@ def _show_time(threshold: float, below: float, style: str) -> str:
     if style == "time":
         return clock
     if unit == "D":
-        return f"{days} days"
-    return f"{days} days {clock}" if days else clock
+        return _days(days)
+    return f"{_days(days)} {clock}" if days else clock
+
+
+def _days(count: int) -> str:
+    return "1 day" if count == 1 else f"{count} days"
