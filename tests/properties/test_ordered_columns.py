@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -77,6 +77,22 @@ def test_rows_are_sorted_by_their_ranks(column):
     np.testing.assert_array_equal(order, np.argsort(ranks, kind="stable"))
     new = np.flatnonzero(entries >> 31)
     np.testing.assert_array_equal(new, np.flatnonzero(np.diff(ranks[order].astype(int))) + 1)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
+@example([0.0, -0.0, 1.0])
+def test_floats_of_any_size_are_ranked(values):
+    ranked = rank(np.array(values), None, None)
+    distinct, ranks = np.unique(values, return_inverse=True)
+    np.testing.assert_array_equal(ranked.ranks, ranks)
+    np.testing.assert_array_equal(ranked.below, distinct[:-1])
+    np.testing.assert_array_equal(ranked.above, distinct[1:])
+
+
+def test_values_that_are_nearly_equal_are_ranked_by_comparison():
+    values = 1.7e15 + np.random.default_rng(0).permutation(1000)
+    ranked = rank(values, None, None)
+    np.testing.assert_array_equal(ranked.ranks, values - 1.7e15)
 
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
