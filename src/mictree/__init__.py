@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from mictree.estimators import (
         BestFirstClassifier,
         ID3Classifier,
+        LookaheadClassifier,
         OptimalTreeClassifier,
+        SizeChoice,
         TopDownClassifier,
+        load,
+        select_size,
     )
-    from mictree.excess import MicResult, mic
+    from mictree.excess import MicResult, TopResult, mic, mic_over_tops
+    from mictree.families.biases import MicOverBiases, mic_over_biases
     from mictree.families.sweep import sweep
+    from mictree.forests import ForestErrors, forest_errors
     from mictree.functions import Literal, ReadOnceDNF, Term
-    from mictree.growers import ID3, BestFirst, Grower, Growth, GrowthStep, TopDown
+    from mictree.growers import ID3, BestFirst, Grower, Growth, GrowthStep, Lookahead, TopDown
     from mictree.optimal import (
         OptimalTrees,
         minimal_consistent_tree,
@@ -37,6 +43,7 @@ __all__ = [
     "BestFirst",
     "BestFirstClassifier",
     "Comparison",
+    "ForestErrors",
     "FormulaProblem",
     "Grower",
     "Growth",
@@ -44,28 +51,38 @@ __all__ = [
     "ID3Classifier",
     "Leaf",
     "Literal",
+    "Lookahead",
+    "LookaheadClassifier",
+    "MicOverBiases",
     "MicResult",
     "OptimalTreeClassifier",
     "OptimalTrees",
     "Problem",
     "ReadOnceDNF",
     "SampleProblem",
+    "SizeChoice",
     "TableProblem",
     "Term",
     "TopDown",
     "TopDownClassifier",
+    "TopResult",
     "Tree",
     "__version__",
     "compare",
     "distributions",
     "families",
+    "forest_errors",
     "identify_rule",
     "impurity",
+    "load",
     "mic",
+    "mic_over_biases",
+    "mic_over_tops",
     "minimal_consistent_tree",
     "optimal_errors",
     "optimal_tree",
     "optimal_trees",
+    "select_size",
     "staircase_tree",
     "sweep",
 ]
@@ -76,13 +93,19 @@ _NAMES = {
     "estimators": (
         "BestFirstClassifier",
         "ID3Classifier",
+        "LookaheadClassifier",
         "OptimalTreeClassifier",
+        "SizeChoice",
         "TopDownClassifier",
+        "load",
+        "select_size",
     ),
-    "excess": ("MicResult", "mic"),
+    "excess": ("MicResult", "TopResult", "mic", "mic_over_tops"),
+    "families.biases": ("MicOverBiases", "mic_over_biases"),
     "families.sweep": ("sweep",),
+    "forests": ("ForestErrors", "forest_errors"),
     "functions": ("Literal", "ReadOnceDNF", "Term"),
-    "growers": ("ID3", "BestFirst", "Grower", "Growth", "GrowthStep", "TopDown"),
+    "growers": ("ID3", "BestFirst", "Grower", "Growth", "GrowthStep", "Lookahead", "TopDown"),
     "optimal": (
         "OptimalTrees",
         "minimal_consistent_tree",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import numpy as np
 
 from mictree._support.checks import check_size
 from mictree.growers.rules import Grower, as_rule
+from mictree.impurity import Criterion, name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors, optimal_errors
 from mictree.problems.base import Problem
 from mictree.tree import Tree
@@ -66,6 +67,14 @@ class MicResult:
         """The smallest size with the largest excess error."""
         return int(np.argmax(self.excess_errors >= self.excess_errors.max() - ROUNDING))
 
+    def __repr__(self) -> str:
+        return f"MicResult({str(self).partition(chr(10))[0]})"
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_svg, to_text
+
+        return to_text(str(self)) + to_svg(self.plot())
+
     def __str__(self) -> str:
         least, most = (float(end) for end in self.interval)
         shown = f"= {least:.6g}" if self.proved else f"between {least:.6g} and {most:.6g}"
@@ -99,6 +108,7 @@ def mic(
     exact: bool = False,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     time_limit: float | None = None,
+    top: int | None = None,
 ) -> MicResult:
     """Compare a learner's tree of every size with the best tree of that size.
 
@@ -110,6 +120,9 @@ def mic(
     exact : compute errors as Fractions
     memory_limit : in bytes, for the optimal errors
     time_limit : in seconds, for the optimal errors on data; MIC is then an interval
+    top : compare with the best tree whose nodes test only splits of largest gain by the rule's
+        criterion (see ``optimal_trees``); entropy for learners that are no growers. TopDown,
+        BestFirst and ID3 grow such trees; others may be better, and have a negative MIC.
 
     Examples
     --------
@@ -118,33 +131,142 @@ def mic(
     >>> mt.mic(mt.BestFirst(), problem, max_size=8, exact=True).mic
     Fraction(3, 256)
     """
-    limit = check_size(max_size)
-    if limit == 0:
-        raise ValueError(
-            "MIC is a mean over sizes 1 to max_size; max_size must be at least 1; got 0"
-        )
+    limit = _check_sizes(max_size)
     learner = as_rule(rule)
-    optimal = optimal_errors(problem, limit, exact, memory_limit, time_limit=time_limit)
-    return against(learner, problem, optimal, exact)
+    criterion = learner.criterion if isinstance(learner, Grower) else "entropy"
+    optimal = optimal_errors(
+        problem, limit, exact, memory_limit, time_limit=time_limit, top=top, criterion=criterion
+    )
+    return against(learner, problem, optimal, exact, restricted=top is not None)
 
 
 def against(
-    rule: Grower | Learner, problem: Problem, optimal: np.ndarray, exact: bool = False
+    rule: Grower | Learner,
+    problem: Problem,
+    optimal: np.ndarray,
+    exact: bool = False,
+    restricted: bool = False,
 ) -> MicResult:
-    """The same as ``mic``, from optimal errors computed before, index = size."""
+    """The same as ``mic``, from optimal errors computed before, index = size.
+
+    ``restricted``: they are of some trees only, so that the learner's may be smaller.
+    """
     greedy = _greedy_errors(rule, problem, len(optimal) - 1, exact)
     lower = getattr(optimal, "lower", optimal)
-    # the greedy error also bounds the optimum; use whichever is lower
-    optimal = np.where(lower < optimal, np.minimum(optimal, greedy), optimal)
+    if restricted:
+        optimal = np.asarray(optimal)
+    else:  # the greedy error also bounds the optimum; use whichever is lower
+        optimal = np.where(lower < optimal, np.minimum(optimal, greedy), optimal)
     excess = greedy - optimal
-    if excess.min() < -ROUNDING:
+    if excess.min() < -ROUNDING and not restricted:
         size = int(np.argmin(excess))
         raise AssertionError(
             f"{rule!r} on {problem!r} beats the optimal tree of size {size}: a wrong optimum"
         )
-    excess = np.maximum(excess, 0 * excess)
+    if not (restricted and exact):  # where the rest of this is rounding
+        excess = np.where((excess < 0) & (excess >= -ROUNDING), 0 * excess, excess)
     mean = sum(excess[1:], Fraction(0)) / (len(excess) - 1) if exact else float(excess[1:].mean())
     return MicResult(_name(rule), greedy, optimal, excess, mean, np.asarray(lower))
+
+
+@dataclass(frozen=True)
+class TopResult:
+    """The least errors of trees whose nodes test only their ``top`` best splits, against all trees.
+
+    Attributes
+    ----------
+    criterion : of the splits' gains, as text
+    tops : ascending
+    errors : for each top, index = size, 0 to ``max_size``
+    optimal_errors : index = size
+    excess_errors : ``errors`` minus ``optimal_errors``
+    mic : for each top, the mean of its excess errors from size 1 on
+    proved : for each top, whether all its errors, and the optimal ones, are proved
+    """
+
+    criterion: str
+    tops: tuple[int, ...]
+    errors: np.ndarray
+    optimal_errors: np.ndarray
+    excess_errors: np.ndarray
+    mic: np.ndarray
+    proved: tuple[bool, ...]
+
+    @property
+    def max_size(self) -> int:
+        """The largest size, t*."""
+        return len(self.optimal_errors) - 1
+
+    def __str__(self) -> str:
+        lines = [f"{'top':>6} {f'MIC({self.max_size})':>12} {'largest excess':>16}"]
+        for top, mean, excess, proved in zip(
+            self.tops, self.mic, self.excess_errors, self.proved, strict=True
+        ):
+            note = "" if proved else "  (not proved)"
+            lines.append(f"{top:>6} {float(mean):>12.6g} {float(excess.max()):>16.6g}{note}")
+        return "\n".join(lines)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw MIC and the largest excess error against ``top``."""
+        from mictree.plotting.tops import draw_tops
+
+        return draw_tops(ax, self)
+
+
+def mic_over_tops(
+    problem: Problem,
+    max_size: int = 100,
+    tops: Iterable[int] | None = None,
+    criterion: Criterion = "entropy",
+    exact: bool = False,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    time_limit: float | None = None,
+) -> TopResult:
+    """How far the best tree of the ``top`` best splits at every node is from the best of all trees.
+
+    From ``top=1``, the best pruning of a greedy tree over all choices of ties, to the optimum.
+
+    Parameters
+    ----------
+    problem : FormulaProblem, TableProblem or SampleProblem
+    max_size : t*, at least 1
+    tops : by default 1, 2, ... until no excess is left, at most the number of variables
+    criterion : of the splits' gains
+    exact : compute errors as Fractions
+    memory_limit : in bytes, for each top
+    time_limit : in seconds, for each top on data
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> problem = mt.TableProblem.from_formula("a & (b ^ c) | ~a & d")
+    >>> print(mt.mic_over_tops(problem, max_size=8))
+       top       MIC(8)   largest excess
+         1       0.0625            0.125
+         2            0                0
+    """
+    limit = _check_sizes(max_size)
+    every = len(problem.variables)
+    limits = {"memory_limit": memory_limit, "time_limit": time_limit}
+    optimal = optimal_errors(problem, limit, exact, **limits)
+    lower = getattr(optimal, "lower", optimal)
+    wanted = range(1, max(every, 1) + 1) if tops is None else sorted({*tops})
+    if not wanted:
+        raise ValueError("tops must have at least one number; it has none")
+    found: dict[int, np.ndarray] = {}
+    for top in wanted:
+        found[top] = optimal_errors(problem, limit, exact, top=top, criterion=criterion, **limits)
+        if tops is None and (found[top] - optimal <= (0 if exact else ROUNDING)).all():
+            break
+    errors = np.array([np.asarray(each) for each in found.values()])
+    best = np.minimum(np.asarray(optimal), errors.min(axis=0))  # a bound that is not proved
+    excess = errors - best
+    mean = excess[:, 1:].sum(axis=1) / limit
+    proved = tuple(
+        bool((getattr(each, "lower", each) == np.asarray(each)).all() and (lower == best).all())
+        for each in found.values()
+    )
+    return TopResult(name_of(criterion), tuple(found), errors, best, excess, mean, proved)
 
 
 def _greedy_errors(
@@ -162,6 +284,15 @@ def _greedy_errors(
         [_checked_tree(rule, problem, size).error(problem, exact) for size in range(max_size + 1)],
         dtype=object if exact else float,
     )
+
+
+def _check_sizes(max_size: int) -> int:
+    limit = check_size(max_size)
+    if limit == 0:
+        raise ValueError(
+            "MIC is a mean over sizes 1 to max_size; max_size must be at least 1; got 0"
+        )
+    return limit
 
 
 def _checked_tree(learner: Learner, problem: Problem, size: int) -> Tree:

@@ -133,6 +133,15 @@ class Tree:
             variables, tuple(node_tests), tuple(low), tuple(high), tuple(node_labels), sources
         )
 
+    def __repr__(self) -> str:
+        root = "" if self.tests[0] == LEAF else f", root={self.variables[self.tests[0]]!r}"
+        return f"Tree(size={self.size}, depth={self.depth}{root})"
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_svg
+
+        return to_svg(self.draw())
+
     @property
     def size(self) -> int:
         """The number of internal nodes; a lone leaf has size 0."""

@@ -2,11 +2,14 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+import mictree as mt
 from mictree.cli import app
+from mictree.cli.fit import split_rows
 
 
 @pytest.fixture
@@ -31,20 +34,58 @@ def test_table_and_tree(csv):
     assert "size 2, training error 0, held-out error 0" in result.output
 
 
-@pytest.mark.parametrize("rule", ["topdown", "bestfirst", "id3"])
+@pytest.mark.parametrize("rule", ["topdown", "bestfirst", "id3", "lookahead"])
 def test_json_from_parquet(csv, tmp_path, rule):
     file = tmp_path / "people.parquet"
     pl.read_csv(csv).write_parquet(file)
     result = run(file, "--target", "rich", "--json", "--max-size", 4, "--rule", rule)
-    answer = json.loads(result.output)
+    answer = json.loads(result.stdout)
     assert answer["rule"] == rule
     assert answer["classes"] == ["no", "yes"]
-    assert len(answer["train_errors"]) == len(answer["held_out_errors"]) == 5
+    assert len(answer["train_errors"]) == len(answer["cross_validated_errors"]) == 5
+    assert len(answer["standard_errors"]) == 5
+    assert 0 <= answer["held_out_error"] <= 1
     assert answer["tree"]["format"] == "mictree.tree/2"
     again = json.loads(
-        run(file, "--target", "rich", "--json", "--max-size", 4, "--rule", rule).output
+        run(file, "--target", "rich", "--json", "--max-size", 4, "--rule", rule).stdout
     )
     assert answer == again
+
+
+def test_depth(csv):
+    words = ("--target", "rich", "--json", "--rule", "lookahead", "--depth", 1)
+    ahead, topdown = json.loads(run(csv, *words).output), json.loads(run(csv, *words[:3]).output)
+    assert ahead["depth"] == 1
+    assert ahead["tree"] == topdown["tree"]
+
+
+def test_classes_are_held_out_in_proportion():
+    labels = np.array(["a"] * 80 + ["b"] * 16 + ["c"] * 4)
+    train, test = split_rows(labels, 0.25, 3)
+    assert sorted([*train, *test]) == list(range(100))
+    assert np.unique(labels[test], return_counts=True)[1].tolist() == [20, 4, 1]
+    assert split_rows(labels, 0.25, 3)[1].tolist() == test.tolist()
+    assert split_rows(labels, 0.25, 4)[1].tolist() != test.tolist()
+
+
+def test_held_out_rows_have_no_part_in_the_tree_or_its_size(csv):
+    """The same steps by hand, on the other rows only."""
+    answer = json.loads(run(csv, "--target", "rich", "--json", "--max-size", 4).stdout)
+    frame = pl.read_csv(csv, null_values="")
+    X, y = frame.drop("rich"), frame["rich"].to_numpy()
+    train, test = split_rows(y, 0.25, 0)
+    choice = mt.select_size(mt.TopDownClassifier(4, max_thresholds=64), X[train], y[train])
+    assert answer["size"] == choice.size
+    assert answer["cross_validated_errors"] == (1 - choice.means).tolist()
+    model = mt.TopDownClassifier(choice.size, max_thresholds=64).fit(X[train], y[train])
+    assert answer["held_out_error"] == 1 - model.score(X[test], y[test])
+    assert answer["tree"] == json.loads(model.tree_.to_json())
+
+
+def test_a_given_size_needs_no_cross_validation(csv):
+    answer = json.loads(run(csv, "--target", "rich", "--json", "--size", 1, "--cv", 99).stdout)
+    assert answer["size"] == 1
+    assert "cross_validated_errors" not in answer
 
 
 def test_drawing(csv, tmp_path):
@@ -63,12 +104,15 @@ def test_help_has_examples():
         (["--target", "poor"], "must have a column 'poor'"),
         (["--target", "rich", "--rule", "greedy"], "--rule must be one of"),
         (["--target", "rich", "--held-out", "1"], "--held-out must lie strictly"),
-        (["--target", "rich", "--seed", "-1"], "--seed must be at least 0"),
+        (["--target", "rich", "--seed", "-1"], "--seed must be from 0"),
         (["--target", "rich", "--drop", "age", "--drop", "color"], "a column beside the target"),
-        (["--target", "color"], "color is missing in"),
         (["--target", "rich", "--size", "99"], "--size must be from 0 to --max-size, 20; got 99"),
         (["--target", "rich", "--draw", "tree.txt"], "--draw must end in"),
         (["--target", "rich", "--ties", "any"], "ties must be one of"),
+        (["--target", "rich", "--cv", "1"], "cv must be from 2 to the number of rows"),
+        (["--target", "rich", "--choose", "best"], "choose must be one of"),
+        (["--target", "rich", "--save", "model.pkl"], "--save must end in .json"),
+        (["--target", "rich", "--save", "no/such/model.json"], "an existing folder"),
     ],
 )
 def test_bad_options(csv, arguments, rule):
@@ -79,9 +123,9 @@ def test_bad_options(csv, arguments, rule):
 
 def test_bad_files(tmp_path):
     for name, content, rule in (
-        ("a.txt", "x", "must end in .csv or .parquet"),
+        ("a.doc", "x", "must be - or end in .csv, "),
         ("a.parquet", "no parquet", "cannot be read"),
-        ("a.csv", "", "cannot be read"),
+        ("a.csv", "", "it is empty"),
         ("b.csv", "a,b\n1,2\n", "the file has 1 row"),
     ):
         file = tmp_path / name

@@ -57,6 +57,31 @@ def test_mic_json():
     assert found["optimal_errors"] == reference.optimal_errors.tolist()
 
 
+def test_optimal_top():
+    text = "a & (b ^ c) | ~a & d"
+    problem = mt.TableProblem.from_formula(text)
+    words = ("optimal", text, "--size", "5", "--top", "1", "--criterion", "gini", "--json")
+    found = json.loads(run(*words).stdout)
+    expected = mt.optimal_errors(problem, 5, top=1, criterion="gini")
+    assert found["optimal_errors"] == expected.tolist()
+    assert (found["top"], found["criterion"]) == (1, "gini")
+    assert "size 5, error 0" in run("optimal", text, "--size", "5", "--top", "2").stdout
+    assert "top" not in json.loads(run("optimal", text, "--json").stdout)
+
+
+def test_lookahead():
+    found = json.loads(
+        run("grow", "a ^ b | c & d", "--rule", "lookahead", "--depth", "3", "--json").stdout
+    )
+    assert (found["rule"], found["depth"]) == ("lookahead", 3)
+    growth = mt.Lookahead(3).grow(mt.TableProblem.from_formula("a ^ b | c & d"), 5)
+    assert [split["gain"] for split in found["splits"]] == [step.gain for step in growth.steps]
+    shown = run("mic", "a ^ b", "--max-size", "3", "--rule", "topdown", "--rule", "lookahead")
+    assert "lookahead(2) (entropy, ties last): MIC(3) = 0" in shown.stdout
+    words = ("--variables", "5", "--max-size", "5", "--rule", "lookahead", "--depth", "2", "--json")
+    assert json.loads(run("sweep", *words).stdout)["summary"][0]["rule"] == "lookahead(2)"
+
+
 def test_grow_json_holds_the_tree():
     found = json.loads(run("grow", EXAMPLE, "--size", "5", "--rule", "bestfirst", "--json").stdout)
     tree = mt.Tree.from_json(json.dumps(found["tree"]))
@@ -165,13 +190,17 @@ def test_help_has_examples():
         (["mic", "a", "--max-size", "100000000"], "--max-size must be at most 10,000,000"),
         (["mic", "a", "--bias", "0.3", "--bias", "0.4"], "all variables one number; got 0.3 and"),
         (["mic", "a", "--bias", "a=.3", "--bias", " a =.4"], "must give a one number; got .3 and"),
-        (["mic", "a", "--rule", "best"], "topdown, bestfirst, id3; got 'best'"),
+        (["mic", "a", "--rule", "best"], "topdown, bestfirst, id3, lookahead; got 'best'"),
+        (["mic", "a", "--depth", "2"], "--depth is for --rule lookahead; got --rule topdown"),
+        (["grow", "a", "--rule", "lookahead", "--depth", "0"], "depth must be at least 1; got 0"),
         (["mic", "a", "--ties", "none"], "--ties must be one of"),
         (["mic", "a", "--criterion", "none"], "--criterion must be one of"),
         (["grow", "a", "--size", "-1"], "at least 0; got -1"),
         (["grow", "a", "--draw", "x.txt"], ".svg, .png or .pdf; got 'x.txt'"),
         (["grow", "a", "--draw", "nowhere/x.svg"], "existing folder"),
         (["optimal", "a | b)"], "')' has no '('"),
+        (["optimal", "a", "--top", "0"], "top must be at least 1; got 0"),
+        (["optimal", "a", "--top", "1", "--criterion", "x"], "criterion must be one of"),
         (["sweep"], "--terms and --literals, or --variables; got neither"),
         (["sweep", "--terms", "3"], "got --terms alone"),
         (["sweep", "--literals", "3"], "got --literals alone"),

@@ -3,27 +3,36 @@
 import doctest
 import io
 import re
+import shlex
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from mictree.cli import app
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(
-    r"^```python\n(?P<code>.*?)^```$"
+    r"^```(?P<kind>python|sh)\n(?P<code>.*?)^```$"
     r"((?P<between>(?:(?!^```).)*)^```text\n(?P<output>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
 )
+PROMPT = "$ mictree "
 VARIES = "<!-- varies"  # above an output that is not compared
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "```python" in page.read_text("utf-8")]
 LOOSELY = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 def examples(text: str) -> list[tuple[str, str | None]]:
-    """The blocks of Python with the output below them, None where there is none to compare."""
-    found = list(BLOCK.finditer(text))
-    assert len(found) == text.count("```python")
+    """Python, and commands after a $, with the output below them; None if there is none."""
+    found = [
+        each
+        for each in BLOCK.finditer(text)
+        if each["kind"] == "python" or each["code"].startswith(PROMPT)
+    ]
+    assert len(found) == text.count("```python") + text.count(f"```sh\n{PROMPT}")
     return [
         (each["code"], None if VARIES in (each["between"] or "") else each["output"])
         for each in found
@@ -31,6 +40,10 @@ def examples(text: str) -> list[tuple[str, str | None]]:
 
 
 def run(code: str, names: dict[str, Any]) -> str:
+    if code.startswith(PROMPT):
+        done = CliRunner().invoke(app, shlex.split(code)[2:])
+        assert done.exit_code == 0, done.exception
+        return done.stderr + done.stdout
     printed = io.StringIO()
     with redirect_stdout(printed):
         exec(compile(code, "example", "exec"), names)

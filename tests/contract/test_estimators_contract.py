@@ -5,6 +5,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mictree as mt
 
 
-@parametrize_with_checks([mt.TopDownClassifier(), mt.BestFirstClassifier(), mt.ID3Classifier()])
+@parametrize_with_checks(
+    [
+        mt.TopDownClassifier(),
+        mt.BestFirstClassifier(),
+        mt.ID3Classifier(),
+        mt.LookaheadClassifier(),
+    ]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -128,9 +128,64 @@ def test_a_rule_must_be_callable(problem, rule):
         mt.mic(rule, problem, 2)
 
 
+@settings(max_examples=15)
+@given(st.one_of(formula_cases(max_variables=4), table_cases(max_variables=4)), st.integers(1, 4))
+def test_excess_over_the_best_tree_of_allowed_splits(case, top):
+    for rule in (mt.TopDown("gini"), mt.BestFirst("gini", "first")):
+        result = mt.mic(rule, case.problem, 5, exact=True, top=top)
+        best = mt.optimal_errors(case.problem, 5, exact=True, top=top, criterion="gini")
+        assert result.optimal_errors.tolist() == best.tolist()
+        assert result.excess_errors.tolist() == (result.greedy_errors - best).tolist()
+        assert min(result.excess_errors) >= 0
+        assert result.mic <= mt.mic(rule, case.problem, 5, exact=True).mic
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_other_learners_may_beat_the_best_tree_of_allowed_splits(exact):
+    problem = mt.TableProblem.from_formula("a & (b ^ c) | ~a & d")
+    assert mt.mic(mt.optimal_tree, problem, 8, exact, top=1).mic == -0.0625
+    assert mt.mic(mt.optimal_tree, problem, 8, exact, top=2).mic == 0
+
+
+def test_over_tops():
+    problem = mt.TableProblem.from_formula("a & ~b & ~c | ~a & b & c | b & ~c & d")
+    result = mt.mic_over_tops(problem, 8, exact=True)
+    assert result.tops == (1, 2, 3, 4)
+    assert result.optimal_errors.tolist() == mt.optimal_errors(problem, 8, exact=True).tolist()
+    for top, errors, mean in zip(result.tops, result.errors, result.mic, strict=True):
+        learner = lambda asked, size, top=top: mt.optimal_tree(asked, size, top=top)  # noqa: E731
+        expected = mt.mic(learner, problem, 8, exact=True)
+        assert errors.tolist() == expected.greedy_errors.tolist()
+        assert mean == expected.mic
+        assert isinstance(mean, Fraction)
+    assert result.mic[0] > result.mic[2] > result.mic[3] == 0
+    assert result.proved == (True,) * 4
+    two = mt.mic_over_tops(problem, 8, tops=[3, 1, 3])
+    assert two.tops == (1, 3)
+    np.testing.assert_allclose(two.mic, result.mic[[0, 2]].astype(float), atol=1e-15)
+    assert str(two).splitlines()[0].split() == ["top", "MIC(8)", "largest", "excess"]
+
+
+def test_over_tops_of_data_that_is_not_proved():
+    random = np.random.default_rng(0)
+    data = mt.SampleProblem(random.integers(0, 2, (300, 14)), random.integers(0, 2, 300))
+    result = mt.mic_over_tops(data, 8, tops=[2], memory_limit=3 * 10**6, time_limit=0.1)
+    assert result.proved == (False,)
+    assert (result.excess_errors >= 0).all()
+    assert "not proved" in str(result)
+
+
+@pytest.mark.parametrize("tops", [[], [0], [1.5]])
+def test_bad_tops(problem, tops):
+    with pytest.raises(ValueError, match="top"):
+        mt.mic_over_tops(problem, 3, tops=tops)
+
+
 def test_a_rule_may_be_a_name(problem):
     assert mt.mic("bestfirst", problem, 4).mic == mt.mic(mt.BestFirst(), problem, 4).mic
-    with pytest.raises(ValueError, match="one of topdown, bestfirst, id3, or a grower; got 'top'"):
+    with pytest.raises(
+        ValueError, match="one of topdown, bestfirst, id3, lookahead, or a grower; got 'top'"
+    ):
         mt.mic("top", problem, 4)
 
 

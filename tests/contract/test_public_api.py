@@ -11,7 +11,7 @@ import pytest
 import mictree as mt
 
 FORMULA = "x1 & x2 | y1 & y2 & y3"
-RULES = [mt.TopDown, mt.BestFirst, mt.ID3]
+RULES = [mt.TopDown, mt.BestFirst, mt.ID3, mt.Lookahead]
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +74,11 @@ def test_every_criterion_and_ties(criterion, ties, problem):
     for rule in RULES:
         grower = rule(criterion=criterion, ties=ties, seed=7)
         assert grower.grow(problem, max_size=50).errors[-1] == 0
-        assert grower == rule(criterion, ties, 7)
-        assert repr(grower) == (f"{rule.__name__}(criterion={criterion!r}, ties={ties!r}, seed=7)")
+        assert grower == rule(ties=ties, seed=7, criterion=criterion)
+        assert hash(grower) == hash(rule(ties=ties, seed=7, criterion=criterion))
+        depth = "depth=2, " if rule is mt.Lookahead else ""
+        settings = f"{depth}criterion={criterion!r}, ties={ties!r}, seed=7"
+        assert repr(grower) == f"{rule.__name__}({settings})"
 
 
 def test_growers_default_to_entropy_and_the_papers_ties():

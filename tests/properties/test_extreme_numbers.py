@@ -84,14 +84,16 @@ def test_an_exact_tie_between_heavy_and_light_rows():
     assert grown(growth) == reference.grow(table, "id3", SIZE, "minority", "first")
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ["topdown", "bestfirst", "id3"])
 @pytest.mark.parametrize("criterion", CRITERIA)
 @settings(max_examples=12)
 @given(case=CASES)
 def test_trees_are_those_of_the_slow_loops(rule, criterion, case):
     for ties in DECIDED:
         expected = reference.grow(case.table, rule, SIZE, criterion, ties)
-        assert grown(RULES[rule](criterion, ties).grow(case.problem, SIZE)) == expected, ties
+        assert (
+            grown(RULES[rule](criterion=criterion, ties=ties).grow(case.problem, SIZE)) == expected
+        ), ties
 
 
 @settings(max_examples=60)
@@ -141,7 +143,7 @@ def test_flipping_literals_with_their_biases_changes_no_float(case, rule, criter
         assert (
             one.tolist() == gains_by(each)(other.problem, twin, other.problem.splits(twin)).tolist()
         )
-    grower = RULES[rule](criterion, ties, 3)
+    grower = RULES[rule](criterion=criterion, ties=ties, seed=3)
     # later leaves have other numbers: a flipped test exchanges its children
     assert grower.grow(case.problem, 1).steps == grower.grow(other.problem, 1).steps
 
@@ -167,7 +169,9 @@ def test_data_with_extreme_weights(case, rule, criterion, ties):
     expected = reference_trees(rows, labels, weights, rule, criterion, ties, SIZE)
     floats = [float(weight) for weight in weights]
     for kind in (SampleProblem, Generic):
-        growth = RULES[rule](criterion, ties).grow(kind(as_table(rows), labels, floats), SIZE)
+        growth = RULES[rule](criterion=criterion, ties=ties).grow(
+            kind(as_table(rows), labels, floats), SIZE
+        )
         assert grown(growth) == expected, kind
 
 
@@ -197,7 +201,10 @@ def test_compiled_gains_are_the_generic_ones(case, criterion, class_weight, ugly
 
 
 RULE_GRID = [
-    rule(criterion, ties, 7) for rule in RULES.values() for criterion in CRITERIA for ties in TIES
+    rule(criterion=criterion, ties=ties, seed=7)
+    for rule in RULES.values()
+    for criterion in CRITERIA
+    for ties in TIES
 ]
 
 

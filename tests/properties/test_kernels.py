@@ -12,13 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.impurity import CRITERIA
 from mictree.optimal.dynamic import formula as _formula  # noqa: F401  # solvers are imported lazily
 from mictree.optimal.dynamic import lattice as lattices
 from mictree.optimal.dynamic import minplus
 from mictree.optimal.dynamic import table as _table  # noqa: F401
+from mictree.optimal.result import Top
 from tests.strategies import formula_cases, table_cases
 
 MEMORY = 2**30
+TOPS = st.one_of(st.none(), st.builds(Top, st.integers(1, 3), st.sampled_from(list(CRITERIA))))
 # a row of least errors never rises; equal neighbours are common
 ROWS = st.lists(st.integers(0, 30), min_size=1, max_size=12).map(lambda r: sorted(r)[::-1])
 
@@ -76,21 +79,22 @@ def test_every_kernel_is_replaced_and_put_back():
 
 
 @settings(max_examples=25)
-@given(formula_cases(max_variables=6), st.integers(0, 10))
-def test_the_lattice(case, max_size):
-    computed = lattices.build(case.problem, max_size, MEMORY)
+@given(formula_cases(max_variables=6), st.integers(0, 10), TOPS)
+def test_the_lattice(case, max_size, top):
+    computed = lattices.build(case.problem, max_size, MEMORY, top)
     with kernels_from_source():
-        expected = lattices.build(case.problem, max_size, MEMORY)
+        expected = lattices.build(case.problem, max_size, MEMORY, top)
     assert computed.values == expected.values
     assert_same_arrays(computed, expected)
 
 
 @settings(max_examples=20)
-@given(st.one_of(formula_cases(), table_cases()), st.integers(0, 10), st.booleans())
-def test_the_solvers(case, max_size, exact):
-    computed = mt.optimal_trees(case.problem, max_size, exact)
+@given(st.one_of(formula_cases(), table_cases()), st.integers(0, 10), st.booleans(), TOPS)
+def test_the_solvers(case, max_size, exact, top):
+    settings = {} if top is None else {"top": top.number, "criterion": top.criterion}
+    computed = mt.optimal_trees(case.problem, max_size, exact, **settings)
     with kernels_from_source():
-        expected = mt.optimal_trees(case.problem, max_size, exact)
+        expected = mt.optimal_trees(case.problem, max_size, exact, **settings)
     assert_same_arrays(computed, expected)
 
 

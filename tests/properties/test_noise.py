@@ -62,11 +62,11 @@ def test_leaves_and_splits(case, data):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(case=noisy_cases(), criterion=st.sampled_from(CRITERIA), ties=st.sampled_from(DECIDED))
 def test_trees_are_those_of_the_slow_loops(rule, criterion, ties, case):
     expected = reference.grow(case.table, rule, MAX_SIZE, criterion, ties)
-    growth = RULES[rule](criterion, ties).grow(case.problem, MAX_SIZE)
+    growth = RULES[rule](criterion=criterion, ties=ties).grow(case.problem, MAX_SIZE)
     for size, tree in enumerate(expected):
         assert nested(growth.tree(size)) == tree
         error = reference.tree_error(case.table, tree)

@@ -92,7 +92,7 @@ def reference_trees(rows, labels, weights, *settings, thresholds=None, **limits)
 def test_growth_is_the_plain_learners(case, rule, criterion, ties):
     rows, labels, weights = case
     problem = SampleProblem(as_table(rows), labels, weights)
-    growth = RULES[rule](criterion, ties).grow(problem, SIZE)
+    growth = RULES[rule](criterion=criterion, ties=ties).grow(problem, SIZE)
     expected = reference_trees(rows, labels, weights, rule, criterion, ties, SIZE)
     assert [nested(growth.tree(size)) for size in range(SIZE + 1)] == expected
 
@@ -122,7 +122,7 @@ def test_limits_are_the_plain_learners(case, rule, criterion, split, least, dept
     rows, labels, weights = case
     limits = Limits(split, least, depth, min_gain)
     problem = SampleProblem(as_table(rows), labels, weights, limits=limits)
-    growth = RULES[rule](criterion).grow(problem, SIZE)
+    growth = RULES[rule](criterion=criterion).grow(problem, SIZE)
     expected = reference_trees(
         rows, labels, weights, rule, criterion, "last", SIZE,
         split=split, least=least, depth=depth, min_gain=min_gain,
@@ -137,7 +137,7 @@ def test_compiled_loop_is_the_generic_loop(case, rule, criterion, ties, class_we
     rows, labels, weights = case
     classes = max(2, max(labels) + 1)
     factors = class_weight and class_weight[:classes]
-    grower = RULES[rule](criterion, ties, 11)
+    grower = RULES[rule](criterion=criterion, ties=ties, seed=11)
     compiled, generic = (
         grower.grow(kind(as_table(rows), labels, weights, class_weight=factors), 12)
         for kind in (SampleProblem, Generic)
@@ -155,7 +155,7 @@ def test_compiled_loop_is_the_generic_loop(case, rule, criterion, ties, class_we
 def test_integer_weights_are_repeated_rows(case, rule, criterion):
     rows, labels, weights = case
     weights = weights or [1 + number % 3 for number in range(len(rows))]
-    grower = RULES[rule](criterion)
+    grower = RULES[rule](criterion=criterion)
     weighted = grower.grow(SampleProblem(as_table(rows), labels, weights), SIZE)
     again = [row for row, weight in zip(rows, weights, strict=True) for _ in range(weight)]
     repeated = SampleProblem(as_table(again), np.repeat(labels, weights))

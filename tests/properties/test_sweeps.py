@@ -119,7 +119,10 @@ def test_optimal_errors_of_all_members(family):
 
 
 RULE_GRID = [
-    rule(criterion, ties, 7) for rule in RULES.values() for criterion in CRITERIA for ties in TIES
+    rule(criterion=criterion, ties=ties, seed=7)
+    for rule in RULES.values()
+    for criterion in CRITERIA
+    for ties in TIES
 ]
 
 

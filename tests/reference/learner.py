@@ -41,34 +41,53 @@ def gain(low, high, criterion):
 
 
 def grow(rows, labels, weights, offered, rule, criterion, ties, max_size, split=2, least=1,
-         depth=math.inf, min_gain=0):  # fmt: skip
+         depth=math.inf, min_gain=0, ahead=2):  # fmt: skip
     """One tree per size from 0 to max_size; labels are 0, 1, ..., the first class wins ties.
 
     Weights are integers or Fractions. ``offered`` gives the tests of a leaf's rows.
+    ``ahead`` is the depth of the rule "lookahead".
     """
     classes = range(max(labels) + 1)
     mass = lambda leaf: tuple(sum(weights[r] for r in leaf if labels[r] == c) for c in classes)  # noqa: E731
     tie = lambda value, best: value >= best - TOLERANCE * best  # noqa: E731
+
+    def drops(inside, deep, levels):
+        """By literal, the largest drops of subtrees of depth ``levels``, ``levels`` - 1, ..., 1."""
+        found = {}
+        if deep >= depth or len(inside) < split or len({labels[r] for r in inside}) < 2:
+            return found
+        for literal, (_, test) in enumerate(offered([rows[r] for r in inside])):
+            high = tuple(r for r in inside if test(rows[r]))
+            low = tuple(r for r in inside if not test(rows[r]))
+            if min(len(low), len(high)) < max(1, least):
+                continue
+            by_level = [gain(mass(low), mass(high), criterion)] * levels
+            for part in (low, high) if levels > 1 else ():
+                below = drops(part, deep + 1, levels - 1)
+                share = as_decimal(Fraction(sum(mass(part))) / sum(mass(inside)))
+                for level in range(levels - 1) if below else ():
+                    by_level[level] += share * max(values[level] for values in below.values())
+            found[literal] = by_level
+        return found
+
     leaves, trees, made = [(tuple(range(len(rows))), 0, 0)], [], []  # rows, depth, born
     while True:
         trees.append(assemble(made, [mass(rows_) for rows_, _, _ in leaves]))
         offers = []  # priority, weight, leaf, test
         for number, (inside, deep, born) in enumerate(leaves):
-            if any(step[0] == number for step in made) or deep >= depth or len(inside) < split:
+            if any(step[0] == number for step in made):
                 continue
-            gains, tests = [], offered([rows[r] for r in inside])
-            for literal, (_, test) in enumerate(tests):
-                high = [r for r in inside if test(rows[r])]
-                low = [r for r in inside if not test(rows[r])]
-                if min(len(low), len(high)) < max(1, least) or len({labels[r] for r in inside}) < 2:
-                    continue
-                gains.append((gain(mass(low), mass(high), criterion), literal))
-            if gains and max(gains)[0] >= min_gain:
-                best = max(gains)[0]
-                tied = [tests[literal] for drop, literal in gains if tie(drop, best)]
+            gains = drops(inside, deep, ahead if rule == "lookahead" else 1)
+            if gains and max(gains.values())[0] >= min_gain:
+                best = max(gains.values())[0]
+                tied = list(gains)
+                for level in range(len(gains[tied[0]])):  # the deepest subtrees first
+                    largest = max(gains[literal][level] for literal in tied)
+                    tied = [literal for literal in tied if tie(gains[literal][level], largest)]
                 share = as_decimal(Fraction(sum(mass(inside))) / sum(weights))
-                urgency = {"topdown": share * best, "bestfirst": best, "id3": Decimal(born)}[rule]
-                offers.append((urgency, share, number, tied[0 if ties == "first" else -1]))
+                urgency = {"bestfirst": best, "id3": Decimal(born)}.get(rule, share * best)
+                tests = offered([rows[r] for r in inside])
+                offers.append((urgency, share, number, tests[tied[0 if ties == "first" else -1]]))
         if not offers or len(trees) > max_size:
             return trees + trees[-1:] * (max_size + 1 - len(trees))
         urgent = max(offer[0] for offer in offers)

@@ -12,6 +12,7 @@ from decimal import Decimal, localcontext
 from itertools import islice
 
 from .impurity import MANY_DIGITS, as_decimal
+from .lookahead import lookahead_splits
 from .splits import Path, candidates, gain, is_tied, leaves_after, split_leaf, without_noise
 from .table import Table, Tree, majority_label, reach, tree_impurity, tree_size
 
@@ -55,9 +56,12 @@ def paper_best_first(table: Table, size: int) -> Tree:
 def grow(
     table: Table, rule: str, max_size: int, criterion: str = "entropy", ties: str = "last"
 ) -> list[Tree]:
-    """One tree per size from 0 to max_size, grown by "topdown", "bestfirst" or "id3"."""
+    """One tree per size from 0 to max_size, grown by "topdown", "bestfirst", "id3", "lookahead"."""
     if rule == "id3":
         splits = id3_splits(table, (), criterion, ties)
+    elif rule == "lookahead":
+        found = lookahead_splits(table, 2, criterion, ties)
+        splits = ((leaf, name) for leaf, name, _ in found)
     else:
         splits = greedy_splits(table, rule, criterion, ties)
     trees: list[Tree] = [majority_label(table, {})]

@@ -19,7 +19,12 @@ from sklearn.preprocessing import StandardScaler
 import mictree as mt
 
 pandas = pytest.importorskip("pandas")
-CLASSIFIERS = [mt.TopDownClassifier, mt.BestFirstClassifier, mt.ID3Classifier]
+CLASSIFIERS = [
+    mt.TopDownClassifier,
+    mt.BestFirstClassifier,
+    mt.ID3Classifier,
+    mt.LookaheadClassifier,
+]
 
 
 @pytest.fixture(scope="module")

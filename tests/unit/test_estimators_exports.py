@@ -10,7 +10,12 @@ from sklearn.tree import DecisionTreeClassifier, export_text, plot_tree
 
 import mictree as mt
 
-CLASSIFIERS = [mt.TopDownClassifier, mt.BestFirstClassifier, mt.ID3Classifier]
+CLASSIFIERS = [
+    mt.TopDownClassifier,
+    mt.BestFirstClassifier,
+    mt.ID3Classifier,
+    mt.LookaheadClassifier,
+]
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
@@ -67,7 +72,7 @@ def test_a_lone_leaf():
     model = mt.TopDownClassifier(0).fit([[0], [1]], [1, 1])
     assert model.to_sklearn().predict([[0]]).tolist() == [1]
     assert model.to_text() == "label 1"
-    assert model.to_rules() == ["always 1"]
+    assert [str(rule) for rule in model.to_rules()] == ["always 1"]
     assert len(model.to_frame()) == 1
 
 
@@ -85,12 +90,12 @@ def test_texts():
         "│    └─1─ label yes",
         "└─1─ label yes",
     ]
-    assert model.to_rules() == [
-        "if not x0 > 37.5 and x0 is not missing then no",
-        "if not x0 > 37.5 and x0 is missing then yes",
+    assert [str(rule) for rule in model.to_rules()] == [
+        "if x0 <= 37.5 then no",
         "if x0 > 37.5 then yes",
+        "if x0 is missing then yes",
     ]
-    assert model.to_rules(size=0) == ["always no"]
+    assert [str(rule) for rule in model.to_rules(size=0)] == ["always no"]
     dot = model.to_dot()
     assert dot.startswith("digraph")
     assert dot.count("->") == 4
@@ -100,9 +105,10 @@ def test_texts():
 def test_rules_say_what_they_mean():
     X = np.array([["a", 1], ["b", 2], ["c", 2]], dtype=object)
     model = mt.TopDownClassifier(ties="first").fit(X, [0, 1, 2])
-    assert model.to_rules()[0].startswith("if x0 is not ")
+    assert any("x0 is neither " in str(rule) for rule in model.to_rules())
     numbers = mt.TopDownClassifier().fit([[1], [2]], [0, 1])
-    assert numbers.to_rules() == ["if x0 <= 1.5 then 0", "if x0 > 1.5 then 1"]
+    shown = [str(rule) for rule in numbers.to_rules()]
+    assert shown == ["if x0 <= 1.5 then 0", "if x0 > 1.5 then 1"]
 
 
 def test_frame_and_drawing():
@@ -114,7 +120,8 @@ def test_frame_and_drawing():
     np.testing.assert_allclose(frame["rate of yes"], [0.5, 0.25, 0, 1, 1])
     axes = model.draw()
     texts = {text.get_text() for text in axes.texts}
-    assert {"x0 > 37.5", "x0 is missing", "yes", "no", "6 rows", "1 row"} <= texts
+    assert {"x0 > 37.5?", "x0 is missing?", "yes", "no"} <= texts
+    assert {"6 rows (100%)\nerror 50.0%", "1 row (17%)\nerror 0.0%"} <= texts
     pyplot.close("all")
 
 

@@ -1,5 +1,6 @@
 """Drawings are tidy: nothing overlaps, nothing is missing, nothing warns."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -356,3 +357,23 @@ def test_curves_of_zero_errors():
     ax = draw_curves(None, mt.MicResult("any_$rule$", zero, zero, zero, 0.0, zero))
     ax.figure.canvas.draw()
     assert "any_$rule$" in ax.get_title()
+
+
+def test_tops_are_the_results():
+    problem = mt.TableProblem.from_formula("a & (b ^ c) | ~a & d")
+    result = mt.mic_over_tops(problem, 8, exact=True)
+    ax = result.plot()
+    mean, _, largest, _ = ax.get_lines()
+    assert mean.get_xdata().tolist() == largest.get_xdata().tolist() == [1, 2]
+    assert mean.get_ydata().tolist() == [0.0625, 0]
+    assert largest.get_ydata().tolist() == [0.125, 0]
+    assert mean.get_marker() != largest.get_marker()
+    assert ax.get_xlabel() == "splits of largest gain allowed at every node (entropy)"
+    assert ax.get_legend_handles_labels()[1] == ["MIC(8)", "largest excess error"]
+
+
+def test_tops_that_are_not_proved_are_hollow():
+    whole = mt.mic_over_tops(mt.TableProblem([0, 1, 1, 0]), 3, tops=[1, 2])
+    ax = replace(whole, proved=(False, True)).plot()
+    assert ax.get_lines()[1].get_xdata().tolist() == [1]
+    assert ax.get_lines()[1].get_markerfacecolor() == "white"

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from mictree import __version__
-from mictree.cli import data, explore, fit, formulas, reproduce, sweep, verify
+from mictree.cli import biases, data, explore, fit, formulas, predict, reproduce, sweep, verify
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
-mic, grow and optimal take a formula; fit and data take a table of data; sweep covers whole
-families of formulas; explore writes a page to play with; reproduce and verify check the paper.
+mic, grow, optimal and biases take a formula; fit, predict and data take a table of data; sweep
+covers whole families of formulas; explore writes a page to play with; reproduce and verify check
+the paper.
 
 \b
 Examples:
@@ -55,7 +56,9 @@ def _top(
 app.command()(formulas.mic)
 app.command()(formulas.grow)
 app.command()(formulas.optimal)
+app.command()(biases.biases)
 app.command()(fit.fit)
+app.command()(predict.predict)
 app.command()(data.data)
 app.command()(sweep.sweep)
 app.command()(explore.explore)

@@ -17,17 +17,36 @@ from rich.table import Column
 
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
-from mictree.growers.rules import RULES, Grower
+from mictree.growers.rules import RULES, Grower, Lookahead
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def make_rule(name: str, criterion: str, ties: str, seed: int | None) -> Grower:
-    """A grower from its options."""
+def make_rules(
+    names: list[str], depth: int | None, criterion: str, ties: list[str], seed: int | None
+) -> list[Grower]:
+    """Growers from their options, each name with each choice of ties."""
+    for name in names:
+        check_rule(name)
+    if depth is not None and Lookahead.name not in names:
+        raise ValueError(f"--depth is for --rule {Lookahead.name}; got --rule {', '.join(names)}")
+    return [
+        RULES[name](criterion=criterion, ties=choice, seed=seed, **depth_setting(name, depth))
+        for name in names
+        for choice in ties
+    ]
+
+
+def check_rule(name: str) -> None:
+    """Refuse a name of no rule."""
     if name not in RULES:
         raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {name!r}")
-    return RULES[name](criterion, ties, seed)
+
+
+def depth_setting(name: str, depth: int | None) -> dict[str, Any]:
+    """The depth, for the rule that has one."""
+    return {"depth": depth} if name == Lookahead.name and depth is not None else {}
 
 
 def show_number(value: Any) -> str:
@@ -90,7 +109,7 @@ def check_output(path: Path | None, option: str, endings: tuple[str, ...]) -> No
     if path is None:
         return
     if path.suffix.lower() not in endings:
-        allowed = " or ".join([", ".join(endings[:-1]), endings[-1]])
+        allowed = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
         raise ValueError(f"{option} must end in {allowed}; got {str(path)!r}")
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise ValueError(f"{option} must name a file in an existing folder; got {str(path)!r}")

@@ -7,8 +7,20 @@ import typer
 
 from mictree._support.files import write_whole
 from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
-from mictree.cli.fit import read_table
-from mictree.cli.options import AsJson, DataFile, Drop, MostSplits, MostThresholds, Target
+from mictree.cli.options import AsJson, MostSplits, MostThresholds
+from mictree.cli.table import (
+    DataFile,
+    Decimal,
+    Drop,
+    Encoding,
+    Format,
+    Keep,
+    Missing,
+    Separator,
+    Target,
+    Text,
+    read_table,
+)
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
@@ -26,6 +38,7 @@ def data(
         typer.Option(help=f"One of {', '.join(LEARNERS)}; repeatable.", metavar="LEARNER"),
     ] = ["topdown"],  # noqa: B006  # typer copies defaults
     drop: Drop = [],  # noqa: B006
+    keep: Keep = [],  # noqa: B006
     cv: Annotated[int, typer.Option(help="Folds of the cross-validation; 0 skips it.")] = 5,
     repeats: Annotated[
         int, typer.Option(help="Number of times to repeat the cross-validation.")
@@ -47,6 +60,11 @@ def data(
     report: Annotated[
         Path | None, typer.Option(help="Also write a self-contained HTML page.", show_default=False)
     ] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    missing: Missing = [],  # noqa: B006
+    text: Text = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
@@ -74,8 +92,8 @@ def data(
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(plot, "--plot")
     check_output(report, "--report", (".html", ".htm"))
-    with working("reading") as progress:
-        X, y = read_table(file, target, drop)
+    X, y = read_table(file, target, drop, keep, Format(separator, encoding, decimal, missing, text))
+    with working("comparing") as progress:
         result = compare(
             learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             random_state=seed, max_thresholds=max_thresholds, progress=progress,

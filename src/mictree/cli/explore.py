@@ -7,7 +7,7 @@ import typer
 
 from mictree._support.files import write_whole
 from mictree.cli.common import check_output, print_parts
-from mictree.cli.fit import read_table
+from mictree.cli.table import read_table
 
 
 def explore(

@@ -1,4 +1,4 @@
-"""The command fit: grow a tree from a table of data."""
+"""The command fit: grow a tree from a table of data, of a size that cross-validation chooses."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,9 @@ from rich.table import Table
 from mictree._support.words import count_of
 from mictree.cli.common import (
     check_drawing,
+    check_output,
+    depth_setting,
+    make_rules,
     print_json,
     print_parts,
     save,
@@ -19,43 +22,53 @@ from mictree.cli.common import (
 from mictree.cli.options import (
     AsJson,
     Criterion,
-    DataFile,
+    Depth,
     Draw,
-    Drop,
     MostSplits,
     MostThresholds,
     Rule,
-    Target,
     Ties,
 )
-from mictree.growers.rules import RULES
+from mictree.cli.table import (
+    DataFile,
+    Decimal,
+    Drop,
+    Encoding,
+    Format,
+    Keep,
+    Missing,
+    Separator,
+    Target,
+    Text,
+    read_table,
+    say,
+)
 
 if TYPE_CHECKING:
-    import polars
-
-READERS = {".csv": "read_csv", ".parquet": "read_parquet"}
-MISSING_TEXTS = ["", "NA", "NaN", "nan", "null", "?"]
+    from mictree.estimators.sizes import SizeChoice
 
 
 def fit(
     file: DataFile,
     target: Target,
     rule: Rule = "topdown",
+    depth: Depth = None,
     max_size: MostSplits = 20,
     size: Annotated[
         int | None,
-        typer.Option(
-            help="Size of the tree to show; default: the smallest size with the lowest "
-            "held-out error.",
-            show_default=False,
-        ),
+        typer.Option(help="Size of the tree; default: chosen by --cv.", show_default=False),
     ] = None,
     drop: Drop = [],  # noqa: B006  # typer copies defaults
+    keep: Keep = [],  # noqa: B006
+    cv: Annotated[int, typer.Option(help="Folds of the cross-validation that chooses a size.")] = 5,
+    choose: Annotated[
+        str, typer.Option(help="one-standard-error (prefers small trees) or least.")
+    ] = "one-standard-error",
     held_out: Annotated[
-        float, typer.Option(help="Share of the rows to hold out for testing.")
+        float, typer.Option(help="Share of the rows to hold out for the final test.")
     ] = 0.25,
     seed: Annotated[
-        int, typer.Option(help="Random seed for the held-out rows and for --ties random.")
+        int, typer.Option(help="Random seed for held-out rows, folds and --ties random.")
     ] = 0,
     criterion: Criterion = "entropy",
     ties: Ties = "last",
@@ -67,28 +80,45 @@ def fit(
         int | None, typer.Option(help="Largest number of tests on a path.", show_default=False)
     ] = None,
     max_thresholds: MostThresholds = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    missing: Missing = [],  # noqa: B006
+    text: Text = [],  # noqa: B006
     as_json: AsJson = False,
     draw: Draw = None,
+    save_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--save", help="Also save the model (.json) for mictree predict.", show_default=False
+        ),
+    ] = None,
 ) -> None:
-    """Grow a tree from data and test it on held-out rows.
+    """Grow a tree from data, choose its size by cross-validation, and test it on held-out rows.
 
-    Prints the training error and the held-out error at every size, and one tree.
+    A quarter of the rows is held out first, classes in proportion. Cross-validation on the others
+    chooses the size; these rows also grow the tree. So the held-out error comes from rows that had
+    no part in the tree or in its size.
 
     \b
     Examples:
       mictree fit iris.csv --target species
+      mictree fit iris.csv --target species --save model.json
+      mictree fit people.csv.gz --target rich --separator semicolon --missing unknown
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
     """
     from mictree.estimators.greedy import CLASSIFIERS
+    from mictree.estimators.sizes import select_size
 
-    if rule not in RULES:
-        raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
+    make_rules([rule], depth, criterion, [ties], None)  # refuses bad options
     if size is not None and not 0 <= size <= max_size:
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(draw)
-    X, y = read_table(file, target, drop)
-    train, test = split_rows(len(y), held_out, seed)
+    check_output(save_to, "--save", (".json",))
+    written = Format(separator, encoding, decimal, missing, text)
+    X, y = read_table(file, target, drop, keep, written)
+    train, test = split_rows(y, held_out, seed)
     model = CLASSIFIERS[rule](
         max_size,
         criterion=criterion,
@@ -98,98 +128,88 @@ def fit(
         min_samples_leaf=min_samples_leaf,
         max_depth=max_depth,
         max_thresholds=max_thresholds,
+        **depth_setting(rule, depth),
     )
+    choice, shown = None, size or 0
     with working("growing"):
+        if size is None:
+            choice = select_size(
+                model, X[train], y[train], cv=cv, choose=choose, random_state=seed  # type: ignore[arg-type]
+            )  # fmt: skip
+            shown = choice.size
         model.fit(X[train], y[train])
-        errors = model.growth_.errors
-        test_errors = 1 - model.staged_score(X[test], y[test])
-    made = model.get_n_leaves() - 1
-    shown = int(test_errors.argmin()) if size is None else min(size, made)
+        test_error = 1 - model.at_size(shown).score(X[test], y[test])
     tree = model.growth_.tree(shown)
     if as_json:
         print_json(
             {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
-             "ties": ties, "seed": seed},
+             "ties": ties, "seed": seed} | depth_setting(rule, depth),
             train_rows=len(train), held_out_rows=len(test),
             classes=[str(label) for label in model.classes_],
-            train_errors=errors, held_out_errors=test_errors,
-            size=tree.size, tree=json.loads(tree.to_json()),
+            train_errors=model.growth_.errors, **_curve(choice),
+            size=tree.size, held_out_error=test_error, tree=json.loads(tree.to_json()),
         )  # fmt: skip
     else:
-        table = Table("size", "split on", "training error", "held-out error")
-        splits = ["", *(step.variable for step in model.growth_.steps)]
-        for number in range(made + 1):
-            cells = (show_number(errors[number]), show_number(test_errors[number]))
-            table.add_row(str(number), splits[number], *cells)
         print_parts(
             f"{count_of(len(train), 'row')} to grow on, {len(test):,} held out, "
             f"{count_of(len(model.literals_), 'literal')}",
-            table,
+            _table(model, choice),
             model.to_text(shown),
-            f"size {tree.size}, training error {show_number(errors[shown])}, "
-            f"held-out error {show_number(test_errors[shown])}"
-            + ("" if size in (None, shown) else f"; growth ended before --size {size}"),
+            f"size {tree.size}, training error {show_number(model.growth_.errors[shown])}, "
+            f"held-out error {show_number(test_error)}"
+            + ("" if size in (None, tree.size) else f"; growth ended before --size {size}"),
         )
     if draw is not None:
         save(draw, model.draw(size=shown))
+    if save_to is not None:
+        model.at_size(shown).save(save_to)
+        say(f"wrote {save_to}")
 
 
-def read_table(file: Path, target: str, drop: list[str]) -> tuple["polars.DataFrame", Any]:
-    """Read a file into the columns to learn from and the labels."""
-    import polars
-
-    reader = READERS.get(file.suffix.lower())
-    if reader is None:
-        raise ValueError(f"FILE must end in .csv or .parquet; got {str(file)!r}")
-    if not file.is_file():
-        raise ValueError(f"FILE must exist; there is no {str(file)!r}")
-    options: dict[str, Any] = {}
-    if reader == "read_csv":
-        options = {"null_values": MISSING_TEXTS, "infer_schema_length": None}
-    try:
-        frame = getattr(polars, reader)(file, **options)
-        if reader == "read_csv":
-            _check_header(polars.read_csv(file, has_header=False, n_rows=1, infer_schema=False))
-    except polars.exceptions.PolarsError as error:
-        raise ValueError(f"{file} cannot be read: {str(error).splitlines()[0]}") from None
-    for name in [target, *drop]:
-        if name not in frame.columns:
-            known = ", ".join(frame.columns[:10])
-            raise ValueError(f"the file must have a column {name!r}; it has {known}")
-    if not frame.height:
-        raise ValueError("the file must have a row beside its header; it has none")
-    missing = frame[target].null_count()
-    if missing:
-        rows = count_of(missing, "row")
-        raise ValueError(f"every row must have a label; {target} is missing in {rows}")
-    kind = frame.schema[target]
-    if kind.is_nested() or kind.is_decimal():
-        raise ValueError(f"labels must be numbers, texts or booleans; {target} has {kind}")
-    features = frame.drop([target, *drop])
-    if not features.width:
-        raise ValueError("the file must have a column beside the target; it has none")
-    return features, frame[target].to_numpy()
+def _curve(choice: "SizeChoice | None") -> dict[str, Any]:
+    if choice is None:
+        return {}
+    return {
+        "cross_validated_errors": 1 - choice.means,
+        "standard_errors": choice.standard_errors,
+    }
 
 
-def _check_header(frame: "polars.DataFrame") -> None:
-    """Refuse duplicate names: a copy of the target would give the answer away."""
-    names = frame.row(0)
-    for name in names:
-        if name is not None and names.count(name) > 1:
-            raise ValueError(f"columns must have different names; {name!r} occurs twice")
+def _table(model: Any, choice: "SizeChoice | None") -> Table:
+    """Errors by size; an arrow marks the size that was chosen."""
+    growth = model.growth_
+    heads = ["size", "split on", "training error"]
+    table = Table(*heads, *(["cross-validated error"] if choice is not None else []))
+    splits = ["", *(step.variable for step in growth.steps)]
+    for number, split in enumerate(splits):
+        cells = [str(number), split, show_number(growth.errors[number])]
+        if choice is not None:
+            chosen = " ←" if number == choice.size else ""
+            place = min(number, len(choice.means) - 1)  # no fold has a larger tree
+            error = show_number(1 - choice.means[place])
+            cells.append(f"{error} ± {choice.standard_errors[place]:.2g}{chosen}")
+        table.add_row(*cells)
+    return table
 
 
-def split_rows(rows: int, held_out: float, seed: int) -> tuple[Any, Any]:
-    """Row numbers to grow on and to test on; the same seed gives the same rows."""
+def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
+    """Row numbers to grow on and to test on, classes in proportion; one seed, one answer."""
     import numpy as np
 
     if not 0 < held_out < 1:
         raise ValueError(f"--held-out must lie strictly between 0 and 1; got {held_out}")
-    if seed < 0:
-        raise ValueError(f"--seed must be at least 0; got {seed}")
+    if not 0 <= seed < 2**31:
+        raise ValueError(f"--seed must be from 0 to 2**31 - 1; got {seed}")
+    rows = len(labels)
     count = round(rows * held_out)
     if count < 1 or rows - count < 1:
-        found = count_of(rows, "row")
-        raise ValueError(f"both parts of the rows must have at least 1; the file has {found}")
+        raise ValueError(
+            f"both parts of the rows must have at least 1; the file has {count_of(rows, 'row')}"
+        )
+    codes = np.unique(labels, return_inverse=True)[1]
     shuffled = np.random.default_rng(seed).permutation(rows)
-    return np.sort(shuffled[count:]), np.sort(shuffled[:count])
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    places = (np.arange(count) * rows + rows // 2) // count  # evenly spread, so classes are too
+    chosen = np.zeros(rows, dtype=bool)
+    chosen[by_class[places]] = True
+    return np.flatnonzero(~chosen), np.flatnonzero(chosen)

@@ -12,18 +12,19 @@ from rich.table import Table
 from mictree._support.checks import check_size
 from mictree.cli.common import (
     check_drawing,
-    make_rule,
+    make_rules,
     print_json,
     print_parts,
     save,
     show_number,
     working,
 )
-from mictree.cli.options import AsJson, Criterion, Draw, LargestSize, Rule, Rules, Seed, Ties
+from mictree.cli.options import AsJson, Criterion, Depth, Draw, LargestSize, Rule, Rules, Seed, Ties
 from mictree.excess import MicResult, against
 from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.growers.rules import Grower
+from mictree.impurity.criteria import CRITERIA
 from mictree.optimal import optimal_trees
 from mictree.problems import FormulaProblem, Problem, TableProblem
 from mictree.tree import Tree
@@ -56,6 +57,7 @@ def mic(
     bias: Bias = ["0.5"],  # noqa: B006  # typer copies defaults
     max_size: LargestSize = 100,
     rule: Rules = ["topdown"],  # noqa: B006
+    depth: Depth = None,
     criterion: Criterion = "entropy",
     ties: Ties = "last",
     seed: Seed = None,
@@ -74,7 +76,7 @@ def mic(
       mictree mic "x1 & x2 | y1 & y2 & y3" --rule bestfirst --draw curves.svg
     """
     problem, described = _read(formula, bias)
-    rules = [make_rule(name, criterion, ties, seed) for name in rule]
+    rules = make_rules(rule, depth, criterion, [ties], seed)
     check_drawing(draw)
     if max_size < 1:
         raise ValueError(f"--max-size must be at least 1; got {max_size}")
@@ -99,6 +101,7 @@ def grow(
     formula: Formula,
     size: Size = 5,
     rule: Rule = "topdown",
+    depth: Depth = None,
     bias: Bias = ["0.5"],  # noqa: B006
     criterion: Criterion = "entropy",
     ties: Ties = "last",
@@ -112,9 +115,10 @@ def grow(
     Examples:
       mictree grow "x1 & x2 | y1 & y2 & y3" --size 5 --rule bestfirst
       mictree grow "x1 & x2 | y1 & y2 & y3" --size 8 --draw tree.svg
+      mictree grow "a ^ b | c & d" --size 5 --rule lookahead --depth 2
     """
     problem, described = _read(formula, bias)
-    grower = make_rule(rule, criterion, ties, seed)
+    (grower,) = make_rules([rule], depth, criterion, [ties], seed)
     check_drawing(draw)
     check_size(size, "--size")
     with working(f"growing {size} splits"):
@@ -149,21 +153,36 @@ def optimal(
     formula: Formula,
     size: Size = 5,
     bias: Bias = ["0.5"],  # noqa: B006
+    top: Annotated[
+        int | None,
+        typer.Option(
+            help="Let each node test only its TOP splits of largest gain, and those that tie.",
+            show_default=False,
+        ),
+    ] = None,
+    criterion: Annotated[
+        str, typer.Option(help=f"Impurity of the gains of --top: {', '.join(CRITERIA)}.")
+    ] = "entropy",
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
     """Find the best tree with at most SIZE splits.
 
+    With --top 1 it is the best pruning of a greedy tree over all choices of ties.
+
     \b
     Examples:
       mictree optimal "x1 & x2 | y1 & y2 & y3" --size 5
       mictree optimal "a & b | c & d" --bias 0.3 --bias d=0.7 --size 3 --draw best.png
+      mictree optimal "(a | b) & ~c ^ a -> d" --size 4 --top 2
     """
     problem, described = _read(formula, bias)
+    if top is not None:
+        described |= {"top": top, "criterion": criterion}
     check_drawing(draw)
     check_size(size, "--size")
     with working("optimal trees") as progress:
-        solved = optimal_trees(problem, size, progress=progress)
+        solved = optimal_trees(problem, size, progress=progress, top=top, criterion=criterion)
         tree = solved.tree(size)
     if as_json:
         print_json(described, size=tree.size, error=solved.errors[-1],
@@ -226,13 +245,13 @@ def _end(size: int, error: Any) -> str:
 
 
 def _settings(rule: Grower) -> dict[str, Any]:
-    return {"rule": rule.name, "criterion": rule.criterion, "ties": rule.ties, "seed": rule.seed}
+    return {"rule": rule.name} | vars(rule)
 
 
 def _print_mic(rules: list[Grower], results: list[MicResult]) -> None:
     table = Table("size", "optimal")
     for rule in rules:
-        table.add_column(rule.name)
+        table.add_column(rule.label)
         table.add_column("excess")
     sizes = sorted({size for result in results for size in result.telling_sizes()})
     for size in sizes:
@@ -244,7 +263,7 @@ def _print_mic(rules: list[Grower], results: list[MicResult]) -> None:
             ]
         table.add_row(*cells)
     lines = [
-        f"{rule.name} ({rule.criterion}, ties {rule.ties}): MIC({result.max_size}) = "
+        f"{rule.label} ({rule.criterion}, ties {rule.ties}): MIC({result.max_size}) = "
         f"{show_number(result.mic)}, largest excess {show_number(result.excess_errors.max())} "
         f"at size {result.worst_size}"
         for rule, result in zip(rules, results, strict=True)

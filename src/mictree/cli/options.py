@@ -18,6 +18,12 @@ Rule = Annotated[str, typer.Option(help=f"One of {', '.join(RULES)}.")]
 Rules = Annotated[
     list[str], typer.Option(help=f"One of {', '.join(RULES)}; repeatable.", metavar="RULE")
 ]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        help="Depth of the subtrees that --rule lookahead looks at; default: 2.", show_default=False
+    ),
+]
 Criterion = Annotated[str, typer.Option(help=f"Impurity: {', '.join(CRITERIA)}.")]
 Ties = Annotated[str, typer.Option(help=f"Choice among equally good splits: {', '.join(TIES)}.")]
 Seed = Annotated[
@@ -25,10 +31,7 @@ Seed = Annotated[
 ]
 LargestSize = Annotated[int, typer.Option(help="Largest number of splits, t*.")]
 
-DataFile = Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_default=False)]
-Target = Annotated[str, typer.Option(help="Column to predict.", show_default=False)]
 MostSplits = Annotated[int, typer.Option(help="Largest number of splits.")]
-Drop = Annotated[list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")]
 MostThresholds = Annotated[
     int | None,
     typer.Option(

@@ -8,14 +8,14 @@ from rich.table import Table
 
 from mictree.cli.common import (
     check_drawing,
-    make_rule,
+    make_rules,
     print_json,
     print_parts,
     save,
     show_number,
     working,
 )
-from mictree.cli.options import AsJson, Criterion, LargestSize, Rules, Seed
+from mictree.cli.options import AsJson, Criterion, Depth, LargestSize, Rules, Seed
 from mictree.growers.rules import TIES
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def sweep(
     ] = ["0.5"],  # noqa: B006  # typer copies defaults
     max_size: LargestSize = 100,
     rule: Rules = ["topdown", "bestfirst"],  # noqa: B006
+    depth: Depth = None,
     ties: Annotated[
         list[str],
         typer.Option(
@@ -80,7 +81,7 @@ def sweep(
     from mictree.families.sweep import sweep as run
 
     family = _family(terms, literals, variables, bias)
-    rules = [make_rule(name, criterion, tie, seed) for name in rule for tie in ties]
+    rules = make_rules(rule, depth, criterion, ties, seed)
     check_drawing(plot, "--plot")
     with working("formulas") as report:
         frame = run(family, max_size, rules, out, int(memory * 2**30), report)

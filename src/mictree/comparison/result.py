@@ -135,6 +135,15 @@ class Comparison:
                 "optimal_is": verdicts[size],
             }
 
+    def __repr__(self) -> str:
+        return f"Comparison({self.title}; {', '.join(self.names)}; sizes 0 to {self.max_size})"
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_table, to_text
+
+        rows = [self.cells(size) for size in range(self.max_size + 1)]
+        return to_table(self.columns(), rows, self.title) + to_text("\n".join(self.summary))
+
     def __str__(self) -> str:
         return "\n".join([self.title, "", *self._table(), "", *self.summary])
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,6 +22,7 @@ from sklearn.utils.validation import (
 from mictree._support.checks import check_size
 from mictree.columns.data import Data, read_array
 from mictree.columns.literals import Literals
+from mictree.columns.written import Tests, write_out
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
 from mictree.problems.labels import Coded, check_whole_weights
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
     from sklearn.tree import DecisionTreeClassifier
+
+    from mictree.estimators.rules import Rules
+    from mictree.plotting.data_tree import Card
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -46,6 +52,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def at_size(self, size: int) -> Self:
         """A copy that predicts with the tree of a size, as if fitted with that ``max_size``."""
+
+    @abstractmethod
+    def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
+        """The trees by size, or True and only the largest if its first splits are the others."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -70,6 +80,26 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, size))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The predictions of the trees of size 0, 1, ... in turn."""
+        check_is_fitted(self)
+        splittings, prefixes = self._all_sizes()
+        if prefixes:
+            for node in self._staged_leaves(X):
+                yield self.classes_[self._splitting.labels[node]]
+        else:
+            for size in range(len(splittings)):
+                yield self.predict(X, size)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """The accuracy by size, index = size; sizes that were not reached repeat the last one."""
+        truth = np.asarray(y)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        scores = [
+            float(np.average(guess == truth, weights=weights)) for guess in self.staged_predict(X)
+        ]
+        return np.array(scores + scores[-1:] * (self._largest + 1 - len(scores)))
 
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
         """The number of the leaf, a node of ``tree_``, that each row reaches."""
@@ -110,7 +140,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def tree_(self) -> Tree:
         """The tree of full size."""
         splitting = self._fitted("_splitting")
-        return self._problem.tree(
+        return self.literals_.tree(
             splitting.leaves.tolist(),
             splitting.literals.tolist(),
             splitting.exact_thresholds,
@@ -121,11 +151,15 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def feature_importances_(self) -> FloatArray:
         """The share of each column in the drop of impurity; zeros for a lone leaf."""
         splitting = self._fitted("_splitting")
-        drop = splitting.reaches[splitting.leaves] * splitting.gains
+        drop = self._drops()
         columns = [self.literals_.locate(literal)[0] for literal in splitting.literals.tolist()]
         importances = np.bincount(columns, weights=drop, minlength=self.n_features_in_)
         total = importances.sum()
         return importances / total if total > 0 else np.zeros(self.n_features_in_)
+
+    def _drops(self) -> FloatArray:
+        """The drop in the tree's impurity by each split."""
+        return self._splitting.reaches[self._splitting.leaves] * self._splitting.gains
 
     def to_sklearn(self, on: str = "columns") -> DecisionTreeClassifier:
         """A genuine ``DecisionTreeClassifier`` with the same predictions.
@@ -139,14 +173,45 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return exports.to_sklearn(self, on)
 
+    def save(self, path: str | Path) -> None:
+        """Write the trees of all sizes as JSON, without the data; ``mictree.load`` reads it."""
+        from mictree.estimators import saved
+
+        check_is_fitted(self)
+        saved.save(self, Path(path))
+
     def to_text(self, size: int | None = None) -> str:
         """The tree as indented lines."""
         return self._sized(size).tree_.to_text(self._class_names)
 
-    def to_rules(self, size: int | None = None) -> list[str]:
-        """One line for each leaf: if ... then ..."""
-        tree = self._sized(size).tree_
-        return exports.to_rules(tree, self.literals_, self._class_names)
+    def to_rules(self, size: int | None = None) -> Rules:
+        """The tree as rules that a person would write, those that cover most rows first.
+
+        Bounds on one column are merged, and so are leaves of one class under one test. Print the
+        result, or use its ``frame``, ``to_sql()`` and ``to_python()``.
+        """
+        from mictree.estimators.rules import make_rules
+
+        splitting, tests = self._sized(size)._written()
+        return make_rules(splitting, tests, self.classes_)
+
+    def explain(self, row: Any, size: int | None = None) -> str:
+        """The path of one row in words.
+
+        Parameters
+        ----------
+        row : a mapping of columns to values, a frame of one row, or values in order
+        size : of the tree; by default the full one
+        """
+        from mictree.estimators.rules import explain
+
+        return explain(*self._sized(size)._written(), self.classes_, row)
+
+    def _written(self) -> tuple[Splitting, Tests]:
+        """The tree with its tests written out; its literals are numbers of these tests."""
+        named = hasattr(self, "feature_names_in_")
+        tests, (splitting,) = write_tests(self.literals_, [self._splitting], named)
+        return splitting, tests
 
     def to_frame(self, size: int | None = None) -> polars.DataFrame:
         """A polars frame with a row for each node, in the order of ``tree_``."""
@@ -157,10 +222,57 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The tree in Graphviz' language."""
         return exports.to_dot(self._sized(size).tree_, self._class_names)
 
-    def draw(self, ax: Axes | None = None, size: int | None = None) -> Axes:
-        """Draw the tree with matplotlib, with the number of rows at every node."""
+    def draw(
+        self,
+        ax: Axes | None = None,
+        size: int | None = None,
+        *,
+        max_depth: int | None = None,
+        row: Any = None,
+    ) -> Axes:
+        """Draw the tree with matplotlib: at every node class shares, rows and error.
+
+        Parameters
+        ----------
+        ax : where to draw; by default a new figure of a fitting size
+        size : of the tree; by default the full one
+        max_depth : show only the top; a node with hidden splits says how many
+        row : highlight the path of a row, given as for ``explain``
+        """
+        from mictree.plotting.data_tree import draw_data_tree
+
+        return draw_data_tree(ax, *self._cards(size, max_depth, row), self._class_names)
+
+    def to_tikz(self, size: int | None = None, *, max_depth: int | None = None) -> str:
+        """The drawing as a ``tikzpicture`` for LaTeX."""
+        from mictree.plotting.data_tree import to_tikz
+
+        return to_tikz(*self._cards(size, max_depth, None))
+
+    def _cards(self, size: int | None, max_depth: int | None, row: Any) -> tuple[Tree, list[Card]]:
+        """A tree, or its top, and what each node shows."""
+        from mictree.estimators.rules import walk
+
         model = self._sized(size)
-        return exports.draw(ax, model._splitting, model.tree_, self._class_names)
+        tree, splitting = model.tree_, model._splitting
+        path = set() if row is None else set(walk(*model._written(), row).nodes)
+        cards = exports.to_cards(splitting, tree, self._class_names, path)
+        if max_depth is None or check_size(max_depth, "max_depth") >= tree.depth:
+            return tree, cards
+        labels = splitting.labels[exports.by_node(splitting, tree)].tolist()
+        return exports.fold(tree, cards, max_depth, labels, self._class_names)
+
+    def _repr_html_(self) -> str:  # type: ignore[override]
+        """scikit-learn's diagram of the parameters and, once fitted, the drawn tree."""
+        from sklearn.utils import estimator_html_repr
+
+        from mictree._support.notebook import to_svg
+
+        diagram = estimator_html_repr(self)
+        return diagram + to_svg(self.draw()) if "_splitting" in vars(self) else diagram
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to pickle, without the training rows and the thresholds that are not used."""
@@ -190,6 +302,21 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _made(self) -> int:
         """The number of splits of the tree, which may be smaller than ``max_size``."""
         return len(self._splitting.leaves)
+
+    @property
+    def _largest(self) -> int:
+        """The largest size of curves of errors by size."""
+        return self._made if self._max_size is None else self._max_size
+
+    def _choose_size(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """``max_size``; "auto" is replaced by the size that cross-validation chooses."""
+        vars(self).pop("size_choice_", None)
+        if not isinstance(self.max_size, str):  # type: ignore[attr-defined]  # subclasses have it
+            return self.max_size  # type: ignore[attr-defined]
+        from mictree.estimators.sizes import select_size
+
+        self.size_choice_ = select_size(self, X, y, sample_weight=sample_weight)
+        return self.size_choice_.size
 
     def _check_size(self, size: object) -> int:
         """Check that a size is at most ``max_size``; sizes never reached have the last tree."""
@@ -261,6 +388,24 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         while path[-1]:
             path.append(int(self._splitting.leaves[(path[-1] - 1) // 2]))
         return path
+
+
+def write_tests(
+    literals: Literals, splittings: Sequence[Splitting], named: bool
+) -> tuple[Tests, list[Splitting]]:
+    """The tests of some trees, written out, and the trees with the numbers of these tests."""
+    made = [
+        list(zip(each.literals.tolist(), each.exact_thresholds, strict=True)) for each in splittings
+    ]
+    used = sorted(
+        {test for tests in made for test in tests}, key=lambda test: (test[0], test[1] or 0)
+    )
+    number = {test: place for place, test in enumerate(used)}
+    renumbered = [
+        replace(each, literals=np.array([number[test] for test in tests], dtype=np.int64))
+        for each, tests in zip(splittings, made, strict=True)
+    ]
+    return Tests(*write_out(literals, used), named), renumbered
 
 
 def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:

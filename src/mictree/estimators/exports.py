@@ -1,20 +1,22 @@
-"""A grown tree in other forms: scikit-learn's, rules, a frame, Graphviz, a drawing."""
+"""A grown tree in other forms: scikit-learn's, a frame, Graphviz, cards to draw."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mictree._support.words import count_of
 from mictree.impurity.criteria import of_classes
 from mictree.tree import LEAF, Tree
 
 if TYPE_CHECKING:
     import polars
-    from matplotlib.axes import Axes
 
-    from mictree.columns.literals import Literals
     from mictree.growers.data_loop import Splitting
+    from mictree.plotting.data_tree import Card
 
 
 def preorder(splitting: Splitting, size: int) -> np.typing.NDArray[np.intp]:
@@ -34,25 +36,6 @@ def preorder(splitting: Splitting, size: int) -> np.typing.NDArray[np.intp]:
 def by_node(splitting: Splitting, tree: Tree) -> np.typing.NDArray[np.intp]:
     """For each node of the tree, its number by order of creation."""
     return np.argsort(preorder(splitting, tree.size))
-
-
-def to_rules(tree: Tree, literals: Literals, classes: list[str]) -> list[str]:
-    """One line for each leaf, left to right."""
-    lines: list[str] = []
-    waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
-    while waiting:
-        node, path = waiting.pop()
-        if tree.tests[node] == LEAF:
-            lead = f"if {' and '.join(path)} then" if path else "always"
-            lines.append(f"{lead} {classes[tree.labels[node]]}")
-            continue
-        test = tree.tests[node]
-        waiting.append((tree.high[node], (*path, tree.variables[test])))
-        literal = literals.find(tree.sources[test]) if tree.sources else test
-        threshold = tree.sources[test][1] if tree.sources else None
-        exact = threshold if isinstance(threshold, float) else None
-        waiting.append((tree.low[node], (*path, literals.texts(literal, exact)[1])))
-    return lines
 
 
 def to_frame(splitting: Splitting, tree: Tree, classes: list[str]) -> polars.DataFrame:
@@ -105,17 +88,60 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def draw(ax: Axes | None, splitting: Splitting, tree: Tree, classes: list[str]) -> Axes:
-    """The tree with the rows at every node."""
-    from dataclasses import replace
+def to_cards(
+    splitting: Splitting, tree: Tree, classes: list[str], path: Collection[int] = ()
+) -> list[Card]:
+    """What every node of a drawing shows; the path has nodes by order of creation."""
+    from mictree.plotting.data_tree import Card
 
-    from mictree.plotting.tree import draw_tree
+    creation = by_node(splitting, tree)
+    masses, counts = splitting.masses[creation], splitting.rows[creation].sum(axis=1)
+    shares = masses / masses.sum(axis=1, keepdims=True)
+    cards = []
+    for node, test in enumerate(tree.tests):
+        label = None if test != LEAF else tree.labels[node]
+        notes = (
+            f"{count_of(int(counts[node]), 'row')} ({_percent(counts[node] / counts[0])})",
+            f"error {1 - shares[node].max():.1%}",
+        )
+        title = classes[tree.labels[node]] if test == LEAF else f"{tree.variables[test]}?"
+        marked = int(creation[node]) in path
+        cards.append(Card(title, notes, tuple(shares[node].tolist()), label, marked=marked))
+    return cards
 
-    rows = splitting.rows[by_node(splitting, tree)].sum(axis=1)
-    notes = [f"{count} row{'' if count == 1 else 's'}" for count in rows.tolist()]
-    # a leaf shows its class, so use the class as its label
-    named: Any = tuple(LEAF if label == LEAF else classes[label] for label in tree.labels)
-    return draw_tree(ax, replace(tree, labels=named), {}, notes)
+
+def _percent(share: float) -> str:
+    return "<1%" if share < 0.005 else f"{share:.0%}"
+
+
+def fold(
+    tree: Tree, cards: list[Card], max_depth: int, labels: list[int], classes: list[str]
+) -> tuple[Tree, list[Card]]:
+    """The top of a tree: splits at the depth become cards that say how many are not shown."""
+    kept = [node for node, depth in enumerate(tree.depths) if depth <= max_depth]
+    place = {node: number for number, node in enumerate(kept)} | {LEAF: LEAF}
+    folded = [tree.depths[node] == max_depth and tree.tests[node] != LEAF for node in kept]
+    shown = []
+    for node, hidden in zip(kept, folded, strict=True):
+        card = cards[node]
+        if hidden:
+            below = next(
+                (n for n in range(node + 1, len(cards)) if tree.depths[n] <= max_depth), len(cards)
+            )
+            splits = sum(tree.tests[n] != LEAF for n in range(node, below))
+            label = labels[node]
+            notes = (*card.notes, f"{count_of(splits, 'split')} not shown")
+            card = replace(card, title=classes[label], label=label, notes=notes, folded=True)
+        shown.append(card)
+
+    def top(values: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(
+            LEAF if hidden else values[node] for node, hidden in zip(kept, folded, strict=True)
+        )
+
+    children = [tuple(place[child] for child in top(side)) for side in (tree.low, tree.high)]
+    return replace(tree, tests=top(tree.tests), low=children[0], high=children[1],
+                   labels=top(tree.labels)), shown  # fmt: skip
 
 
 def to_sklearn(model: Any, on: str) -> Any:

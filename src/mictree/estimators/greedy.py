@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
 from mictree.estimators.base import TreeClassifier, read_labels, read_weights
+from mictree.estimators.penalty import PenaltyPath, penalty_path
 from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth
-from mictree.impurity import Criterion, check_criterion
+from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.labels import class_weights
 from mictree.problems.sample import Limits, SampleProblem
 
@@ -26,8 +27,9 @@ class GreedyTreeClassifier(TreeClassifier):
 
     Parameters
     ----------
-    max_size : the largest number of splits; None grows until no leaf can be split. A tree of
-        ``size`` splits has ``size + 1`` leaves (scikit-learn's ``max_leaf_nodes``).
+    max_size : the largest number of splits; None grows until no leaf can be split; "auto" chooses
+        among sizes up to 32 by cross-validation, see ``mictree.select_size``. A tree of ``size``
+        splits has ``size + 1`` leaves (scikit-learn's ``max_leaf_nodes``).
     min_samples_split : do not split leaves with fewer rows
     min_samples_leaf : do not make leaves with fewer rows
     max_depth : the largest number of tests on a path; None for no limit
@@ -44,6 +46,7 @@ class GreedyTreeClassifier(TreeClassifier):
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+    size_choice_ : with ``max_size="auto"``, the ``SizeChoice``
     literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     growth_ : the ``Growth``; ``growth_.errors`` is the training error by size
     tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
@@ -60,7 +63,7 @@ class GreedyTreeClassifier(TreeClassifier):
 
     def __init__(
         self,
-        max_size: int | None = 20,
+        max_size: int | Literal["auto"] | None = 20,
         *,
         min_samples_split: int = 2,
         min_samples_leaf: int = 1,
@@ -109,7 +112,8 @@ class GreedyTreeClassifier(TreeClassifier):
         criterion, ties = check_criterion(self.criterion), self.ties
         if ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
-        self._max_size = None if self.max_size is None else check_size(self.max_size)
+        max_size = self._choose_size(X, y, sample_weight)
+        self._max_size = None if max_size is None else check_size(max_size)
         data = self._read(X, reset=True)
         self.classes_: np.ndarray
         self.classes_, coded = read_labels(y, data.rows)
@@ -128,40 +132,37 @@ class GreedyTreeClassifier(TreeClassifier):
         # no tree has more splits than rows
         limit = data.rows if self._max_size is None else min(data.rows, self._max_size)
         self._limit = limit
-        rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
-        self._grower = rule(criterion, ties, seed)
+        self._grower = self._make_rule(criterion=criterion, ties=ties, seed=seed)
         self._splitting = split(self._problem, self._grower, limit)
         self._forget_views()
         return self
 
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predictions of the trees of size 0, 1, ... in turn."""
-        for node in self._staged_leaves(X):
-            yield self.classes_[self._splitting.labels[node]]
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
-        """The accuracy by size, index = size; the last one repeats as ``growth_.errors`` does."""
-        truth = np.asarray(y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        scores = [
-            float(np.average(guess == truth, weights=weights)) for guess in self.staged_predict(X)
-        ]
-        return np.array(scores + scores[-1:] * (self.growth_.max_size + 1 - len(scores)))
+    def _make_rule(self, **settings: Any) -> Grower:
+        rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
+        return rule(**settings)
 
     def at_size(self, size: int) -> Self:
         """A copy that predicts with the tree of a size, as if fitted with that ``max_size``."""
         wanted = self._check_size(size)
-        made = min(self._made, wanted)
         smaller = copy.copy(self)
         smaller._forget_views()
         smaller.max_size = smaller._max_size = wanted
         smaller._limit = min(wanted, self._limit)
-        whole = smaller._splitting  # whose literals a copy renumbers
-        smaller._splitting = Splitting(
-            whole.leaves[:made], whole.literals[:made], whole.thresholds[:made], whole.gains[:made],
-            whole.rows[: 2 * made + 1], whole.masses[: 2 * made + 1],
-        )  # fmt: skip
+        smaller._splitting = smaller._splitting.until(wanted)  # a copy renumbers literals
         return smaller
+
+    @property
+    def _largest(self) -> int:
+        return self.growth_.max_size
+
+    def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
+        return [self._splitting], True
+
+    def penalty_path(self) -> PenaltyPath:
+        """For every price per split the best size, certified among all trees of this growth."""
+        errors = self.growth_.errors
+        ended = self._made < self._limit
+        return penalty_path(errors, errors, None if ended else 0.0)
 
     @property
     def growth_(self) -> Growth:
@@ -209,8 +210,62 @@ class ID3Classifier(GreedyTreeClassifier):
     rule = "id3"
 
 
+class LookaheadClassifier(GreedyTreeClassifier):
+    """Splits the leaf at which a subtree brings the largest drop in impurity, times reach.
+
+    It makes one split, the root test of that subtree: see ``mictree.Lookahead``. A ``min_gain``
+    bounds the subtree's drop, which is also the gain that ``growth_`` and ``to_frame`` show; the
+    importances of columns come from what the splits themselves bring. ``depth``, at least 1, is the
+    depth of the subtrees.
+    """
+
+    rule = "lookahead"
+
+    def __init__(
+        self,
+        max_size: int | None = 20,
+        *,
+        depth: int = 2,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_depth: int | None = None,
+        min_gain: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        criterion: Criterion = "entropy",
+        ties: str = "last",
+        class_weight: Any = None,
+        random_state: Any = None,
+        max_thresholds: int = 64,
+    ) -> None:
+        super().__init__(
+            max_size,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            max_depth=max_depth,
+            min_gain=min_gain,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            criterion=criterion,
+            ties=ties,
+            class_weight=class_weight,
+            random_state=random_state,
+            max_thresholds=max_thresholds,
+        )
+        self.depth = depth
+
+    def _make_rule(self, **settings: Any) -> Grower:
+        return super()._make_rule(depth=self.depth, **settings)
+
+    def _drops(self) -> FloatArray:
+        masses = self._splitting.masses
+        mass = masses.sum(axis=1)
+        impurity = mass * of_classes(self._grower.criterion, masses / mass[:, None])
+        drops = impurity[self._splitting.leaves] - impurity[1::2] - impurity[2::2]
+        return np.maximum(drops, 0.0)  # rounding may leave less
+
+
 CLASSIFIERS: dict[str, type[GreedyTreeClassifier]] = {  # by the names of their rules
     "topdown": TopDownClassifier,
     "bestfirst": BestFirstClassifier,
     "id3": ID3Classifier,
+    "lookahead": LookaheadClassifier,
 }

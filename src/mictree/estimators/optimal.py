@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from fractions import Fraction
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from mictree._support.checks import check_count, check_seconds, check_size
+from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
 from mictree.estimators.base import TreeClassifier, read_labels, read_weights
 from mictree.estimators.exports import preorder
+from mictree.estimators.penalty import PenaltyPath, penalty_path, unavoidable
 from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
@@ -19,6 +23,8 @@ from mictree.optimal.search.frontier import solve
 from mictree.problems.labels import class_weights
 from mictree.problems.sample import Limits, SampleProblem
 from mictree.tree import LEAF, Tree
+
+MOST_GREEDY = 1000  # splits of the greedy tree that says which sizes a price can pay for
 
 
 class OptimalTreeClassifier(TreeClassifier):
@@ -29,7 +35,13 @@ class OptimalTreeClassifier(TreeClassifier):
 
     Parameters
     ----------
-    max_size : the largest number of splits. A tree of ``size`` splits has ``size + 1`` leaves.
+    max_size : the largest number of splits; None for 5, or for no limit if there is a ``penalty``.
+        A tree of ``size`` splits has ``size + 1`` leaves. "auto" chooses among sizes up to 8 by
+        cross-validation, see ``mictree.select_size``; every fold then has a search with a time
+        limit of its own.
+    penalty : the price of a split, as a share of the weight of all rows. The classifier then has
+        the tree with the least sum of training error and price. Others price leaves, of which a
+        tree has one more.
     max_depth : the largest number of tests on a path; None for no limit
     time_limit : seconds for the search; None for no limit. Ctrl-C also ends the search.
     max_thresholds : the largest number of thresholds per numeric column, chosen by quantile; the
@@ -43,9 +55,10 @@ class OptimalTreeClassifier(TreeClassifier):
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+    size_choice_ : with ``max_size="auto"``, the ``SizeChoice``
     frontier_ : the least training error by size, index = size, with ``lower``, ``upper`` and
         ``proved``
-    proved_ : whether the tree is proved to be the best of its size
+    proved_ : whether the tree is proved to be the best of its size, or with a penalty of all sizes
     literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
     feature_importances_ : the share of each column in the drop of the Gini impurity
@@ -67,8 +80,9 @@ class OptimalTreeClassifier(TreeClassifier):
 
     def __init__(
         self,
-        max_size: int = 5,
+        max_size: int | Literal["auto"] | None = None,
         *,
+        penalty: float | None = None,
         max_depth: int | None = None,
         time_limit: float | None = 60.0,
         max_thresholds: int = 8,
@@ -78,6 +92,7 @@ class OptimalTreeClassifier(TreeClassifier):
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
     ) -> None:
         self.max_size = max_size
+        self.penalty = penalty
         self.max_depth = max_depth
         self.time_limit = time_limit
         self.max_thresholds = max_thresholds
@@ -117,19 +132,41 @@ class OptimalTreeClassifier(TreeClassifier):
         problem = SampleProblem(
             data, coded, weights, max_thresholds=self.max_thresholds, limits=limits
         )
-        self._max_size = check_size(self.max_size)
+        price = _read_penalty(self.penalty)
+        self._max_size = self._largest_size(problem, price, self._choose_size(X, y, sample_weight))
         limit = min(self._max_size, max(0, data.rows - 1))  # no tree needs more
         memory = check_count(self.memory_limit, "memory_limit")
-        solved = solve(problem, limit, False, memory, None, self.max_depth, seconds)
+        solved = solve(problem, limit, False, memory, None, self.max_depth, seconds, price)
         self._problem = problem
-        self._splittings = [_splitting(problem, tree) for tree in solved.trees]
-        upper = solved.errors.upper
+        trees, upper = solved.trees, solved.errors.upper
         if self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0:
-            self._splittings = _with_large_leaves(problem, solved.trees)
+            self._splittings = _with_large_leaves(problem, trees)
             upper = np.array([splitting.errors[-1] for splitting in self._splittings])
         self._bounds = np.array([np.minimum(solved.errors.lower, upper), upper])
+        self._beyond = None if limit < self._max_size else unavoidable(data, coded.codes, weights)
+        if price is not None:
+            self._max_size = self.penalty_path().at(float(price)).size
+            trees = trees[: self._max_size + 1]
+        if self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0:
+            self._splittings = self._splittings[: len(trees)]
+        else:
+            self._splittings = [_splitting(problem, tree) for tree in trees]
         self._splitting = self._splittings[-1]
         return self
+
+    def _largest_size(self, problem: SampleProblem, price: Fraction | None, chosen: Any) -> int:
+        """The sizes to search; with a price, those that could cost less than a greedy tree."""
+        if chosen is not None or price is None:
+            return check_size(5 if chosen is None else chosen)
+        rows = int(problem.class_rows.sum())
+        errors = TopDown().grow(problem, min(rows, MOST_GREEDY)).errors
+        best = float(np.min(errors + float(price) * np.arange(len(errors))))
+        return min(rows, math.ceil(best / float(price)))
+
+    def penalty_path(self) -> PenaltyPath:
+        """For every price per split the best size, and whether that is certified for all sizes."""
+        lower, upper = self._fitted("_bounds")
+        return penalty_path(lower, upper, self._beyond)
 
     def at_size(self, size: int) -> Self:
         """A copy with the best tree of a size, as if fitted with that ``max_size``."""
@@ -139,7 +176,11 @@ class OptimalTreeClassifier(TreeClassifier):
         smaller._splittings = smaller._splittings[: wanted + 1]  # a copy renumbers literals
         smaller._splitting = smaller._splittings[-1]
         smaller._bounds = self._bounds[:, : wanted + 1]
+        smaller._beyond = 0.0 if self._beyond is None else self._beyond
         return smaller
+
+    def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
+        return self._splittings, False
 
     @property
     def frontier_(self) -> CertifiedErrors:
@@ -149,8 +190,25 @@ class OptimalTreeClassifier(TreeClassifier):
 
     @property
     def proved_(self) -> bool:
-        """Whether the tree is proved to be the best of its size."""
+        """Whether the tree is proved to be the best of its size, or with a penalty of all sizes."""
+        if self.penalty is not None:
+            beyond = self._beyond if self.max_size is None else None
+            lower, upper = self._fitted("_bounds")
+            return penalty_path(lower, upper, beyond).at(float(self.penalty)).certified
         return bool(self.frontier_.proved[-1])
+
+
+def _read_penalty(penalty: Any) -> Fraction | None:
+    """A price exactly as written."""
+    if penalty is None:
+        return None
+    if (
+        isinstance(penalty, bool)
+        or not isinstance(penalty, Real)
+        or not 0 < float(penalty) < math.inf
+    ):
+        raise ValueError(f"penalty must be a positive number or None; got {penalty!r}")
+    return as_fraction(penalty)
 
 
 def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:

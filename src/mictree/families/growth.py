@@ -31,7 +31,7 @@ from mictree.growers.functions import (
     kernel_priority,
 )
 from mictree.growers.rules import TIES, Grower
-from mictree.growers.ties import least_tied
+from mictree.growers.ties import settle_ties
 from mictree.impurity import Criterion
 from mictree.impurity.criteria import minority
 from mictree.impurity.gains import MINORITY, OWN, gain_of_rates, own_gain
@@ -53,8 +53,10 @@ class _Rates(NamedTuple):
     refused: np.ndarray  # as of own_gain
 
 
-def best_splits(built: FamilyGraph, program: Program, criterion: Criterion) -> BestSplits:
-    """Compare all edges of each restriction."""
+def best_splits(
+    built: FamilyGraph, program: Program, criterion: Criterion, depth: int = 1
+) -> BestSplits:
+    """Compare all edges of each restriction, by their gains or by those of subtrees of a depth."""
     graph = built.graph
     best = BestSplits(
         np.zeros(len(graph)),
@@ -69,7 +71,10 @@ def best_splits(built: FamilyGraph, program: Program, criterion: Criterion) -> B
         built.negative_rate, built.positive_rate, built.term_chance, leads, refused,
     )  # fmt: skip
     edges = _edges(built, program)
-    run(_best_splits, len(graph), STEPS * len(graph.low), edges, rates, best)
+    # row d: the largest drop by a subtree of depth d
+    largest = np.zeros((depth + 1, len(graph)))
+    for level in range(1, depth + 1):
+        run(_best_splits, len(graph), STEPS * len(graph.low), level, edges, rates, largest, best)
     impurity.settle()
     check_refused(criterion, refused)
     return best
@@ -138,23 +143,31 @@ class FamilyGrowth:
 
 
 @jit
-def _best_splits(start, stop, edges, rates, out):
-    """Write some restrictions' largest gain, its edge unless several tie or none gains, and all."""
+def _best_splits(start, stop, level, edges, rates, largest, out):
+    """Write some restrictions' largest drop, its edge unless several tie or none gains, and all.
+
+    Fills row ``level`` of ``largest`` from the rows above it. A variable without effect ties only
+    where the largest drop is 0: elsewhere, a test that brings the same drop gains more by itself.
+    """
     for state in range(start, stop):
         begin, end = edges.first[state], edges.first[state + 1]
-        gains = np.empty(end - begin)
-        largest, tied = 0.0, 0
+        drops = np.empty((level, end - begin))
         for edge in range(begin, end):
+            low, high, kind = edges.low[edge], edges.high[edge], edges.value[edge]
             gain = _gain(edge, state, edges, rates)
-            gains[edge - begin] = gain
-            largest = max(largest, gain)
-        out.gain[state] = largest
+            for row in range(level):  # the deepest subtrees first
+                below = edges.failed[kind] * largest[level - 1 - row, low]
+                below += edges.satisfied[kind] * largest[level - 1 - row, high]
+                drops[row, edge - begin] = gain + below
+        best, tied = drops[0].max() if end > begin else 0.0, 0
+        settled = settle_ties(drops)
         for edge in range(begin, end):
-            if gains[edge - begin] >= least_tied(largest):
+            out.tied[edge] = settled[edge - begin] >= 0
+            if out.tied[edge]:
                 tied += 1
-                out.tied[edge] = True
                 out.edge[state] = edge
-        if tied != 1 or largest == 0.0:
+        largest[level, state] = out.gain[state] = best
+        if tied != 1 or best == 0.0:
             out.edge[state] = AMBIGUOUS
 
 

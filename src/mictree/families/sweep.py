@@ -24,7 +24,7 @@ from mictree.families.graph import build, member_terms
 from mictree.families.growth import FamilyGrowth, best_splits
 from mictree.families.growth_kernel import BestSplits
 from mictree.growers.functions import built_in_name
-from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule
+from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule, depth_of
 from mictree.impurity import name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
 from mictree.optimal.dynamic.program import Program, batches, fill_batch, perfect_sizes, row_starts
@@ -209,13 +209,14 @@ class _Solved:
             solved = f"{batch.stop:,}/{len(graph):,} formulas, layer {layer}"
             progress(Progress("optimal errors", batch.share, solved))
         self.growth = FamilyGrowth(family, self.built, self.program, max_size)
-        self._best: dict[str | int, BestSplits] = {}
+        self._best: dict[tuple[str | int, int], BestSplits] = {}
 
     def compare(self, number: int, rule: Grower) -> np.ndarray:
         """MIC, largest excess error and its size of one rule on all members."""
-        key = rule.criterion if isinstance(rule.criterion, str) else id(rule.criterion)
+        depth = depth_of(rule)
+        key = (rule.criterion if isinstance(rule.criterion, str) else id(rule.criterion), depth)
         if key not in self._best:
-            self._best[key] = best_splits(self.built, self.program, rule.criterion)
+            self._best[key] = best_splits(self.built, self.program, rule.criterion, depth)
         best = self._best[key]
         total = len(self.family)
         found = []
@@ -228,7 +229,7 @@ class _Solved:
             )
             done = members.stop - 1
             grown = f"{done:,}/{total:,} formulas"
-            self.progress(Progress(f"{rule.name}, ties {rule.ties}", done / total, grown))
+            self.progress(Progress(f"{rule.label}, ties {rule.ties}", done / total, grown))
         return np.concatenate(found).reshape(total, 3)
 
     def frame(self, rules: Sequence[Grower], compared: Sequence[np.ndarray]) -> pl.DataFrame:
@@ -246,7 +247,7 @@ class _Solved:
                 "formula": formula_names(self.family, self.built.terms).gather(formula),
                 "terms": self.built.terms[1:][formula],
                 "literals": self.built.graph.literals[1:][formula],
-                "rule": pl.Series([each.name for each in rules]).gather(rule),
+                "rule": pl.Series([each.label for each in rules]).gather(rule),
                 "criterion": pl.Series([name_of(each.criterion) for each in rules]).gather(rule),
                 "ties": pl.Series([each.ties for each in rules]).gather(rule),
                 "mic": table[:, 0],

@@ -48,7 +48,7 @@ from mictree.growers.offers import (
     least_candidate,
     mass_of,
     may_split,
-    screen_literals,
+    screen,
     weigh_literals,
 )
 from mictree.growers.ties import (
@@ -187,7 +187,7 @@ def _start(matrix, max_size):
 def _offer(leaf, counts, columns, leaves, matrices, task, out, choose):
     """The gain of a leaf's best split, or -1 for none; if wanted, chooses one of the best."""
     rows, sums, weighing = out.rows[leaf], out.sums[leaf], task.weighing
-    fast = screen_literals(counts, rows, sums, weighing, task.limits, leaves.offered)
+    fast = screen(counts, rows, sums, weighing, task.limits, leaves.offered)
     matrix = matrices.each[leaves.matrix[leaf]]
     fast_cuts = np.empty(len(columns.entries))
     measured = measure(sums, rows, task)

@@ -9,13 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from mictree._support.draws import stream
+from mictree.growers import generic_loop
 from mictree.growers.counting import Matrix
 from mictree.growers.cuts import Sorted, sort_entries
 from mictree.growers.data_kernel import NONE, Rule, Splits, Task, grow
-from mictree.growers.functions import RuleFunctions, criterion_code
+from mictree.growers.functions import RuleFunctions
 from mictree.growers.growth import Growth, GrowthStep, curve
-from mictree.growers.offers import COUNT_LOGS, Limits, Weighing
-from mictree.growers.rules import TIES, Grower
+from mictree.growers.offers import limits_of, weighing_of
+from mictree.growers.rules import TIES, Grower, depth_of
 from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -68,6 +69,14 @@ class Splitting:
         wrong[self.leaves] = 0.0
         return np.cumsum(np.append(wrong.sum(), drop[::-1]))[::-1] / self.masses[0].sum()
 
+    def until(self, size: int) -> Splitting:
+        """The first splits only."""
+        made = min(size, len(self.leaves))
+        return Splitting(
+            self.leaves[:made], self.literals[:made], self.thresholds[:made], self.gains[:made],
+            self.rows[: 2 * made + 1], self.masses[: 2 * made + 1],
+        )  # fmt: skip
+
     def growth(self, problem: SampleProblem, rule: Grower, limit: int) -> Growth:
         """The same as a growth to a size, by the rule that made it."""
         reaches = self.reaches[self.leaves].tolist()
@@ -80,7 +89,9 @@ class Splitting:
 
 
 def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
-    """Grow by the compiled loop."""
+    """Grow by the compiled loop; a rule that looks ahead by the loop for any problem."""
+    if depth_of(rule) > 1:
+        return _split_again(problem, generic_loop.grow(rule, problem, max_size))
     # every split leaves a row on both sides and no literal is tested twice on a path
     limit = min(
         max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.literals), 62) - 1
@@ -95,8 +106,8 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         refused=functions.refused_priority,
     )
     task = Task(
-        _weighing(problem, rule, functions),
-        _limits(problem),
+        weighing_of(problem, rule.criterion, functions),
+        limits_of(problem),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
     )
     origin = np.arange(64 * len(problem.valid) if problem.ranks else 0, dtype=np.uint32)
@@ -155,25 +166,16 @@ def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, Fl
     return positions, thresholds
 
 
-def _weighing(problem: SampleProblem, rule: Grower, functions: RuleFunctions) -> Weighing:
-    factors = problem.class_weight
-    return Weighing(
-        criterion_code(rule.criterion),
-        functions.impurity.address,
-        factors,
-        bool((factors == factors[0]).all()),
-        not len(problem.whole_weights) and bool((factors == 1).all()),
-        COUNT_LOGS,
-        functions.refused_impurity,
-    )
-
-
-def _limits(problem: SampleProblem) -> Limits:
-    limits = problem.limits
-    return Limits(
-        limits.min_samples_split,
-        limits.min_samples_leaf,
-        2**62 if limits.max_depth is None else limits.max_depth,
-        float(limits.min_gain),
-        problem.min_leaf_mass,
+def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:
+    """A growth as arrays."""
+    leaves = [problem.root()]
+    for step in growth.steps:
+        leaves += problem.children(leaves[step.leaf], step.position)
+    return Splitting(
+        np.array([step.leaf for step in growth.steps], dtype=np.int64),
+        np.array([step.position for step in growth.steps], dtype=np.int64),
+        np.array([step.threshold for step in growth.steps], dtype=float),  # None becomes NaN
+        np.array([step.gain for step in growth.steps]),
+        np.array([problem.class_counts(leaf) for leaf in leaves]),
+        np.array([problem.class_masses(leaf) for leaf in leaves]),
     )

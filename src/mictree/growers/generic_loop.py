@@ -1,14 +1,12 @@
 """The growing loop for any problem and any rule, one question to the problem at a time."""
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from mictree._support.draws import stream
-from mictree.growers.functions import gains_by
 from mictree.growers.growth import Growth, GrowthStep, curve
+from mictree.growers.lookahead import Offer, offers_by
 from mictree.growers.rules import TIES, Grower, checked_priority
 from mictree.growers.ties import (
     CLOSED,
@@ -20,10 +18,8 @@ from mictree.growers.ties import (
     new_frontier,
     open_leaf,
 )
-from mictree.problems.base import Leaf, Problem, Splits
+from mictree.problems.base import Leaf, Problem
 
-FloatArray = np.typing.NDArray[np.float64]
-Gains = Callable[[Problem, Leaf, Splits], FloatArray]
 ROOM = 64  # leaves that a frontier is made for at first
 
 
@@ -51,13 +47,6 @@ def grow(rule: Grower, problem: Problem, limit: int) -> Growth:
     return Growth(problem, leaves.rule, limit, curve(errors, limit), tuple(steps), labels)
 
 
-class _Offer(NamedTuple):
-    """The splits of a leaf."""
-
-    variables: np.typing.NDArray[np.intp]
-    gains: FloatArray
-
-
 class _Leaves:
     """All leaves so far in order of creation, the open ones with their splits."""
 
@@ -65,9 +54,9 @@ class _Leaves:
         self.rule = rule
         self.problem = problem
         self.all: list[Leaf] = []
-        self.offers: dict[int, _Offer] = {}
+        self.offers: dict[int, Offer] = {}
         self.frontier = new_frontier(ROOM)
-        self._gains: Gains = gains_by(rule.criterion)
+        self._offer = offers_by(rule, problem)
         self._error = ExactSum()
 
     @property
@@ -81,14 +70,13 @@ class _Leaves:
         self._error.add(float(leaf.error))
         if leaf.pure:
             return
-        splits = self.problem.splits(leaf)
-        if not len(splits.variables):
+        offer = self._offer(leaf)
+        if not len(offer.variables):
             return
-        gains = self._gains(self.problem, leaf, splits)
-        gain = float(gains.max())
+        gain = float(offer.gains.max())
         if gain < self.problem.min_gain:
             return
-        self.offers[number] = _Offer(splits.variables, gains)
+        self.offers[number] = offer
         reach = float(leaf.reach)
         if number >= len(self.frontier.reach):
             self.frontier = _enlarged(self.frontier)

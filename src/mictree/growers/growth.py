@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mictree._support.checks import check_size
+from mictree._support.words import count_of
 from mictree.problems.base import Problem
 from mictree.tree import Tree
 
@@ -55,6 +56,21 @@ class Growth:
     errors: FloatArray
     steps: tuple[GrowthStep, ...]
     labels: tuple[int, ...]  # majority labels of all leaves, in order of creation
+
+    def __repr__(self) -> str:
+        splits = count_of(len(self.steps), "split")
+        errors = f"{float(self.errors[0]):.4g} to {float(self.errors[-1]):.4g}"
+        return f"Growth({self.rule!r}, {splits}, error {errors})"
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_table
+
+        steps = [(0, "", "", float(self.errors[0]))]
+        steps += [
+            (size, step.variable, float(step.gain), float(self.errors[size]))
+            for size, step in enumerate(self.steps, 1)
+        ]
+        return to_table(["size", "split on", "gain", "error"], steps, repr(self.rule))
 
     def tree(self, size: int) -> Tree:
         """The tree after ``size`` splits, or the last one when growth ended before."""

@@ -10,8 +10,11 @@ import numpy as np
 
 from mictree._support.jit import inner_jit
 from mictree.growers.counting import total_of
+from mictree.growers.functions import RuleFunctions, criterion_code
 from mictree.growers.ties import least_tied
+from mictree.impurity import Criterion
 from mictree.impurity.gains import ENTROPY, OWN, gain_of_sums, own_gain_of_sums
+from mictree.problems.sample import SampleProblem
 
 # Fast gains are wrong by less than this times the number of classes and 16 more: by a few units in
 # the last place of an impurity, or of log2(4096) when logarithms are looked up.
@@ -44,6 +47,32 @@ class Weighing(NamedTuple):
     refused: np.ndarray  # True, the rate and the value where an impurity is none
 
 
+def weighing_of(problem: SampleProblem, criterion: Criterion, functions: RuleFunctions) -> Weighing:
+    """What the gains on a problem depend on, by a rule's functions."""
+    factors = problem.class_weight
+    return Weighing(
+        criterion_code(criterion),
+        functions.impurity.address,
+        factors,
+        bool((factors == factors[0]).all()),
+        not len(problem.whole_weights) and bool((factors == 1).all()),
+        COUNT_LOGS,
+        functions.refused_impurity,
+    )
+
+
+def limits_of(problem: SampleProblem) -> Limits:
+    """A problem's limits as plain numbers."""
+    limits = problem.limits
+    return Limits(
+        limits.min_samples_split,
+        limits.min_samples_leaf,
+        2**62 if limits.max_depth is None else limits.max_depth,
+        float(limits.min_gain),
+        problem.min_leaf_mass,
+    )
+
+
 @inner_jit
 def may_split(rows, depth, limits):
     """Whether a leaf is impure, large and high enough to have its splits looked at."""
@@ -63,40 +92,52 @@ def least_candidate(fast, classes):
 
 
 @inner_jit
+def offer(counts, rows, sums, weighing, limits, out_gain):
+    """The gain of a leaf's best literal, or -1 for none; writes all gains, -1 for hopeless ones."""
+    fast = screen(counts, rows, sums, weighing, limits, out_gain)
+    if fast == -np.inf:
+        return -1.0
+    best = weigh_literals(counts, sums, weighing, least_candidate(fast, len(sums)), out_gain)
+    return best if best >= limits.min_gain else -1.0
+
+
+@inner_jit
 def weigh_literals(counts, sums, weighing, candidate, gains):
     """Replace the fast gains that may be the largest by exact ones, others by -1; the largest."""
     literals, classes = counts.rows.shape
-    low, work = np.empty(classes), np.empty((7, classes))
+    low, high, work = np.empty(classes), np.empty(classes), np.empty((5, classes))
     best = -1.0
     for literal in range(literals):
         if gains[literal] < candidate:
             gains[literal] = -1.0
             continue
         for code in range(classes):
-            high = counts.sums[literal, code] if len(counts.sums) else counts.rows[literal, code]
-            low[code] = sums[code] - high
-        gains[literal] = exact_gain(low, sums, weighing, work)
+            high[code] = (
+                counts.sums[literal, code] if len(counts.sums) else counts.rows[literal, code]
+            )
+            low[code] = sums[code] - high[code]
+        gains[literal] = exact_gain(low, high, weighing, work)
         best = max(best, gains[literal])
     return best
 
 
 @inner_jit
-def exact_gain(low_sums, sums, weighing, work):
-    """The gain of a split without cancellation; overwrites seven rows of one float a class."""
-    low, high = work[5], work[6]
-    for code in range(len(sums)):
-        low[code], high[code] = low_sums[code], sums[code] - low_sums[code]
+def exact_gain(low_sums, high_sums, weighing, scratch):
+    """The gain of a split from the sums of both sides, without cancellation unless by one's own.
+
+    Overwrites ``scratch``, as ``gain_of_sums`` does.
+    """
     if weighing.criterion == OWN:
         return own_gain_of_sums(
-            weighing.impurity, low, high, weighing.class_weight, weighing.refused
+            weighing.impurity, low_sums, high_sums, weighing.class_weight, weighing.refused
         )
     return gain_of_sums(
-        weighing.criterion, low, high, weighing.class_weight, weighing.alike, work[:5]
+        weighing.criterion, low_sums, high_sums, weighing.class_weight, weighing.alike, scratch
     )
 
 
 @inner_jit
-def screen_literals(counts, rows, sums, weighing, limits, out_gain):
+def screen(counts, rows, sums, weighing, limits, out_gain):
     """Write each literal's fast gain, -inf where it must not be tested; returns the largest.
 
     Gains by one's own criterion are not computed here: 0.

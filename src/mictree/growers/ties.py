@@ -99,6 +99,27 @@ def choose_tied(values, ties, draws):
 
 
 @jit
+def settle_ties(drops):
+    """The largest of the first row where it is tied with, and, among these, in each next row.
+
+    -1 elsewhere. Row by row, the drops of a leaf's splits with ever shallower subtrees.
+    """
+    settled = np.full(drops.shape[1], -1.0)
+    kept = np.ones(drops.shape[1], dtype=np.bool_)
+    for row in drops:
+        largest = -1.0
+        for split in range(len(row)):
+            if kept[split]:
+                largest = max(largest, row[split])
+        for split in range(len(row)):
+            kept[split] &= row[split] >= least_tied(largest)
+    for split in range(len(kept)):
+        if kept[split]:
+            settled[split] = drops[0].max()
+    return settled
+
+
+@jit
 def choose_leaf(frontier, ties, draws):
     """The open leaf to split next."""
     tournament = frontier.tournament

@@ -220,6 +220,15 @@ def difference_of_products(one, two, three, four):
 
 
 @inner_jit
+def product_of_pairs(one, one_rest, two, two_rest):
+    """The product of two numbers, each the sum of two floats, as such a sum."""
+    product = one * two
+    rest = _lost(one, two, product) + (one * two_rest + one_rest * two)
+    total = product + rest
+    return total, rest - (total - product)
+
+
+@inner_jit
 def _lost(one, two, product):
     """The rounding error of a product of two floats."""
     scaled = _SPLITTER * one

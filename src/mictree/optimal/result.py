@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import TooLarge, check_size
+from mictree.impurity import Criterion
 from mictree.problems.base import Leaf, Problem
 from mictree.tree import Tree
 
@@ -56,6 +57,16 @@ class CertifiedErrors(np.ndarray):
             return CertifiedErrors.between(self.lower[key], chosen)
         return chosen
 
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_table
+
+        rows = zip(map(float, self.lower), map(float, self.upper), self.proved, strict=True)
+        numbered = [
+            (size, least if proved else f"{least:.6g} to {most:.6g}", "yes" if proved else "no")
+            for size, (least, most, proved) in enumerate(rows)
+        ]
+        return to_table(["size", "least error", "proved"], numbered)
+
     def copy(self, order: Any = "C") -> "CertifiedErrors":
         """The same with its bounds, whatever the order."""
         return CertifiedErrors.between(self.lower, self.upper)
@@ -80,7 +91,7 @@ class CertifiedErrors(np.ndarray):
         return function(*_without_bounds(args), **_without_bounds(kwargs))
 
 
-_CERTIFIED = {"between", "lower", "upper", "proved", "copy"}
+_CERTIFIED = {"between", "lower", "upper", "proved", "copy", "_repr_html_"}
 
 
 def _without_bounds(value: Any) -> Any:
@@ -92,6 +103,13 @@ def _without_bounds(value: Any) -> Any:
     if type(value) is dict:
         return {key: _without_bounds(item) for key, item in value.items()}
     return value
+
+
+class Top(NamedTuple):
+    """How many splits of largest gain a node may choose from; those that tie are allowed too."""
+
+    number: int
+    criterion: Criterion
 
 
 class Choice(NamedTuple):

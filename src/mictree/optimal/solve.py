@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from mictree._support.checks import check_size
+from mictree._support.checks import check_count, check_size
 from mictree._support.progress import Report
-from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, OptimalTrees
+from mictree.impurity import Criterion, check_criterion
+from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, OptimalTrees, Top
 from mictree.problems.base import Problem, check_problem
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
@@ -19,6 +20,8 @@ def optimal_trees(
     progress: Report | None = None,
     max_depth: int | None = None,
     time_limit: float | None = None,
+    top: int | None = None,
+    criterion: Criterion = "entropy",
 ) -> OptimalTrees:
     """Solve a problem once for all sizes: ``.errors`` and ``.tree(size)``.
 
@@ -33,6 +36,10 @@ def optimal_trees(
         piece of work, the part of it that is done (from 0 to 1, or None), and more in words
     max_depth, time_limit : for data only: the largest number of tests on a path; the seconds after
         which sizes not yet proved get a certified interval. Ctrl-C has the same effect.
+    top : each node may test only its splits of largest gain: those that tie with or exceed the
+        gain number ``top``, zero gains included. 1 is the best pruning of a greedy tree over all
+        choices of ties, the number of variables is no restriction.
+    criterion : of those gains
 
     Examples
     --------
@@ -45,6 +52,7 @@ def optimal_trees(
     array([ True,  True,  True,  True])
     """
     limit = check_size(max_size)
+    best = None if top is None else Top(_check_top(top), check_criterion(criterion))
     check_problem(problem)
     if isinstance(problem, FormulaProblem | TableProblem):
         if max_depth is not None or time_limit is not None:
@@ -52,10 +60,10 @@ def optimal_trees(
         if isinstance(problem, FormulaProblem):
             from mictree.optimal.dynamic import formula
 
-            return formula.solve(problem, limit, exact, memory_limit, progress)
+            return formula.solve(problem, limit, exact, memory_limit, progress, best)
         from mictree.optimal.dynamic import table
 
-        return table.solve(problem, limit, exact, memory_limit, progress)
+        return table.solve(problem, limit, exact, memory_limit, progress, best)
     from mictree.optimal.search import frontier as sample
 
     if not isinstance(problem, sample.SampleProblem):
@@ -63,7 +71,18 @@ def optimal_trees(
             "optimal trees are known for FormulaProblem, TableProblem and SampleProblem; "
             f"got {type(problem).__name__}"
         )
+    if best is not None:
+        from mictree.optimal.search import reached
+
+        return reached.solve(problem, limit, exact, memory_limit, best, max_depth, time_limit)
     return sample.solve(problem, limit, exact, memory_limit, progress, max_depth, time_limit)
+
+
+def _check_top(top: object) -> int:
+    number = check_count(top, "top")
+    if number == 0:
+        raise ValueError("top must be at least 1; got 0")
+    return number
 
 
 def optimal_errors(
@@ -73,13 +92,29 @@ def optimal_errors(
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     max_depth: int | None = None,
     time_limit: float | None = None,
+    top: int | None = None,
+    criterion: Criterion = "entropy",
 ) -> np.ndarray:
     """OPT(D, size) for every size from 0 to ``max_size``; see ``optimal_trees``.
 
     On data the result is a ``CertifiedErrors``, with ``lower``, ``upper`` and ``proved``.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> chosen = mt.TableProblem.from_formula("a & (b ^ c) | ~a & d")
+    >>> [float(mt.optimal_errors(chosen, 5, top=top)[5]) for top in (1, 2, 4)]
+    [0.125, 0.0, 0.0]
     """
     solved = optimal_trees(
-        problem, max_size, exact, memory_limit, max_depth=max_depth, time_limit=time_limit
+        problem,
+        max_size,
+        exact,
+        memory_limit,
+        max_depth=max_depth,
+        time_limit=time_limit,
+        top=top,
+        criterion=criterion,
     )
     return solved.errors
 
@@ -90,10 +125,18 @@ def optimal_tree(
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     max_depth: int | None = None,
     time_limit: float | None = None,
+    top: int | None = None,
+    criterion: Criterion = "entropy",
 ) -> Tree:
     """A tree with at most ``size`` splits and the least error; see ``optimal_trees``."""
     wanted = check_size(size, "size")
     solved = optimal_trees(
-        problem, wanted, memory_limit=memory_limit, max_depth=max_depth, time_limit=time_limit
+        problem,
+        wanted,
+        memory_limit=memory_limit,
+        max_depth=max_depth,
+        time_limit=time_limit,
+        top=top,
+        criterion=criterion,
     )
     return solved.tree(wanted)

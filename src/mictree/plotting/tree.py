@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.font_manager import FontProperties
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import FancyBboxPatch, Rectangle
 from matplotlib.textpath import text_to_path
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ DARK_COLOURS = (INK, "#0072B2")  # white text has more contrast on these
 TERM_FRAMES = ("solid", (0, (3.2, 1.2)), (0, (1, 1)))
 
 Style = dict[str, Any]
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def draw_tree(ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[
         for test, label in zip(tree.tests, tree.labels, strict=True)
     ]
     layout = place(tree, captions, notes)
-    pen = _Pen.on(ax, *layout.extent)
+    pen = Pen.on(ax, *layout.extent)
     _draw_edges(pen, tree, layout)
     for node, test in enumerate(tree.tests):
         if test == LEAF:
@@ -106,17 +107,17 @@ def place(tree: Tree, captions: list[str], notes: list[str]) -> Layout:
     """Give every node a box that holds its texts and touches no other."""
     padding = np.where(np.array(tree.tests) == LEAF, 0, 2 * TEXT_PAD)
     text_widths = [
-        max(_text_width(caption, NAME_POINTS), _text_width(note, NOTE_POINTS))
+        max(text_width(caption, NAME_POINTS), text_width(note, NOTE_POINTS))
         for caption, note in zip(captions, notes, strict=True)
     ]
     width = np.maximum(NAME_HEIGHT, text_widths + padding)
     note_lines = np.array([note.count("\n") + 1 if note else 0 for note in notes])
     height = NAME_HEIGHT + NOTE_LINE * note_lines + NOTE_PAD * (note_lines > 0)
-    centre = _centres(tree, width)
-    return Layout(centre, _tops(tree, centre, height), width, height)
+    centre = to_centres(tree, width)
+    return Layout(centre, to_tops(tree, centre, height), width, height)
 
 
-def _text_width(text: str, points: float) -> float:
+def text_width(text: str, points: float) -> float:
     """The width of the longest line, in inches."""
     font = FontProperties(size=points)
     widths = [
@@ -126,7 +127,7 @@ def _text_width(text: str, points: float) -> float:
     return max(widths) / POINTS_PER_INCH
 
 
-def _centres(tree: Tree, width: np.ndarray) -> np.ndarray:
+def to_centres(tree: Tree, width: np.ndarray) -> np.ndarray:
     """Push sibling subtrees together until their outlines touch (Reingold and Tilford, 1981)."""
     shift = np.zeros(len(width))  # from the parent's centre to the node's
     outlines: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # left and right end of each level
@@ -148,7 +149,7 @@ def _centres(tree: Tree, width: np.ndarray) -> np.ndarray:
     return shift
 
 
-def _tops(tree: Tree, centre: np.ndarray, height: np.ndarray) -> np.ndarray:
+def to_tops(tree: Tree, centre: np.ndarray, height: np.ndarray) -> np.ndarray:
     """Put each level below the last, farther when its edges span more."""
     depth = np.array(tree.depths)
     level_height, span = np.zeros(depth.max() + 1), np.zeros(depth.max() + 1)
@@ -173,14 +174,14 @@ def _test_style(term: int | None) -> Style:
 
 
 @dataclass(frozen=True)
-class _Pen:
+class Pen:
     """Draws in inches of the full-size tree, on axes that show it at some scale."""
 
     ax: Axes
     scale: float
 
     @classmethod
-    def on(cls, ax: Axes | None, left: float, right: float, bottom: float) -> _Pen:
+    def on(cls, ax: Axes | None, left: float, right: float, bottom: float) -> Pen:
         """Fit axes around the tree, or a new figure; a tree is never magnified."""
         width, height = right - left + 2 * MARGIN, 2 * MARGIN - bottom
         if ax is None:
@@ -199,18 +200,32 @@ class _Pen:
         ax.set_axis_off()
         return cls(ax, scale)
 
-    def box(self, x: float, top: float, width: float, height: float, shape: str, style: Style):
+    def box(
+        self, x: float, top: float, width: float, height: float, shape: str, style: Style
+    ) -> None:
+        """A box with round or square corners, from the middle of its top."""
         scaled = style | {"linewidth": style["linewidth"] * self.scale}
         corner = (x - width / 2, top - height)
         self.ax.add_patch(FancyBboxPatch(corner, width, height, boxstyle=shape, **scaled))
 
+    def rectangle(self, x: float, y: float, width: float, height: float, style: Style) -> None:
+        """A plain box from its lower left corner."""
+        scaled = style | {"linewidth": style["linewidth"] * self.scale, "zorder": 3}
+        self.ax.add_patch(Rectangle((x, y), width, height, **scaled))
+
+    def line(self, start: Point, end: Point, colour: str, width: float) -> None:
+        """A straight line, below all boxes."""
+        ends = [start[0], end[0]], [start[1], end[1]]
+        self.ax.plot(*ends, color=colour, linewidth=width * self.scale, zorder=1)
+
     def text(self, x: float, y: float, text: str, points: float, **look: Any) -> None:
+        """A text around a point, by default."""
         plain = {"ha": "center", "va": "center", "color": INK, "zorder": 4, "usetex": False}
         size = points * self.scale
         self.ax.text(x, y, text, fontsize=size, parse_math=False, **(plain | look))
 
 
-def _draw_edges(pen: _Pen, tree: Tree, layout: Layout) -> None:
+def _draw_edges(pen: Pen, tree: Tree, layout: Layout) -> None:
     backing = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none"}
     edges = []
     for node in tree.internal_nodes:
@@ -222,7 +237,7 @@ def _draw_edges(pen: _Pen, tree: Tree, layout: Layout) -> None:
     pen.ax.add_collection(LineCollection(edges, colors=LINE, linewidths=0.9 * pen.scale, zorder=1))
 
 
-def _draw_test(pen: _Pen, layout: Layout, node: int, name: str, note: str, style: Style) -> None:
+def _draw_test(pen: Pen, layout: Layout, node: int, name: str, note: str, style: Style) -> None:
     x, top, width = layout.centre[node], layout.top[node], layout.width[node]
     shape = "round,pad=0,rounding_size=0.07"
     if note:  # on a card, because edges leave from below it
@@ -234,7 +249,7 @@ def _draw_test(pen: _Pen, layout: Layout, node: int, name: str, note: str, style
     pen.text(x, top - NAME_HEIGHT / 2, name, NAME_POINTS, color=colour)
 
 
-def _draw_leaf(pen: _Pen, layout: Layout, node: int, label: str, note: str) -> None:
+def _draw_leaf(pen: Pen, layout: Layout, node: int, label: str, note: str) -> None:
     x, top = layout.centre[node], layout.top[node]
     fill, ink = (INK, "white") if label == "1" else ("white", INK)
     style = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.9}
@@ -243,7 +258,7 @@ def _draw_leaf(pen: _Pen, layout: Layout, node: int, label: str, note: str) -> N
     _draw_note(pen, layout, node, note)
 
 
-def _draw_note(pen: _Pen, layout: Layout, node: int, note: str) -> None:
+def _draw_note(pen: Pen, layout: Layout, node: int, note: str) -> None:
     if note:
         middle = layout.top[node] - (NAME_HEIGHT + layout.height[node]) / 2
         pen.text(layout.centre[node], middle, note, NOTE_POINTS)

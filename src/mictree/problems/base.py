@@ -2,8 +2,8 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -90,6 +90,10 @@ class Splits:
     high_rates: FloatArray  # the positive one is q(l_1)
     difference: FloatArray  # high_rates - low_rates
 
+    def take(self, places: np.typing.NDArray[np.intp]) -> "Splits":
+        """Some of them."""
+        return Splits(*(getattr(self, field.name)[places] for field in fields(self)))
+
 
 class Problem(Protocol):
     """A joint distribution over (x, y) with exact probabilities.
@@ -145,6 +149,10 @@ class Problem(Protocol):
             for rates in (splits.low_rates, splits.high_rates)
         )
         return low, high
+
+    def key(self, leaf: Leaf) -> Hashable | None:
+        """Equal for leaves below which the same subtrees bring the same drops; None if unknown."""
+        return None
 
     def leaf(self, restriction: Mapping[str, int], exact: bool = False) -> Leaf:
         """The inputs whose variables have the given values."""

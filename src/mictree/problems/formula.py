@@ -194,6 +194,10 @@ class FormulaProblem(Problem):
                 leads[side, place] = max(sign * lead, 0.0)
         return leads[0], leads[1]
 
+    def key(self, leaf: Leaf) -> tuple[TermValues, ...]:
+        """The remaining terms in order; which variables they are of changes no drop."""
+        return tuple(sorted(term for term in leaf.state.terms if term is not None))
+
     def term_probability(self, term: TermValues, exact: bool = False) -> Probability:
         """The probability that every literal of a term is satisfied."""
         known = self._known[exact]

@@ -285,6 +285,18 @@ class SampleProblem(Problem):
             leads[number] = leads_of_sums(*halves, self.class_weight)
         return leads[:, 0], leads[:, 1]
 
+    def class_counts(self, leaf: Leaf) -> IntArray:
+        """How many rows of each class reach a leaf, whatever their weight."""
+        return self._counts(leaf.state.mask[None])[0]
+
+    def class_masses(self, leaf: Leaf) -> FloatArray:
+        """The weight of each class at a leaf."""
+        return self._masses(leaf.state.mask[None])[0]
+
+    def unlimited(self) -> SampleProblem:
+        """The same rows without limits on leaves and splits."""
+        return self.limited(Limits())
+
     def _halves(self, mask: np.ndarray, variables: np.ndarray) -> tuple[FloatArray, FloatArray]:
         """The exact weight of each class on both sides of each split of a leaf."""
         bits = self.bits_of(variables)
@@ -415,6 +427,18 @@ class SampleProblem(Problem):
         factors = map(as_fraction, self.class_weight.tolist())
         return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
 
+    def as_inputs(self, tests: Sequence[int]) -> tuple[dict[int, np.ndarray], np.ndarray, Fraction]:
+        """The rows' answers to some tests; their masses, shape (classes, rows); the masses' sum."""
+        held = np.flatnonzero(_unpack(self.valid))
+        columns = {test: _unpack(self.words(test))[held] for test in tests}
+        codes = np.searchsorted(64 * self.first_word, held, side="right") - 1
+        weights = self.weights[held].tolist() if len(self.weights) else [1] * len(held)
+        factors = [as_fraction(factor) for factor in self.class_weight.tolist()]
+        masses = np.zeros((len(self.classes), len(held)), dtype=object)
+        for row, (code, weight) in enumerate(zip(codes.tolist(), weights, strict=True)):
+            masses[code, row] = as_fraction(weight) * factors[code]
+        return columns, masses, self._exact_total
+
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
         bare = object.__new__(SampleProblem)
@@ -430,3 +454,8 @@ class SampleProblem(Problem):
             class_rows=np.zeros_like(self.class_rows),
         )
         return bare
+
+
+def _unpack(words: np.ndarray) -> np.ndarray:
+    """The bits of words, from the lowest on."""
+    return np.unpackbits(words.view(np.uint8), bitorder="little")

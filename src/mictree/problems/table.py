@@ -154,7 +154,7 @@ class TableProblem(Problem):
     @cached_property
     def scaled_masses(self) -> tuple[np.ndarray, np.ndarray, int]:
         """The same as integers, and the one denominator of all of them."""
-        (mass, positive), denominator = self._scaled_rows
+        (mass, positive), denominator = self.scaled_rows
         return over_subcubes(mass), over_subcubes(positive), denominator
 
     @property
@@ -198,17 +198,21 @@ class TableProblem(Problem):
         high = [max(sign * part.high.lead, 0.0) for part in chosen]
         return np.array(low), np.array(high)
 
+    def key(self, leaf: Leaf) -> tuple[int | None, ...]:
+        """The subcube."""
+        return leaf.state.values
+
     def _parts(self, state: _State) -> "list[_Part]":
         """Both halves of a subcube along each of its free variables."""
         free = [place for place, value in enumerate(state.values) if value is None]
         (low, high), (low_positive, high_positive) = (
-            kind.tolist() for kind in _halves(self._restrict(self._scaled_rows[0], state))
+            kind.tolist() for kind in _halves(self._restrict(self.scaled_rows[0], state))
         )
         boxes = zip(free, low, low_positive, high, high_positive, strict=True)
         return [_Part(place, _Box(*halves[:2]), _Box(*halves[2:])) for place, *halves in boxes]
 
     def _leaf(self, state: _State) -> Leaf:
-        scaled, denominator = self._scaled_rows
+        scaled, denominator = self.scaled_rows
         mass, positive = _total(self._restrict(scaled, state)).tolist()
         least, greatest = self._restrict(self._labels, state)
         pure = bool(least.min() >= greatest.max())
@@ -242,8 +246,8 @@ class TableProblem(Problem):
         return np.stack([mass, positive])
 
     @cached_property
-    def _scaled_rows(self) -> tuple[np.ndarray, int]:
-        """The same as integers, and their denominator."""
+    def scaled_rows(self) -> tuple[np.ndarray, int]:
+        """Each row's probability, and that with label 1, as integers over one denominator."""
         rates = {rate.denominator for rate in self.truth_table if rate not in (0, 1)}
         denominator = math.lcm(*(chance.denominator for chance in self.probabilities))
         denominator *= math.lcm(*rates)

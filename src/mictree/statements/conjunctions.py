@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations, combinations_with_replacement
 
-from mictree.growers.rules import RULES, Growth, TopDown
+from mictree.growers.rules import ID3, BestFirst, Growth, TopDown
 from mictree.optimal import optimal_errors
 from mictree.problems import FormulaProblem
 from mictree.statements.checks import Covered, Reading, Statement, require, states
@@ -17,6 +17,7 @@ from mictree.tree import LEAF
 
 Biases = tuple[Fraction, ...]
 SEED = 5
+RULES = {rule.name: rule for rule in (TopDown, BestFirst, ID3)}  # those that the paper is about
 IRRELEVANT = ("z1", "z2")
 
 

@@ -22,6 +22,7 @@ from mictree.optimal.dynamic.program import Program, fill, perfect_sizes, row_st
 from mictree.optimal.result import (
     Choice,
     ProgramTrees,
+    Top,
     check_rows,
     repeat_last,
     smallest_size,
@@ -38,9 +39,10 @@ def solve(
     exact: bool,
     memory_limit: int,
     progress: Report | None = None,
+    top: Top | None = None,
 ) -> "FormulaOptimalTrees":
-    """Solve every restriction within ``max_size`` tests of the formula."""
-    lattice = lattices.build(problem, max_size, memory_limit)
+    """Solve every restriction within ``max_size`` tests, or allowed tests, of the formula."""
+    lattice = lattices.build(problem, max_size, memory_limit, top)
     graph = lattice.graph
     perfect = perfect_sizes(graph)
     check_rows(lattice.distance, perfect, max_size, memory_limit)

@@ -15,7 +15,9 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import jit
+from mictree.optimal.dynamic.allowed import AllowedTests, Tests, mark_allowed
 from mictree.optimal.dynamic.lattice_size import fewest_restrictions
+from mictree.optimal.result import Top
 from mictree.problems.formula import FormulaProblem, TermValues, without
 
 PURE = 0  # the restriction of every constant formula, true or false
@@ -72,16 +74,25 @@ class Lattice:
         return self.values[term]
 
 
-def build(problem: FormulaProblem, max_size: int, memory_limit: int) -> Lattice:
-    """Enumerate the restrictions breadth first; refuse when they exceed the memory limit."""
-    at_least = fewest_restrictions(problem.terms, max_size)
+def build(
+    problem: FormulaProblem, max_size: int, memory_limit: int, top: Top | None = None
+) -> Lattice:
+    """Enumerate the restrictions breadth first; refuse when they exceed the memory limit.
+
+    With ``top``, only those that allowed tests reach.
+    """
+    at_least = fewest_restrictions(problem.terms, max_size) if top is None else 1
     look_ahead = memory_limit
     if at_least * (4 * len(problem.terms) + BYTES_EACH) > memory_limit:
         # the outcome is known; look a little way only, to say what would fit
         look_ahead = min(memory_limit, LOOK_AHEAD)
     terms, reached = DistinctTerms.below(problem.terms, max_size, look_ahead)
-    builder = _Builder(problem.terms, terms, reached)
-    if not builder.expand(look_ahead) or reached < max_size:
+    allowed = None if top is None else AllowedTests(problem, terms.values, top)
+    builder = _Builder(problem.terms, terms, reached, allowed and allowed.arrays)
+    whole = builder.expand(look_ahead)
+    if allowed is not None:
+        allowed.settle()
+    if not whole or reached < max_size:
         count = max(at_least, builder.count)
         raise TooLarge.states(count, memory_limit, f"max_size={builder.fitting(memory_limit)}")
     return builder.lattice()
@@ -140,9 +151,14 @@ class _Builder:
     """Growing arrays around the kernel that expands one restriction after another."""
 
     def __init__(
-        self, formula: tuple[TermValues, ...], terms: DistinctTerms, max_size: int
+        self,
+        formula: tuple[TermValues, ...],
+        terms: DistinctTerms,
+        max_size: int,
+        tests: Tests | None,  # None: all are allowed
     ) -> None:
         self.distinct = terms
+        self.tests = tests
         self.max_size = max_size
         self.literals = np.array([len(term) for term in terms.values], dtype=np.int32)
         number = {term: index for index, term in enumerate(terms.values)}
@@ -182,7 +198,7 @@ class _Builder:
                 return False
             self._make_room(memory_limit)
             self.done, self.count = _expand(
-                self.done, self.count, self.max_size, self.literals, moves,
+                self.done, self.count, self.max_size, self.literals, moves, self.tests,
                 self.terms, self.distance, self.first, self.edges, self.table, self.needs,
             )  # fmt: skip
         return True
@@ -225,7 +241,9 @@ class _Builder:
 
 
 @jit
-def _expand(done, count, max_size, literals, moves, terms, distance, first, edges, table, needs):
+def _expand(
+    done, count, max_size, literals, moves, tests, terms, distance, first, edges, table, needs
+):  # fmt: skip
     """Append the children of restrictions ``done``, ``done + 1``, ... until room runs out.
 
     Writes rows of ``terms``, ``distance``, ``first``, ``edges`` and entries of the hash ``table``,
@@ -234,6 +252,7 @@ def _expand(done, count, max_size, literals, moves, terms, distance, first, edge
     first_move, move_value, move_to = moves
     most_terms = terms.shape[1]
     child = np.empty(most_terms, dtype=np.int32)
+    allowed = np.ones(len(move_to), dtype=np.bool_)  # a restriction has each move at most once
     edge = first[done]
     while done < count:
         row = terms[done]
@@ -241,10 +260,18 @@ def _expand(done, count, max_size, literals, moves, terms, distance, first, edge
         if len(distance) < count + 2 * most_edges or len(edges) < edge + most_edges:
             break
         steps = distance[done] + 1
+        number = 0  # of the move, among those of all distinct terms
+        # where tests is None, numba leaves this out; it would not if both were one condition
+        if tests is not None:  # noqa: SIM102
+            if steps <= max_size:
+                mark_allowed(row, first_move, move_to, move_value, tests, allowed[:most_edges])
         for position in range(most_terms):
             if row[position] == 0 or steps > max_size:
                 break
             if position > 0 and row[position] == row[position - 1]:
+                continue
+            begin, number = number, number + _count_moves(row[position], first_move)
+            if not allowed[begin:number].any():
                 continue
             # the literal fails: its term goes
             child[:position] = row[:position]
@@ -256,7 +283,10 @@ def _expand(done, count, max_size, literals, moves, terms, distance, first, edge
                 if low == count:
                     count += 1
                     _add_needs(child, max_size - steps, literals, first_move, needs)
-            for move in range(first_move[row[position]], first_move[row[position] + 1]):
+            for each in range(begin, number):
+                if not allowed[each]:
+                    continue
+                move = first_move[row[position]] + each - begin
                 shorter = move_to[move]
                 high = 0
                 if shorter > 0:
@@ -276,6 +306,11 @@ def _expand(done, count, max_size, literals, moves, terms, distance, first, edge
         done += 1
         first[done] = edge
     return done, count
+
+
+@jit
+def _count_moves(term, first_move):
+    return first_move[term + 1] - first_move[term]
 
 
 @jit

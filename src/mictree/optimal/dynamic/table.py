@@ -14,10 +14,12 @@ import numpy as np
 from mictree._support.checks import TooLarge
 from mictree._support.jit import jit, run
 from mictree._support.progress import Progress, Report
+from mictree.optimal.dynamic.allowed_subcubes import allowed_variables
 from mictree.optimal.dynamic.minplus import NOTHING, level_out, relax, relax_objects
 from mictree.optimal.result import (
     Choice,
     ProgramTrees,
+    Top,
     check_rows,
     repeat_last,
     smallest_size,
@@ -25,6 +27,7 @@ from mictree.optimal.result import (
 from mictree.problems.base import Leaf
 from mictree.problems.table import TableProblem
 
+NEVER = 2**31 - 1  # the distance of a subcube that allowed tests do not reach
 BYTES_EACH = 40  # masses, order, perfect size and place of one subcube
 
 
@@ -34,8 +37,9 @@ def solve(
     exact: bool,
     memory_limit: int,
     progress: Report | None = None,
+    top: Top | None = None,
 ) -> "TableOptimalTrees":
-    """Solve every subcube within ``max_size`` tests of the whole cube."""
+    """Solve every subcube within ``max_size`` tests, or allowed tests, of the whole cube."""
     count = len(problem.variables)
     if 3**count * BYTES_EACH > memory_limit:
         fits = int(math.log(memory_limit / BYTES_EACH, 3))
@@ -43,10 +47,13 @@ def solve(
     mass, positive, *denominator = problem.scaled_masses if exact else problem.masses
     leaf_errors = np.minimum(positive, mass - positive)
     free = _free_variables(count)
+    allowed, reached = np.empty(0, dtype=np.uint16), np.ones(1, dtype=bool)
+    if top is not None:
+        allowed, reached = allowed_variables(problem, top)
     order = np.argsort(free, kind="stable").astype(np.int32)
     perfect = np.empty(3**count, dtype=np.int64)
-    _perfect_sizes(order, count, problem.settled, perfect)
-    distance = count - free
+    _perfect_sizes(order, count, problem.settled, allowed, perfect)
+    distance = np.where(reached, count - free, NEVER)
     lengths = np.maximum(np.minimum(max_size - distance, perfect) + 1, 0)
     check_rows(distance, perfect, max_size, memory_limit)
     start = np.concatenate([[0], np.cumsum(lengths)])
@@ -58,22 +65,26 @@ def solve(
     levels = np.searchsorted(free[order], np.arange(count + 2))
     for level in range(count + 1):
         if rows.dtype == object:
-            _fill_objects(order[levels[level] : levels[level + 1]], count, start, rows)
+            _fill_objects(order[levels[level] : levels[level + 1]], count, allowed, start, rows)
         else:
             some = order[levels[level] : levels[level + 1]]
-            run(_fill_errors, len(some), 100 * len(some), some, count, start, nothing, rows)
+            run(
+                _fill_errors, len(some), 100 * len(some),
+                some, count, allowed, start, nothing, rows,
+            )  # fmt: skip
         if progress is not None:
             progress(Progress("optimal trees", (level + 1) / (count + 1)))
     row = rows[start[-2] :]
     if exact:
         row = np.array([Fraction(int(number), denominator[0]) for number in row], dtype=object)
-    return TableOptimalTrees(problem, max_size, repeat_last(row, max_size), start, rows)
+    return TableOptimalTrees(problem, max_size, repeat_last(row, max_size), start, rows, allowed)
 
 
 @dataclass(frozen=True)
 class TableOptimalTrees(ProgramTrees):
     start: np.ndarray  # where each subcube's row begins in rows
     rows: np.ndarray
+    allowed: np.ndarray  # which variables each subcube may test; empty where it may test all
 
     def _start(self) -> int:
         return len(self.start) - 2  # the whole cube, every digit 2
@@ -88,7 +99,7 @@ class TableOptimalTrees(ProgramTrees):
         best: tuple | None = None
         for variable in range(len(self.problem.variables)):
             step = 3**variable
-            if state // step % 3 != 2:
+            if not may_test(state, variable, step, self.allowed):
                 continue
             low, high = state - 2 * step, state - step
             errors = (
@@ -110,12 +121,21 @@ def _free_variables(count: int) -> np.typing.NDArray[np.int32]:
     return free
 
 
-def _fill_objects(order, count, start, rows) -> None:
+@jit
+def may_test(subcube, variable, step, allowed):
+    """Whether a variable, whose digit weighs ``step``, is free in a subcube and allowed."""
+    if subcube // step % 3 != 2:
+        return False
+    return len(allowed) == 0 or (allowed[subcube] >> variable) & 1 == 1
+
+
+def _fill_objects(order, count, allowed, start, rows) -> None:
     """``_fill_errors`` with Python integers, for denominators that exceed 64 bits."""
     for subcube in order:
         out = rows[start[subcube] : start[subcube + 1]]
-        for step in 3 ** np.arange(count):
-            if subcube // step % 3 == 2:
+        for variable in range(count):
+            step = 3**variable
+            if may_test(subcube, variable, step, allowed):
                 low, high = subcube - 2 * step, subcube - step
                 relax_objects(
                     rows[start[low] : start[low + 1]],
@@ -128,7 +148,7 @@ def _fill_objects(order, count, start, rows) -> None:
 
 
 @jit
-def _fill_errors(begin, stop, order, count, start, nothing, rows):
+def _fill_errors(begin, stop, order, count, allowed, start, nothing, rows):
     """Fill the rows of the subcubes ``order[begin:stop]``; those of their halves are complete."""
     for position in range(begin, stop):
         subcube = np.int64(order[position])
@@ -136,8 +156,8 @@ def _fill_errors(begin, stop, order, count, start, nothing, rows):
         drops = np.empty(len(out) + 4, dtype=np.int64)
         scratch = np.empty(3 * len(out), dtype=rows.dtype)
         step = 1
-        for _ in range(count):
-            if subcube // step % 3 == 2 and len(out) > 1:
+        for variable in range(count):
+            if len(out) > 1 and may_test(subcube, variable, step, allowed):
                 low, high = subcube - 2 * step, subcube - step
                 relax(
                     rows[start[low] : start[low + 1]],
@@ -154,13 +174,16 @@ def _fill_errors(begin, stop, order, count, start, nothing, rows):
 
 
 @jit
-def _perfect_sizes(order, count, settled, out_perfect):
-    """The size of the smallest tree whose error no tree can lower: the Bayes error."""
+def _perfect_sizes(order, count, settled, allowed, out_perfect):
+    """The size of the smallest tree whose error no tree can lower: the Bayes error.
+
+    A huge number where no test is allowed.
+    """
     for subcube in order:
         best = np.int64(0) if settled[subcube] else np.int64(1) << 40
         step = 1
-        for _ in range(count):
-            if subcube // step % 3 == 2:
+        for variable in range(count):
+            if may_test(subcube, variable, step, allowed):
                 low, high = subcube - 2 * step, subcube - step
                 best = min(best, out_perfect[low] + out_perfect[high] + 1)
             step *= 3

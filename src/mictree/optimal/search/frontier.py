@@ -9,6 +9,7 @@ Invariant, at any moment and for each size: ``lower <= least error <= upper``, a
 tree with this many splits or fewer that makes ``upper`` errors.
 """
 
+import math
 import operator
 import time
 from dataclasses import dataclass, field
@@ -62,14 +63,20 @@ def solve(
     progress: Report | None = None,
     max_depth: int | None = None,
     time_limit: float | None = None,
+    price: Fraction | None = None,
 ) -> SampleOptimalTrees:
-    """Prove sizes 1, 2, ... until ``max_size``, the time limit or an interrupt."""
+    """Prove sizes 1, 2, ... until ``max_size``, the time limit or an interrupt.
+
+    With a price per split, as a share of the weight, only trees that could cost less than the best
+    one are looked for: the bounds of sizes that cannot pay stay as they are.
+    """
     if max_depth is not None:
         max_depth = check_size(max_depth, "max_depth")
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
     search = _Search(problem, max_size, exact, memory_limit, progress, max_depth, time_limit)
+    search.price = None if price is None else price * search.total
     return search.run()
 
 
@@ -87,6 +94,7 @@ class _Search:
         time_limit: float | None,
     ) -> None:
         self.begin = time.monotonic()
+        self.price: Fraction | None = None  # of a split, in the unit of weights
         self.problem, self.max_size, self.exact = problem, max_size, exact
         self.progress = progress or ignore
         self.time_limit = time_limit
@@ -118,7 +126,7 @@ class _Search:
                     if known.errors[size] < self.upper[size]:
                         self._adopt(size, known.tree(size))
                     self.lower[size] = self.upper[size]
-                elif size <= self.budgets and self.lower[size - 1] == self.upper[size - 1]:
+                elif size <= self.budgets and not self._is_open(size - 1):
                     self._prove(size)
             self._polish()
             if self.time_limit is not None:
@@ -163,8 +171,9 @@ class _Search:
 
         That costs little, and is known when time runs out later.
         """
-        self._ask(size, (self.upper[size] + 1) // 2)
-        self._ask(size, self.upper[size])
+        bound = self._worth(size)
+        self._ask(size, (bound + 1) // 2)
+        self._ask(size, bound)
 
     def _ask(self, size: int, bound: int) -> bool:
         """Raise the lower bound of a size to a bound, or prove it; says whether there was time."""
@@ -199,8 +208,22 @@ class _Search:
         bounds = f"error from {lower:.4f} to {upper:.4f}, {stored:,} sub-problems"
         self.progress(Progress(f"size {size} of {self.max_size}", None, bounds))
 
+    def _worth(self, size: int) -> int:
+        """An error below which a tree of this size is worth finding."""
+        if self.price is None:
+            return self.upper[size]
+        best = min(error + self.price * splits for splits, error in enumerate(self.upper))
+        if self.greedy is not None:
+            known = (self.greedy.errors * self.total).round().tolist()
+            best = min(best, *(error + self.price * splits for splits, error in enumerate(known)))
+        return min(self.upper[size], max(0, math.ceil(best - self.price * size)))
+
+    def _is_open(self, size: int) -> bool:
+        """Whether there may be a tree of this size that is worth finding."""
+        return self.lower[size] < self._worth(size)
+
     def _open_sizes(self) -> list[int]:
-        return [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]
+        return [size for size in range(self.budgets + 1) if self._is_open(size)]
 
     def _polish(self) -> None:
         """Look for better trees of the sizes that are not proved, for a moment."""

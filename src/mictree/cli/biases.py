@@ -1,0 +1,83 @@
+"""The command biases: MIC for every bias of a range."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from mictree.cli.common import (
+    check_drawing,
+    make_rules,
+    print_json,
+    print_parts,
+    save,
+    show_number,
+    working,
+)
+from mictree.cli.options import AsJson, Criterion, Draw, LargestSize, Rule, Ties
+
+SHOWN = 8  # boxes in the table
+
+
+def biases(
+    formula: Annotated[
+        str,
+        typer.Argument(
+            help="A Boolean formula such as 'a & b | ~c', of at most 8 variables.",
+            show_default=False,
+        ),
+    ],
+    between: Annotated[
+        tuple[float, float], typer.Option(help="The least and the largest bias.")
+    ] = (0.1, 0.9),
+    max_size: LargestSize = 20,
+    gap: Annotated[float, typer.Option(help="End when the largest MIC is known this well.")] = 1e-3,
+    each: Annotated[
+        bool, typer.Option("--each", help="One bias for each variable, of at most 4.")
+    ] = False,
+    rule: Rule = "topdown",
+    criterion: Criterion = "entropy",
+    ties: Ties = "last",
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds; then print what is certified so far.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+    draw: Draw = None,
+) -> None:
+    """Certify the MIC of a rule for every bias in a range.
+
+    The range is divided into boxes; on each the MIC lies in a certified interval. Ctrl-C prints
+    what is certified so far.
+
+    \b
+    Examples:
+      mictree biases "x1 & x2 | y1 & y2 & y3" --between 0.1 0.9 --max-size 8
+      mictree biases "a & b | ~c" --rule bestfirst --draw biases.svg
+      mictree biases "a & b | c" --each --time-limit 10 --json
+    """
+    from mictree.families.biases import mic_over_biases
+
+    check_drawing(draw)
+    if draw is not None and each:
+        raise ValueError("--draw needs one shared bias; got --each")
+    (grower,) = make_rules([rule], None, criterion, [ties], None)
+    with working("biases") as report:
+        found = mic_over_biases(
+            grower, formula, between, max_size, gap,
+            each=each, time_limit=time_limit, progress=report,
+        )  # fmt: skip
+    if as_json:
+        print_json(
+            {"formula": found.formula, "rule": rule, "criterion": criterion, "ties": ties},
+            max_size=max_size, between=list(between), supremum=[*map(float, found.supremum)],
+            worst=found.worst, complete=found.complete, boxes=found.boxes.to_dicts(),
+        )  # fmt: skip
+    else:
+        worst = found.boxes.sort("mic_upper", descending=True).head(SHOWN)
+        table = Table(*worst.columns, title="boxes of largest MIC")
+        for row in worst.iter_rows():
+            table.add_row(*map(show_number, row))
+        print_parts(str(found), table)
+    if draw is not None:
+        save(draw, found.plot())

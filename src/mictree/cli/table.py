@@ -1,0 +1,217 @@
+"""Tables of data for the commands: the options that read a file, and what is worth a warning."""
+
+import difflib
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from mictree._support.words import count_of
+
+if TYPE_CHECKING:
+    import polars
+
+MANY_LABELS = 30  # a numeric target with more values is probably a quantity
+FEW_ROWS = 10  # in so few rows it means nothing that every value is different
+ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
+
+DataFile = Annotated[
+    Path, typer.Argument(help=f"A table ({ENDINGS}), or - for stdin.", show_default=False)
+]
+Target = Annotated[str, typer.Option(help="Column to predict.", show_default=False)]
+Drop = Annotated[list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")]
+Keep = Annotated[
+    list[str], typer.Option(help="Column not to warn about; repeatable.", metavar="COLUMN")
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(help="comma, semicolon, tab, pipe or a character.", show_default="found"),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="utf-8, utf-16, latin-1, ...", show_default="found")
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal mark: , or a point.", show_default="found")
+]
+Missing = Annotated[
+    list[str],
+    typer.Option(help="One more spelling of missing; repeatable.", metavar="TEXT"),
+]
+Text = Annotated[
+    list[str], typer.Option(help="Column to read as categories; repeatable.", metavar="COLUMN")
+]
+
+
+class Format(NamedTuple):
+    """The options that say how a file is written."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    missing: Sequence[str] = ()
+    text: Sequence[str] = ()
+
+
+def load(
+    file: Path, written: Format, kinds: dict[str, str] | None = None
+) -> tuple["polars.DataFrame", str]:
+    """The table in a file, and how it was read, in one line."""
+    from mictree.columns.cells import Reading
+    from mictree.columns.files import Layout, read_file
+
+    found = read_file(
+        file,
+        Layout(written.separator, written.encoding),
+        Reading(tuple(written.missing), written.decimal, tuple(written.text)),
+        kinds,
+    )
+    frame = found.frame
+    if not frame.height:
+        raise ValueError("the file must have a row beside its header; it has none")
+    check_names(frame, written.text)
+    return (
+        frame,
+        f"{found.said}: {count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}",
+    )
+
+
+def read_table(
+    file: Path,
+    target: str,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    written: Format = Format(),  # noqa: B008  # immutable
+) -> tuple["polars.DataFrame", Any]:
+    """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
+    frame, said = load(file, written)
+    check_names(frame, [target, *drop, *keep])
+    say(said)
+    missing = frame[target].null_count()
+    if missing == frame.height:
+        raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
+    if missing:
+        say(f"left out {count_of(missing, 'row')} without a label: {show_name(target)} is missing")
+        frame = frame.filter(frame[target].is_not_null())
+    features = frame.drop([target, *drop])
+    if not features.width:
+        raise ValueError("the file must have a column beside the target; it has none")
+    check_labels(frame[target])
+    check_categories(features)
+    for name, warning in find_warnings(features, frame[target]):
+        if name not in keep:
+            say(f"warning: {warning}")
+    return features, frame[target].to_numpy()
+
+
+def say(line: str) -> None:
+    """One line on stderr."""
+    print(f"mictree: {line}", file=sys.stderr)
+
+
+def show_name(name: str) -> str:
+    """A column's name as it is, in quotes if it would be unclear without."""
+    unclear = name != name.strip() or not name or any(mark in name for mark in ",;'\"\n\t")
+    return repr(name) if unclear else name
+
+
+def check_names(frame: "polars.DataFrame", names: Sequence[str]) -> None:
+    """Refuse a name that is no column's; show all names, and the most similar one."""
+    for name in names:
+        if name in frame.columns:
+            continue
+        known = ", ".join(map(show_name, frame.columns))
+        folded = {column.strip().casefold(): column for column in reversed(frame.columns)}
+        near = difflib.get_close_matches(name.strip().casefold(), folded, 1)
+        hint = f"; did you mean {folded[near[0]]!r}?" if near else ""
+        raise ValueError(f"the file must have a column {name!r}{hint}; it has {known}")
+
+
+def check_labels(labels: "polars.Series") -> None:
+    """Refuse labels that are no classes: lists, dates, and measured numbers."""
+    kind, name = labels.dtype, show_name(labels.name)
+    if not (kind.is_integer() or kind.is_float() or str(kind) in ("String", "Boolean")) and not str(
+        kind
+    ).startswith(("Categorical", "Enum")):
+        raise ValueError(f"labels must be numbers, texts or booleans; {name} has {kind}")
+    if kind.is_float() and bool((labels != labels.round()).any()):
+        raise ValueError(
+            f"labels must be classes; {name} holds measured numbers such as {labels[0]}. "
+            "Mictree does not do regression; use scikit-learn's DecisionTreeRegressor, or make "
+            "classes of the numbers"
+        )
+
+
+def check_categories(features: "polars.DataFrame") -> None:
+    """Refuse a column of texts that has more values than a tree can test."""
+    from mictree.columns.encode import MAX_CATEGORIES
+
+    for column in features:
+        count = column.n_unique() if str(column.dtype) == "String" else 0
+        if count > MAX_CATEGORIES:
+            raise ValueError(
+                f"a column of texts may have at most {MAX_CATEGORIES} different ones; "
+                f"{show_name(column.name)} has {count}: add --drop {shlex.quote(column.name)}"
+            )
+
+
+Finding = tuple[str, str]  # a column and what is odd about it
+
+
+def find_warnings(features: "polars.DataFrame", labels: "polars.Series") -> Iterator[Finding]:
+    """What is odd about the columns, each with the option that acts on it."""
+    rows, classes = len(labels), labels.n_unique()
+    name, shown, quoted = labels.name, show_name(labels.name), shlex.quote(labels.name)
+    if classes == rows >= FEW_ROWS:
+        yield (
+            name,
+            (
+                f"the target {shown} is different in every row, so nothing can be learned; choose "
+                f"another --target, or --keep {quoted}"
+            ),
+        )
+    elif labels.dtype.is_numeric() and classes > MANY_LABELS:
+        yield (
+            name,
+            (
+                f"the target {shown} has {classes} different numbers, each of which is a class; "
+                "for regression use scikit-learn's DecisionTreeRegressor. "
+                f"--keep {quoted} silences this line"
+            ),
+        )
+    for column in features:
+        for odd in ODDITIES:
+            what = odd(column, labels)
+            if what:
+                quoted = shlex.quote(column.name)
+                yield (
+                    column.name,
+                    (
+                        f"column {show_name(column.name)} {what}; --drop {quoted} leaves it out, "
+                        f"--keep {quoted} silences this line"
+                    ),
+                )
+                break
+
+
+def _tells_all(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether each value goes with one label, and each label with one value."""
+    import polars
+
+    classes = labels.n_unique()
+    if classes < 2 or column.null_count() or column.n_unique() != classes or classes == len(labels):
+        return ""
+    pairs = polars.DataFrame([column.alias("value"), labels.alias("label")]).unique()
+    return "gives the target away: it has one value for each label" * (pairs.height == classes)
+
+
+def _is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
+    text = str(column.dtype) == "String"
+    if len(column) < FEW_ROWS or not (text or column.dtype.is_integer()):
+        return ""
+    return "is different in every row, as an identifier is" * (column.n_unique() == len(column))
+
+
+ODDITIES: tuple[Callable[..., str], ...] = (_tells_all, _is_identifier)

@@ -1,0 +1,160 @@
+"""The texts of a table's cells as numbers, Booleans and texts.
+
+A column is numeric if all its present cells are numbers. If only most of them are, the others are
+shown in an error, because as a column of categories it would be useless, and nobody would notice.
+Every usual spelling counts as missing in a column of numbers. In a column of texts ``none``, ``-``
+and ``.`` may mean something, so there only the spellings that mean nothing else count.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import polars
+
+MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?")
+MISSING_NUMBERS = (*MISSING_TEXTS, "None", "none", "-", ".")
+NUMBERS = ("number", "binary", "boolean")  # kinds of columns
+SHOWN = 5  # stray texts in an error
+DECIMALS = {",": "comma", ".": "point"}
+
+PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+INFINITE = r"^[+-]?(?i:inf|infinity)$"
+WITH_COMMA = r"^[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?$"  # 1.234,5
+IN_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"  # 1,234.5
+WHOLE = r"^[+-]?\d+([eE][+-]?\d+)?$"
+POINTS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$"  # 1.234 beside 1.234,5
+SHAPES = {",": f"{WITH_COMMA}|{WHOLE}|{POINTS}", ".": f"{IN_THOUSANDS}|{PLAIN}"}
+
+
+class Reading(NamedTuple):
+    """How texts are read.
+
+    missing : more spellings of missing
+    decimal : "," or "."; None finds out
+    texts : the columns to read as texts, whatever they hold
+    """
+
+    missing: tuple[str, ...] = ()
+    decimal: str | None = None
+    texts: tuple[str, ...] = ()
+
+
+def read_cells(
+    frame: polars.DataFrame, reading: Reading, kinds: Mapping[str, str]
+) -> tuple[polars.DataFrame, str]:
+    """The frame with its columns of texts read, and a note on commas in numbers."""
+    import polars
+
+    if reading.decimal is not None and reading.decimal not in DECIMALS:
+        raise ValueError(f"--decimal must be , or .; got {reading.decimal!r}")
+    columns = {series.name: series for series in frame}
+    commas: dict[str, polars.Series] = {}  # columns of numbers, some with a comma
+    for name, series in columns.items():
+        if series.dtype == polars.String:
+            kind = "text" if name in reading.texts else kinds.get(name)
+            columns[name], has_commas = _read_column(series, reading.missing, kind)
+            if has_commas:
+                commas[name] = columns[name]
+    if not commas:
+        return frame.with_columns(*columns.values()), ""
+    decimal = reading.decimal or _find_decimal(commas)
+    for name, cells in commas.items():
+        columns[name] = _to_numbers(_without_commas(cells, decimal))
+    note = "decimal commas" if decimal == "," else "commas between thousands"
+    return frame.with_columns(*columns.values()), note
+
+
+def _read_column(
+    series: polars.Series, missing: tuple[str, ...], kind: str | None
+) -> tuple[polars.Series, bool]:
+    """One column, or its stripped texts and True if these are numbers with commas."""
+    stripped = series.str.strip_chars()
+    as_texts = _blank(series, stripped, (*MISSING_TEXTS, *missing))
+    if kind == "text":
+        return as_texts, False
+    cells = _blank(stripped, stripped, (*MISSING_NUMBERS, *missing))
+    present = cells.drop_nulls()
+    if not len(present):
+        return as_texts, False
+    if present.str.to_lowercase().is_in(["true", "false"]).all():
+        return cells.str.to_lowercase() == "true", False
+    plain = present.str.contains(PLAIN) | present.str.contains(INFINITE)
+    numeric = plain | present.str.contains(WITH_COMMA) | present.str.contains(IN_THOUSANDS)
+    if numeric.all():
+        return (_to_numbers(cells), False) if plain.all() else (cells, True)
+    if kind in NUMBERS or numeric.sum() * 2 > len(numeric):
+        raise ValueError(_strays(series.name, present, numeric, kind))
+    return as_texts, False
+
+
+def _blank(
+    values: polars.Series, stripped: polars.Series, spellings: tuple[str, ...]
+) -> polars.Series:
+    """The values, null where the cell is one of the spellings of missing."""
+    import polars
+
+    missing = stripped.is_in(list(spellings)) | values.is_in(list(spellings))
+    name = values.name
+    return polars.select(polars.when(~missing).then(values).alias(name)).to_series()
+
+
+def _to_numbers(cells: polars.Series) -> polars.Series:
+    """Integers if all are within 64 bits, else floats; decimals keep their value as floats."""
+    import polars
+
+    whole = cells.cast(polars.Int64, strict=False)
+    if whole.null_count() == cells.null_count():
+        return whole
+    return cells.cast(polars.Float64, strict=False)
+
+
+def _find_decimal(columns: Mapping[str, polars.Series]) -> str:
+    """The decimal mark that all columns of numbers with commas can have, if there is one."""
+    possible = set(DECIMALS)
+    for cells in columns.values():
+        present = cells.drop_nulls()
+        possible &= {mark for mark in DECIMALS if present.str.contains(SHAPES[mark]).all()}
+    if len(possible) == 1:
+        return possible.pop()
+    name, cells = next(iter(columns.items()))
+    example = cells.drop_nulls().filter(cells.drop_nulls().str.contains(","))[0]
+    raise ValueError(
+        f"commas in numbers must have one meaning; {name} has {example!r}: add --decimal , if it "
+        "begins the decimals, --decimal . if it separates thousands"
+    )
+
+
+def _without_commas(cells: polars.Series, decimal: str) -> polars.Series:
+    """Numbers with a decimal point, and nothing between thousands."""
+    wrong = cells.drop_nulls().filter(~cells.drop_nulls().str.contains(SHAPES[decimal]))
+    if len(wrong):
+        raise ValueError(
+            f"numbers must be written with a decimal {DECIMALS[decimal]}; "
+            f"{cells.name} has {wrong[0]!r}"
+        )
+    if decimal == ",":
+        return cells.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    return cells.str.replace_all(",", "", literal=True)
+
+
+def _strays(name: str, present: polars.Series, numeric: polars.Series, kind: str | None) -> str:
+    """The error for texts in a column of numbers, with the options that act on it."""
+    texts = present.filter(~numeric).value_counts(sort=True, name="rows")
+    shown = texts[name].to_list()[:SHOWN]
+    more = len(texts) - len(shown)
+    listed = ", ".join(map(repr, shown)) + (f" and {more} more" if more > 0 else "")
+    rows = int((~numeric).sum())
+    column = shlex.quote(name)
+    advice = " ".join(f"--missing {shlex.quote(text)}" for text in shown)
+    message = (
+        f"a column must hold numbers or texts, not both; {name} has {int(numeric.sum())} numbers "
+        f"and {rows} text{'' if rows == 1 else 's'}: {listed}. Correct them, or add {advice} "
+        f"to read them as missing"
+    )
+    if kind in NUMBERS:
+        return message
+    return f"{message}, --text {column} to read all as categories, or --drop {column}"

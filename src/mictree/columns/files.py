@@ -1,0 +1,272 @@
+"""Tables in files as people have them: text in any usual encoding, Parquet, Feather, Excel.
+
+The content decides how a file is read, not its ending: ``.gz`` and ``.zst`` are unpacked, Parquet,
+Feather and Excel files open with marks of their own, and everything else is text. Text without a
+byte order mark is UTF-8 if it can be, else Windows-1252, which contains Latin-1's letters.
+``mictree.columns.cells`` then turns the texts of cells into numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mictree.columns.cells import Reading, read_cells
+
+if TYPE_CHECKING:
+    import polars
+
+ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".feather", ".arrow", ".xlsx")
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+SEPARATOR_NAMES = {name: separator for separator, name in SEPARATORS.items()}
+MARKS = (  # byte order marks; each with the encoding that it announces and the name we print
+    (b"\xef\xbb\xbf", "utf-8-sig", "UTF-8"),
+    (b"\xff\xfe", "utf-16", "UTF-16"),
+    (b"\xfe\xff", "utf-16", "UTF-16"),
+)
+LINES_TO_JUDGE = 200  # lines from which the separator is found
+MARKED = {".parquet": b"PAR1", ".feather": b"ARROW1", ".arrow": b"ARROW1", ".xlsx": b"PK\x03\x04"}
+GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table that was read from a file.
+
+    Attributes
+    ----------
+    frame : the columns; numbers, Booleans and texts, null where missing
+    said : how the file was read, for one line on the screen: ``"UTF-8, separator semicolon"``
+    """
+
+    frame: polars.DataFrame
+    said: str
+
+
+class Layout(NamedTuple):
+    """How a text file is laid out; None is found out.
+
+    separator : one character, or "comma", "semicolon", "tab", "pipe"
+    encoding : any name that Python knows
+    """
+
+    separator: str | None = None
+    encoding: str | None = None
+
+
+def read_file(
+    file: Path,
+    layout: Layout = Layout(),  # noqa: B008  # immutable
+    reading: Reading = Reading(),  # noqa: B008
+    kinds: Mapping[str, str] | None = None,
+) -> TableFile:
+    """Read a table.
+
+    Parameters
+    ----------
+    file : its path; ``-`` is standard input
+    layout, reading : how a text file is laid out, and how texts become numbers
+    kinds : the columns that must be of a known kind, one of ``NUMBERS`` or "text"
+    """
+    import polars
+
+    raw = _unpack(_load(file))
+    kind = MARKED.get(file.suffix.lower())
+    if kind is not None and not raw.startswith(kind):
+        raise ValueError(f"{file} cannot be read: it does not begin as a {file.suffix} file does")
+    separator = _read_separator(layout.separator)
+    try:
+        frame, said, typed = _read_raw(raw, layout._replace(separator=separator))
+    except (polars.exceptions.PolarsError, OSError) as error:
+        message = str(error).partition("\n\n")[0].replace("'Schema'", "the header")
+        raise ValueError(f"{_shown(file)} cannot be read: {message}") from None
+    if not typed:
+        frame, note = read_cells(frame, reading, kinds or {})
+        said = ", ".join(filter(None, [said, note]))
+    return TableFile(frame, said)
+
+
+def _shown(file: Path) -> str:
+    return "standard input" if str(file) == "-" else str(file)
+
+
+def _load(file: Path) -> bytes:
+    if str(file) == "-":
+        return sys.stdin.buffer.read()
+    if file.suffix.lower() not in ENDINGS:
+        raise ValueError(f"FILE must be - or end in {', '.join(ENDINGS)}; got {str(file)!r}")
+    if not file.is_file():
+        raise ValueError(f"FILE must exist; there is no {str(file)!r}")
+    return file.read_bytes()
+
+
+def _unpack(raw: bytes) -> bytes:
+    """The content of a compressed file, else the bytes themselves."""
+    if raw.startswith(GZIP):
+        try:
+            return gzip.decompress(raw)
+        except (OSError, EOFError) as error:
+            raise ValueError(f"the compressed file is damaged: {error}") from None
+    if raw.startswith(ZSTD):
+        import polars
+
+        try:  # Python reads Zstandard from 3.14 on; polars always does, but only UTF-8
+            lines = polars.read_lines(io.BytesIO(raw))
+        except (polars.exceptions.PolarsError, OSError):
+            raise ValueError("a .zst file must hold UTF-8 text; this one does not") from None
+        return "\n".join(lines.to_series()).encode()
+    return raw
+
+
+def _read_raw(raw: bytes, layout: Layout) -> tuple[polars.DataFrame, str, bool]:
+    """The frame, how it was read, and whether its columns have their types already."""
+    import polars
+
+    if raw.startswith(b"PAR1"):
+        return polars.read_parquet(io.BytesIO(raw)), "Parquet", True
+    if raw.startswith(b"ARROW1"):
+        return polars.read_ipc(io.BytesIO(raw)), "Feather", True
+    if raw.startswith(ZIP):
+        return _read_excel(raw), "Excel, first sheet", False
+    text, encoding = decode(raw, layout.encoding)
+    first, _, rest = text.partition("\n")
+    announced = re.fullmatch(r"sep=(.)\r?", first)  # Excel writes such a line
+    if announced:
+        text = rest
+    separator = layout.separator or (announced[1] if announced else find_separator(text))
+    said = f"{encoding}, separator {SEPARATORS.get(separator, repr(separator))}"
+    return _read_text(text, separator), said, False
+
+
+def _read_text(text: str, separator: str) -> polars.DataFrame:
+    """All cells as texts; empty lines, and unnamed last columns without a cell, are left out."""
+    import polars
+
+    if not text.strip():
+        raise ValueError("the file must have a header; it is empty")
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # as old Macs ended lines
+    text = _without_empty_lines(text)
+    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    while header and not header[-1].strip():  # every line ends in a separator
+        header.pop()
+    _check_header(header)
+    frame = polars.read_csv(text.encode(), separator=separator, infer_schema=False)
+    beyond = frame.columns[len(header) :]
+    frame.columns = [*header, *beyond]
+    return frame.drop([name for name in beyond if frame[name].null_count() == frame.height])
+
+
+def _without_empty_lines(text: str) -> str:
+    """The text without empty lines, but with those in quotes; a line of separators is a row."""
+    text = text.lstrip("\r\n")
+    if "\n\n" not in text and "\n\r\n" not in text:
+        return text
+    parts = text.split('"')
+    parts[::2] = [re.sub(r"(\r?\n){2,}", "\n", part) for part in parts[::2]]
+    return '"'.join(parts)
+
+
+def _check_header(names: Sequence[str]) -> None:
+    """Refuse duplicate names: a copy of the target would give the answer away."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"columns must have different names; {name!r} occurs {_times(count)}")
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _read_excel(raw: bytes) -> polars.DataFrame:
+    import polars
+
+    try:
+        return polars.read_excel(io.BytesIO(raw))
+    except ModuleNotFoundError:
+        raise ValueError(
+            "an Excel file needs the package fastexcel; pip install 'mictree[excel]', "
+            "or save the sheet as CSV"
+        ) from None
+    except Exception as error:  # fastexcel has errors of its own
+        raise ValueError(f"the Excel file cannot be read: {error}") from None
+
+
+def decode(raw: bytes, encoding: str | None = None) -> tuple[str, str]:
+    """A file's text, and the name of its encoding."""
+    if encoding is not None:
+        try:
+            return raw.decode(encoding).removeprefix("\ufeff"), encoding
+        except LookupError:
+            raise ValueError(
+                f"--encoding must be one that Python knows; got {encoding!r}"
+            ) from None
+        except UnicodeError as error:
+            raise ValueError(f"the file is not in the encoding {encoding}: {error}") from None
+    for mark, codec, name in MARKS:
+        if raw.startswith(mark):
+            return _decode_as(raw, codec), name
+    for codec, zeros in (("utf-16-le", raw[1:400:2]), ("utf-16-be", raw[0:400:2])):
+        if zeros.count(0) > len(zeros) / 2:  # text of mostly Latin letters, without a mark
+            return _decode_as(raw, codec), "UTF-16"
+    try:
+        return raw.decode("utf-8"), "UTF-8"
+    except UnicodeDecodeError:
+        pass
+    try:
+        return raw.decode("cp1252"), "Windows-1252"
+    except UnicodeDecodeError:
+        return raw.decode("latin-1"), "Latin-1"
+
+
+def _decode_as(raw: bytes, codec: str) -> str:
+    try:
+        return raw.decode(codec)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the file begins as {codec} but is not: {error}") from None
+
+
+def _read_separator(separator: str | None) -> str | None:
+    if separator is None:
+        return None
+    known = SEPARATOR_NAMES.get(separator, "\t" if separator == "\\t" else separator)
+    if len(known) != 1 or not known.isascii() or known in '"\n\r':
+        raise ValueError(
+            f"--separator must be one character or one of {', '.join(SEPARATOR_NAMES)}; "
+            f"got {separator!r}"
+        )
+    return known
+
+
+def find_separator(text: str) -> str:
+    """The separator that gives most lines as many cells as the header, and most cells."""
+    best, found = (0.0, 1), ","
+    for separator in SEPARATORS:
+        rows = _first_rows(text, separator)
+        width = len(rows[0]) if rows else 1
+        alike = sum(len(row) == width for row in rows) / max(1, len(rows))
+        if width > 1 and (alike, width) > best:
+            best, found = (alike, width), separator
+    return found
+
+
+def _first_rows(text: str, separator: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text[: 2**20], newline=""), delimiter=separator)
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+            if len(rows) == LINES_TO_JUDGE:
+                break
+    except csv.Error:  # such as a field longer than the module allows
+        return rows
+    return rows

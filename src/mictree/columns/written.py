@@ -1,0 +1,195 @@
+"""Tests on columns, written out one by one, as a saved model has them.
+
+A fitted model chooses among all tests that its columns offer. A saved model keeps only those that a
+tree makes, each with its column, its value and its text, and finds its columns by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mictree.columns.cells import NUMBERS
+from mictree.columns.data import Data
+from mictree.columns.ordered import TIMES
+from mictree.tree import Tree
+
+BoolArray = np.typing.NDArray[np.bool_]
+
+KINDS = (*NUMBERS, *TIMES, "category")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that a test reads: its name and position at fit, and one of ``KINDS``."""
+
+    name: str
+    position: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test: a value above a number, equal to a category, or missing.
+
+    Attributes
+    ----------
+    column : its number among the columns that are tested
+    relation : "above", "is" or "missing"
+    value : a number for "above", a category for "is", None for "missing"
+    text, negated : how the test and its negation read
+    """
+
+    __test__ = False  # not one of pytest's
+
+    column: int
+    relation: str
+    value: Any
+    text: str
+    negated: str
+
+
+class Tests:
+    """The tests of a saved model; the same questions that ``Literals`` answer."""
+
+    __test__ = False
+
+    def __init__(self, columns: Sequence[Column], tests: Sequence[Test], named: bool) -> None:
+        self.read = tuple(columns)
+        self.tests = tuple(tests)
+        self.named = named  # columns are found by name, not by position
+
+    def __len__(self) -> int:
+        return len(self.tests)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The texts of the tests, all different."""
+        return tuple(test.text for test in self.tests)
+
+    def negated(self, number: int) -> str:
+        """The negation of a test."""
+        return self.tests[number].negated
+
+    def locate(self, number: int) -> tuple[int, int]:
+        """The position of a test's column at fit, and the number of the test."""
+        return self.read[self.tests[number].column].position, number
+
+    def written(self, number: int) -> tuple[Column, Test]:
+        """A test with its column."""
+        test = self.tests[number]
+        return self.read[test.column], test
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """For ``read_file``: the columns that a text file must have as numbers or as texts."""
+        kinds = {column.name: column.kind for column in self.read if column.kind in NUMBERS}
+        for test in self.tests:
+            if isinstance(test.value, str):
+                kinds[self.read[test.column].name] = "text"
+        return kinds
+
+    def only(self, used: Sequence[int]) -> Tests:
+        """Some of the tests, and the columns that they read."""
+        tests = [self.tests[number] for number in used]
+        columns = list(dict.fromkeys(test.column for test in tests))
+        moved = [replace(test, column=columns.index(test.column)) for test in tests]
+        return Tests([self.read[column] for column in columns], moved, self.named)
+
+    def check(self, data: Data) -> None:
+        """Refuse a table without the columns, or with another kind of column."""
+        if not self.named or data.frame is None:
+            return
+        wrong = []
+        for column in self.read:
+            if column.name not in data.names:
+                near = difflib.get_close_matches(column.name, data.names, 1)
+                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                wrong.append(f"there is no {column.name!r}{hint}")
+                continue
+            values = data.column(data.names.index(column.name))
+            texts = isinstance(values, list)
+            empty = all(value is None for value in values) if texts else np.isnan(values).all()
+            if not empty and texts != (column.kind == "category"):
+                held = "texts" if texts else "numbers"
+                was = "categories" if column.kind == "category" else "numbers"
+                wrong.append(f"{column.name!r} holds {held}, not {was}")
+        if wrong:
+            raise ValueError(
+                f"the table must have the columns that the tree tests; {', '.join(wrong)}; "
+                f"it has {', '.join(map(repr, data.names))}"
+            )
+
+    def find(self, data: Data, column: Column) -> int:
+        """The number of a column in a table: by its name if the table has names."""
+        by_name = self.named and data.frame is not None
+        return data.names.index(column.name) if by_name else column.position
+
+    def tree(
+        self,
+        leaves: Sequence[int],
+        tests: Sequence[int],
+        thresholds: Sequence[float | None],
+        labels: Sequence[int],
+    ) -> Tree:
+        """A tree from splits as of ``Tree.from_splits``; every test has its own threshold."""
+        return Tree.from_splits(self.names, leaves, tests, labels)
+
+    def holds(
+        self,
+        data: Data,
+        number: int,
+        rows: np.typing.NDArray[np.intp] | None = None,
+        threshold: float | None = None,
+    ) -> BoolArray:
+        """Whether the rows (by default all) satisfy a test, which has its own threshold."""
+        column, test = self.written(number)
+        values = data.column(self.find(data, column))
+        if rows is not None:
+            values = [values[row] for row in rows] if isinstance(values, list) else values[rows]
+        if column.kind != "category":
+            if isinstance(values, list) and any(value is not None for value in values):
+                raise ValueError(
+                    f"a column must stay what it was at fit; {column.name} held numbers"
+                )
+            numbers = np.asarray(values, dtype=float)
+            return np.isnan(numbers) if test.relation == "missing" else numbers > test.value
+        if not isinstance(values, list):
+            if not np.isnan(values).all():
+                raise ValueError(
+                    f"a column must stay what it was at fit; {column.name} held categories"
+                )
+            values = [None] * len(values)
+        wanted = None if test.relation == "missing" else test.value
+        return np.array([value == wanted for value in values], dtype=bool)
+
+
+def write_out(
+    literals: Any, used: Sequence[tuple[int, float | None]]
+) -> tuple[tuple[Column, ...], tuple[Test, ...]]:
+    """Tests, given as literals and exact thresholds, and the columns that they read."""
+    columns: dict[int, Column] = {}
+    tests = []
+    for literal, threshold in used:
+        position, place = literals.locate(literal)
+        column = literals.columns[position]
+        if column.levels is not None:
+            raise ValueError(
+                f"tests that are written out read numbers, dates and categories; {column.name} "
+                "holds ordered categories"
+            )
+        kind = "category" if column.categories is not None else column.style
+        columns.setdefault(position, Column(column.name, position, kind))
+        relation, value = "missing", None
+        if column.categories is None and place < column.thresholds:
+            relation, value = "above", column.threshold(place) if threshold is None else threshold
+        elif column.categories is not None and place < len(column.categories):
+            relation, value = "is", column.categories[place]
+            value = value.item() if isinstance(value, np.generic) else value
+        number = list(columns).index(position)
+        tests.append(Test(number, relation, value, *literals.texts(literal, threshold)))
+    return tuple(columns.values()), tuple(tests)

@@ -1,0 +1,242 @@
+"""A tree as the rules that a person would write, and the path of one row in words.
+
+Bounds on one column are merged, leaves of one class under one test are merged, and the rules that
+cover most rows come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.words import count_of
+from mictree.columns.data import Data
+from mictree.columns.written import Tests
+from mictree.estimators.conditions import Condition, Step, join_words, merge
+from mictree.growers.data_loop import Splitting
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class Rule:
+    """If all conditions hold, the label.
+
+    Attributes
+    ----------
+    conditions : at most one for each column
+    label : the class
+    rows : training rows that satisfy the conditions
+    coverage : their share of the weight of all rows
+    precision : the share of their weight that has the label
+    """
+
+    conditions: tuple[Condition, ...]
+    label: Any
+    rows: int
+    coverage: float
+    precision: float
+
+    def __str__(self) -> str:
+        lead = f"if {join_words(self.conditions)} then" if self.conditions else "always"
+        return f"{lead} {self.label}"
+
+    @property
+    def support(self) -> str:
+        """Rows, coverage and precision in words."""
+        rows = f"{count_of(self.rows, 'row')}, {self.coverage:.0%} of all"
+        return f"{rows}; {self.precision:.0%} of them {self.label}"
+
+
+class Rules(Sequence[Rule]):
+    """The rules of a tree, those with most rows first; exactly one applies to a row.
+
+    ``str`` gives one line for each rule.
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = tuple(rules)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._rules[number]
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rules) and self._rules == other._rules
+
+    def __hash__(self) -> int:
+        return hash(self._rules)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{rule}  ({rule.support})" for rule in self._rules)
+
+    def __repr__(self) -> str:
+        return f"Rules({len(self)} rules)"
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_table
+
+        rows = [
+            (join_words(rule.conditions) or "always", rule.label, f"{rule.rows:,}",
+             f"{rule.coverage:.0%}", f"{rule.precision:.0%}")
+            for rule in self
+        ]  # fmt: skip
+        return to_table(["if", "then", "rows", "coverage", "precision"], rows)
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """A polars frame with a row for each rule."""
+        import polars
+
+        return polars.DataFrame(
+            {
+                "rule": [join_words(rule.conditions) or "always" for rule in self],
+                "label": [rule.label for rule in self],
+                "rows": [rule.rows for rule in self],
+                "coverage": [rule.coverage for rule in self],
+                "precision": [rule.precision for rule in self],
+            }
+        )
+
+    def to_sql(self) -> str:
+        """An expression in standard SQL that gives the label of a row; NULL is missing."""
+        if len(self) == 1:
+            return _sql_label(self[0].label)
+        lines = ["CASE"]
+        for rule in self[:-1]:
+            when = " AND ".join(condition.in_sql() for condition in rule.conditions)
+            lines.append(f"  WHEN {when} THEN {_sql_label(rule.label)}")
+        return "\n".join([*lines, f"  ELSE {_sql_label(self[-1].label)}", "END"])
+
+    def to_python(self, name: str = "predict") -> str:
+        """The text of a Python function of a mapping from columns to values; it imports nothing."""
+        if not name.isidentifier():
+            raise ValueError(f"name must be an identifier; got {name!r}")
+        columns = list(
+            dict.fromkeys(each.column.name for rule in self[:-1] for each in rule.conditions)
+        )
+        variable = {column: f"value_{number}" for number, column in enumerate(columns)}
+        lines = [f"def {name}(row):"]
+        lines += [f"    {variable[column]} = row[{column!r}]" for column in columns]
+        for rule in self[:-1]:
+            tests = [each.in_python(variable[each.column.name]) for each in rule.conditions]
+            lines += [f"    if {' and '.join(tests)}:", f"        return {rule.label!r}"]
+        return "\n".join([*lines, f"    return {self[-1].label!r}"]) + "\n"
+
+
+def _sql_label(label: Any) -> str:
+    if isinstance(label, str):
+        return "'" + label.replace("'", "''") + "'"
+    return repr(label).upper() if isinstance(label, bool) else repr(label)
+
+
+def make_rules(splitting: Splitting, tests: Tests, classes: np.ndarray) -> Rules:
+    """The rules of the tree that a splitting makes; its literals are numbers of the tests."""
+    labels = classes.tolist()
+    total = float(splitting.masses[0].sum())
+    rules = []
+    for leaf, code, path in _merged_leaves(splitting, tests):
+        masses = splitting.masses[leaf]
+        weight = float(masses.sum())
+        rows = int(splitting.rows[leaf].sum())
+        precision = float(masses[code]) / weight
+        rules.append(Rule(merge(path), labels[code], rows, weight / total, precision))
+    return Rules(sorted(rules, key=lambda rule: -rule.coverage))
+
+
+def _merged_leaves(splitting: Splitting, tests: Tests) -> Iterator[tuple[int, int, list[Step]]]:
+    """Each leaf with its class and path; a split between leaves of one class is no split."""
+    split_of = {int(leaf): number for number, leaf in enumerate(splitting.leaves)}
+    label = {}  # of the leaves, and of splits that decide nothing
+    for leaf in reversed(range(len(splitting.rows))):  # children come after their parents
+        split = split_of.get(leaf)
+        if split is None:
+            label[leaf] = int(splitting.labels[leaf])
+        elif label.get(2 * split + 1, -1) == label.get(2 * split + 2, -2):
+            label[leaf] = label[2 * split + 1]
+    waiting: list[tuple[int, list[Step]]] = [(0, [])]
+    while waiting:
+        leaf, path = waiting.pop()
+        if leaf in label:
+            yield leaf, label[leaf], path
+            continue
+        split = split_of[leaf]
+        column, test = tests.written(int(splitting.literals[split]))
+        waiting.append((2 * split + 2, [*path, (column, test, True)]))
+        waiting.append((2 * split + 1, [*path, (column, test, False)]))
+
+
+class Walk(NamedTuple):
+    """The path of a row: its nodes by order of creation, its tests, and the row's values."""
+
+    nodes: list[int]
+    path: list[Step]
+    shown: dict[str, str]
+
+
+def walk(splitting: Splitting, tests: Tests, row: Any) -> Walk:
+    """Follow a row through the tree."""
+    tests, data, shown = _read_row(tests, row)
+    split_of = {int(leaf): number for number, leaf in enumerate(splitting.leaves)}
+    nodes: list[int] = [0]
+    path: list[Step] = []
+    while nodes[-1] in split_of:
+        split = split_of[nodes[-1]]
+        number = int(splitting.literals[split])
+        holds = bool(tests.holds(data, number)[0])
+        path.append((*tests.written(number), holds))
+        nodes.append(2 * split + (2 if holds else 1))
+    return Walk(nodes, path, shown)
+
+
+def explain(splitting: Splitting, tests: Tests, classes: np.ndarray, row: Any) -> str:
+    """The path of a row in words, and what the training rows at its end were."""
+    nodes, path, shown = walk(splitting, tests, row)
+    masses = splitting.masses[nodes[-1]]
+    names = [str(label) for label in classes]
+    label = names[int(masses.argmax())]
+    conditions = merge(path)
+    lines = [f"{label}, because" if conditions else f"{label}, always"]
+    for condition in conditions:
+        lines.append(f"  {condition.in_words()} (it is {shown[condition.column.name]})")
+    count = int(splitting.rows[nodes[-1]].sum())
+    shares = sorted(zip(masses / masses.sum(), names, strict=True), key=lambda each: -each[0])
+    found = ", ".join(f"{share:.0%} {name}" for share, name in shares if share > 0)
+    return "\n".join([*lines, f"The {count_of(count, 'training row')} like this: {found}."])
+
+
+def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
+    """One row as data, the tests that find their columns in it, and its values as texts."""
+    if isinstance(row, Mapping):
+        import polars
+
+        absent = [column.name for column in tests.read if column.name not in row]
+        if absent:
+            raise ValueError(f"the row must have what the tree tests; it has no {absent[0]!r}")
+        frame = polars.DataFrame({column.name: [row[column.name]] for column in tests.read})
+        data = Data(frame, remember=True)
+        tests = Tests(tests.read, tests.tests, named=True)
+        tests.check(data)
+        return tests, data, {name: _value(data, place) for place, name in enumerate(data.names)}
+    data = Data(row if hasattr(row, "columns") else [row] if np.ndim(row) == 1 else row, True)
+    if data.rows != 1:
+        raise ValueError(f"explain takes one row; got {data.rows}")
+    tests.check(data)
+    return (
+        tests,
+        data,
+        {column.name: _value(data, tests.find(data, column)) for column in tests.read},
+    )
+
+
+def _value(data: Data, number: int) -> str:
+    value = data.column(number)[0]
+    if value is None or value != value:
+        return "missing"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,387 @@
+"""Models as JSON: only what their trees test, every size, and nothing that could run.
+
+``FORMAT`` names the version of the layout. Reading checks everything: types, ranges, that every
+split has a leaf to split, and that no name is unknown or occurs twice; so whatever a file holds,
+the answer is a model that works or a ``ValueError``.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from mictree._support.files import write_whole
+from mictree.columns.data import Data
+from mictree.columns.written import KINDS, Column, Test, Tests
+from mictree.estimators.base import TreeClassifier, write_tests
+from mictree.growers.data_loop import Splitting
+
+FORMAT = "mictree.model/1"
+MOST_BYTES = 2**28  # a larger file is no model
+TYPES = r"bool|object|text|u?int(8|16|32|64)|float(16|32|64)"
+CELLS = (bool, int, float, str)  # the kinds of categories and classes that JSON keeps apart
+
+
+class SavedTreeClassifier(TreeClassifier):
+    """A tree classifier that was read from a file: it predicts, draws and explains.
+
+    It finds the columns that its trees test by their names, whatever other columns a table has.
+    ``mictree.load`` makes it.
+
+    Attributes
+    ----------
+    estimator_ : the name of the class that was fitted, such as ``"TopDownClassifier"``
+    classes_, n_features_in_ : as in scikit-learn
+    literals_ : the tests that the trees make
+    tree_ : the ``Tree`` of full size
+    """
+
+    estimator_: str
+    _tests: Tests
+    _splittings: tuple[Splitting, ...]  # one by size, or the largest if smaller ones begin it
+    _prefixes: bool
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_tests" in vars(self)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:
+        """Refuse: a saved model has no parameters to fit with."""
+        raise ValueError(f"a saved model cannot be fitted; make a new {self.estimator_}")
+
+    def at_size(self, size: int) -> Self:
+        """A copy that predicts with the tree of a size."""
+        wanted = self._check_size(size)
+        smaller = copy.copy(self)
+        smaller._max_size = wanted
+        if self._prefixes:
+            smaller._splittings = (self._splitting.until(wanted),)
+        else:
+            smaller._splittings = self._splittings[: wanted + 1]
+        smaller._splitting = smaller._splittings[-1]
+        return smaller
+
+    def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
+        return self._splittings, self._prefixes
+
+    def _written(self) -> tuple[Splitting, Tests]:
+        used, places = np.unique(self._splitting.literals, return_inverse=True)
+        return replace(self._splitting, literals=places), self._tests.only(used.tolist())
+
+    @property
+    def literals_(self) -> Any:
+        """The tests that the trees make."""
+        return self._fitted("_tests")
+
+    def _read(self, X: Any, reset: bool) -> Data:
+        if not hasattr(X, "columns") or hasattr(X, "tocsc"):
+            return super()._read(X, reset)
+        data = Data(X, remember=True)
+        if not self._tests.named and data.width != self.n_features_in_:
+            raise ValueError(f"X must have {self.n_features_in_} columns; it has {data.width}")
+        self._tests.check(data)
+        return data
+
+
+def save(model: TreeClassifier, path: Path) -> None:
+    """Write a model; the file is whole or absent."""
+    write_whole(path, to_json(model).encode())
+
+
+def load(path: str | Path) -> SavedTreeClassifier:
+    """Read a model that ``save`` or ``mictree fit --save`` has written.
+
+    Nothing in the file is executed. A file that is no model raises a ``ValueError``.
+
+    Parameters
+    ----------
+    path : the file
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import mictree as mt
+    >>> model = mt.TopDownClassifier(max_size=1).fit([[0], [1]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(os.path.join(folder, "model.json"))
+    ...     loaded = mt.load(os.path.join(folder, "model.json"))
+    >>> loaded.predict([[1], [0]]).tolist()
+    ['yes', 'no']
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"a model must be a file; there is no {str(file)!r}")
+    if file.stat().st_size > MOST_BYTES:
+        raise ValueError(f"a model must have at most {MOST_BYTES} bytes; {file} has more")
+    try:
+        return from_json(file.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError(f"a model must be JSON in UTF-8; {file} is not") from None
+
+
+def to_json(model: TreeClassifier) -> str:
+    """A text that ``from_json`` reads back."""
+    splittings, prefixes = model._all_sizes()
+    literals: Any = model.literals_
+    if isinstance(literals, Tests):  # a loaded model
+        used = sorted({int(literal) for each in splittings for literal in each.literals})
+        number = {literal: place for place, literal in enumerate(used)}
+        tests = literals.only(used)
+        splittings = [each.renumbered(number) for each in splittings]
+    else:
+        named = hasattr(model, "feature_names_in_")
+        tests, splittings = write_tests(literals, splittings, named)
+    classes = [_plain(label) for label in model.classes_.tolist()]
+    for value in [*classes, *(test.value for test in tests.tests)]:
+        if not isinstance(value, (*CELLS, type(None))):
+            raise ValueError(f"classes and categories must be texts or numbers; got {value!r}")
+    content = {
+        "format": FORMAT,
+        "estimator": getattr(model, "estimator_", type(model).__name__),
+        "columns": [vars(column) for column in tests.read],
+        "width": model.n_features_in_,
+        "named": tests.named,
+        "classes": {"type": _type_of(model.classes_), "values": classes},
+        "tests": [vars(test) for test in tests.tests],
+        "max_size": model._max_size,
+        "prefixes": prefixes,
+        "trees": [
+            {
+                "leaves": each.leaves.tolist(),
+                "tests": each.literals.tolist(),
+                "gains": each.gains.tolist(),
+                "rows": each.rows.tolist(),
+                "masses": each.masses.tolist(),
+            }
+            for each in splittings
+        ],
+    }
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    from_json(text)  # what cannot be read is not written
+    return text
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _type_of(classes: np.ndarray) -> str:
+    return "text" if classes.dtype.kind == "U" else str(classes.dtype)
+
+
+def from_json(text: str) -> SavedTreeClassifier:
+    """Read the output of ``to_json``, else raise a ``ValueError``."""
+    try:
+        content = json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_without_duplicates
+        )
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"a model must be JSON; {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"a model's JSON must say format {FORMAT!r}")
+    parts = _Record(content, "the model", MODEL)
+    classes = _read_classes(parts["classes"])
+    tests = _read_tests(parts)
+    trees = [
+        _read_tree(tree, f"tree {number}", len(tests), len(classes))
+        for number, tree in enumerate(parts["trees"])
+    ]
+    if not trees or (parts["prefixes"] and len(trees) > 1):
+        raise ValueError(f"a model must have trees, one if they are prefixes; it has {len(trees)}")
+    sizes = [len(tree.leaves) for tree in trees]
+    most = parts["max_size"]
+    if not parts["prefixes"] and (sizes[0] != 0 or any(size > n for n, size in enumerate(sizes))):
+        raise ValueError(f"the tree of a size must have at most so many splits; they have {sizes}")
+    if (most is None) > parts["prefixes"] or (most is not None and sizes[-1] > most):
+        raise ValueError(f"max_size must be at least the size of the trees; it is {most}")
+    model = SavedTreeClassifier()
+    model.estimator_, model.n_features_in_ = parts["estimator"], parts["width"]
+    model.classes_, model._tests, model._max_size = classes, tests, most
+    model._splittings, model._prefixes = tuple(trees), parts["prefixes"]
+    model._splitting = trees[-1]
+    return model
+
+
+Check = Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**63
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 2**1023 and math.isfinite(value)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+MODEL: dict[str, Check] = {
+    "format": _is_text,
+    "estimator": lambda value: _is_text(value) and value.isidentifier() and len(value) < 200,
+    "columns": _is_list,
+    "width": lambda value: _is_count(value) and value < 2**31,
+    "named": _is_bool,
+    "classes": _is_object,
+    "tests": _is_list,
+    "max_size": lambda value: value is None or (_is_count(value) and value < 2**31),
+    "prefixes": _is_bool,
+    "trees": _is_list,
+}
+COLUMN: dict[str, Check] = {
+    "name": _is_text,
+    "position": _is_count,
+    "kind": lambda value: _is_text(value) and value in KINDS,
+}
+CLASSES: dict[str, Check] = {
+    "type": lambda value: _is_text(value) and re.fullmatch(TYPES, value) is not None,
+    "values": lambda value: _is_list(value) and len(value) > 0,
+}
+TEST: dict[str, Check] = {
+    "column": _is_count,
+    "relation": lambda value: _is_text(value) and value in ("above", "is", "missing"),
+    "value": lambda value: value is None or isinstance(value, CELLS),
+    "text": lambda value: _is_text(value) and bool(value.strip()),
+    "negated": lambda value: _is_text(value) and bool(value.strip()),
+}
+TREE: dict[str, Check] = dict.fromkeys(("leaves", "tests", "gains", "rows", "masses"), _is_list)
+
+
+class _Record(dict[str, Any]):
+    """A JSON object with exactly the keys of a schema, each of which its check accepts."""
+
+    def __init__(self, content: Any, what: str, schema: dict[str, Check]) -> None:
+        if not isinstance(content, dict):
+            raise ValueError(f"{what} must be a JSON object; got {_short(content)}")
+        if content.keys() != schema.keys():
+            odd = sorted(content.keys() ^ schema.keys())[0]
+            raise ValueError(f"{what} must have {', '.join(schema)}; {_short(odd)} is not right")
+        for key, check in schema.items():
+            if not check(content[key]):
+                raise ValueError(f"{what} has a wrong {key}: {_short(content[key])}")
+        super().__init__(content)
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if isinstance(value, (*CELLS, type(None))) else f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"a model's numbers must be finite; got {name}")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a model's JSON must name each part once; a name occurs twice")
+    return content
+
+
+def _read_classes(content: Any) -> np.ndarray:
+    parts = _Record(content, "classes", CLASSES)
+    values, kind = parts["values"], parts["type"]
+    if not all(isinstance(value, CELLS) for value in values):
+        raise ValueError("classes must be texts or numbers; one is not")
+    wanted = {"text": (str,), "object": CELLS, "bool": (bool,)}.get(kind)
+    if wanted is None:
+        wanted = (float,) if kind.startswith("float") else (int,)
+    if any(type(value) not in wanted for value in values):
+        raise ValueError(f"classes must all be of the type {kind}; one is not")
+    try:
+        classes = np.array(values, dtype=None if kind == "text" else kind)
+        distinct = bool(np.all(classes[:-1] < classes[1:]))
+    except (OverflowError, TypeError) as error:
+        raise ValueError(f"classes must be of the type {kind} and have an order; {error}") from None
+    if not distinct:
+        raise ValueError("classes must be different and in order; they are not")
+    return classes
+
+
+def _read_tests(parts: _Record) -> Tests:
+    columns = [
+        Column(**_Record(each, f"column {number}", COLUMN))
+        for number, each in enumerate(parts["columns"])
+    ]
+    for what in ("name", "position"):
+        if len({getattr(column, what) for column in columns}) < len(columns):
+            raise ValueError(f"columns must have different {what}s; two have the same")
+    if any(column.position >= parts["width"] for column in columns):
+        raise ValueError(f"a column's position must be below the width, {parts['width']}")
+    tests = [
+        Test(**_Record(each, f"test {number}", TEST)) for number, each in enumerate(parts["tests"])
+    ]
+    for number, test in enumerate(tests):
+        if test.column >= len(columns):
+            raise ValueError(f"test {number} must name one of {len(columns)} columns")
+        category = columns[test.column].kind == "category"
+        fits = {
+            "above": not category and _is_number(test.value),
+            "is": category and test.value is not None,
+            "missing": test.value is None,
+        }
+        if not fits[test.relation]:
+            raise ValueError(f"test {number} does not fit its column; value {_short(test.value)}")
+    if len({text for test in tests for text in (test.text, test.negated)}) < 2 * len(tests):
+        raise ValueError("tests must have different texts; two have the same")
+    return Tests(columns, tests, parts["named"])
+
+
+def _read_tree(content: Any, what: str, tests: int, classes: int) -> Splitting:
+    """Splits whose leaves exist, and counts that add up."""
+    parts = _Record(content, what, TREE)
+    size = len(parts["leaves"])
+    for key, length in (("tests", size), ("gains", size), ("rows", 2 * size + 1)):
+        if len(parts[key]) != length:
+            raise ValueError(f"{what} must have {length} {key}; it has {len(parts[key])}")
+    open_leaves = {0}
+    for split, leaf in enumerate(parts["leaves"]):
+        if not _is_count(leaf) or leaf not in open_leaves:
+            raise ValueError(f"{what} must split leaves that it has; split {split} does not")
+        open_leaves.remove(leaf)
+        open_leaves |= {2 * split + 1, 2 * split + 2}
+    if not all(_is_count(test) and test < tests for test in parts["tests"]):
+        raise ValueError(f"{what} must make the {tests} tests of the model; one is not among them")
+    if not all(_is_number(gain) and gain >= 0 for gain in parts["gains"]):
+        raise ValueError(f"{what} must have gains of at least 0; one is not")
+    rows = _table(parts["rows"], f"{what}'s rows", classes, _is_count)
+    masses = _table(parts["masses"], f"{what}'s masses", classes, _is_number)
+    if len(masses) != len(rows) or any(min(each) < 0 or sum(each) <= 0 for each in masses):
+        raise ValueError(f"{what} must have weight at every node; a node has none")
+    for split, leaf in enumerate(parts["leaves"]):
+        sides = zip(rows[2 * split + 1], rows[2 * split + 2], strict=True)
+        if rows[leaf] != [low + high for low, high in sides]:
+            raise ValueError(f"{what} must keep its rows; split {split} does not")
+    return Splitting(
+        np.array(parts["leaves"], dtype=np.int64), np.array(parts["tests"], dtype=np.int64),
+        np.full(size, math.nan),  # tests have them
+        np.array(parts["gains"], dtype=float), np.array(rows, dtype=np.int64),
+        np.array(masses, dtype=float),
+    )  # fmt: skip
+
+
+def _table(content: list[Any], what: str, width: int, check: Check) -> list[list[Any]]:
+    for row in content:
+        if not isinstance(row, list) or len(row) != width or not all(map(check, row)):
+            raise ValueError(f"{what} must be {width} numbers a node; {_short(row)} is not")
+    return content

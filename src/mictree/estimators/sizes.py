@@ -1,0 +1,216 @@
+"""Which size? Cross-validation that fits once in every fold and scores the trees of all sizes.
+
+The one-standard-error rule is Breiman, Friedman, Olshen and Stone's (Classification and Regression
+Trees, 1984, section 3.4.3): the smallest tree whose score is within one standard error of the best.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing, indexable
+
+from mictree._support.checks import check_count
+from mictree.columns.data import read_array
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.axes import Axes
+
+    from mictree.estimators.base import TreeClassifier
+
+CHOICES = ("one-standard-error", "least")
+LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
+LARGEST_GREEDY = 32
+
+FloatArray = np.typing.NDArray[np.float64]
+RowNumbers = np.typing.NDArray[np.intp]
+Choice = Literal["one-standard-error", "least"]
+
+
+@dataclass(frozen=True)
+class SizeChoice:
+    """The chosen size, and the scores from which it was chosen.
+
+    Attributes
+    ----------
+    size : the chosen number of splits
+    scores : by fold and size; higher is better. Accuracy, unless ``scoring`` was given.
+    folds : of one cross-validation, without its repetitions
+    choose : the rule
+    """
+
+    size: int
+    scores: FloatArray
+    folds: int
+    choose: str
+
+    @property
+    def means(self) -> FloatArray:
+        """The mean score by size."""
+        return self.scores.mean(axis=0)
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of the mean by size; repetitions do not make it smaller."""
+        return self.scores.std(axis=0, ddof=1) / np.sqrt(self.folds)
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """A polars frame with a row for each size."""
+        import polars
+
+        sizes = np.arange(len(self.means))
+        return polars.DataFrame(
+            {
+                "size": sizes,
+                "score": self.means,
+                "standard_error": self.standard_errors,
+                "chosen": sizes == self.size,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the scores with their standard errors against size."""
+        from mictree.plotting.sizes import draw_sizes
+
+        return draw_sizes(ax, self)
+
+    def _repr_html_(self) -> str:
+        from mictree._support.notebook import to_svg, to_text
+
+        return to_text(repr(self)) + to_svg(self.plot())
+
+    def __repr__(self) -> str:
+        score, error = self.means[self.size], self.standard_errors[self.size]
+        return (
+            f"SizeChoice(size={self.size}, score={score:.4f} ± {error:.4f}, "
+            f"{len(self.scores)} folds, {len(self.means)} sizes, choose={self.choose!r})"
+        )
+
+
+def select_size(
+    estimator: TreeClassifier,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    repeats: int = 1,
+    choose: Choice = "one-standard-error",
+    scoring: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    random_state: int = 0,
+) -> SizeChoice:
+    """Choose the size of a tree by cross-validation, with one fit per fold for all sizes.
+
+    Parameters
+    ----------
+    estimator : a classifier of mictree; its ``max_size`` is the largest size to consider
+    X, y : matrix or frame, and labels
+    cv : the number of folds, in which classes are in proportion, or a scikit-learn splitter
+    repeats : how often to repeat the cross-validation with other folds; only with a number of folds
+    choose : "one-standard-error", the smallest size whose score is within one standard error of the
+        best; or "least", the smallest size with the best score
+    scoring : as in scikit-learn: None for accuracy, a name such as "balanced_accuracy", or a
+        callable ``(model, X, y)``
+    groups : rows of one group are never both in training and in held-out rows
+    sample_weight : a weight for each row, in fits and in accuracies
+    random_state : random seed for the folds
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 10
+    >>> y = ["even", "odd", "odd", "even"] * 10
+    >>> mt.select_size(mt.TopDownClassifier(max_size=5), X, y)
+    SizeChoice(size=3, score=1.0000 ± 0.0000, 5 folds, 6 sizes, choose='one-standard-error')
+    """
+    if choose not in CHOICES:
+        raise ValueError(f"choose must be one of {', '.join(CHOICES)}; got {choose!r}")
+    if not hasattr(estimator, "at_size"):
+        raise ValueError(f"estimator must be a classifier of mictree; got {estimator!r}")
+    X = X if hasattr(X, "shape") else read_array(X)
+    labels = y if hasattr(y, "shape") else read_array(y)
+    X, labels, weights, groups = indexable(X, labels, sample_weight, groups)
+    model: Any = clone(estimator)
+    if isinstance(model.max_size, str):
+        model.set_params(max_size=largest_size(model))
+    scorer = None if scoring is None else check_scoring(model, scoring)
+    splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
+    curves = []
+    for train, test in splits:
+        weight = None if weights is None else np.asarray(weights, dtype=float)
+        fitted: Any = clone(model)
+        fitted.fit(
+            _safe_indexing(X, train), _safe_indexing(labels, train),
+            None if weight is None else weight[train],
+        )  # fmt: skip
+        rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(labels, test))
+        if scorer is None:
+            held = None if weight is None else weight[test]
+            curves.append(fitted.staged_score(rows, truth, held).tolist())
+        else:
+            curves.append([scorer(fitted.at_size(size), rows, truth) for size in _sizes(fitted)])
+    if len(curves) < 2:
+        raise ValueError(f"cv must give at least 2 folds; got {len(curves)}")
+    most = max(map(len, curves))
+    scores = np.array([[*curve, *[curve[-1]] * (most - len(curve))] for curve in curves], float)
+    choice = SizeChoice(0, scores, folds, choose)
+    return SizeChoice(_choose(choice), scores, folds, choose)
+
+
+def largest_size(model: Any) -> int:
+    """The largest size to consider with ``max_size="auto"``."""
+    if model.max_size != "auto":
+        raise ValueError(
+            f'max_size must be an integer of at least 0 or "auto"; got {model.max_size!r}'
+        )
+    return LARGEST.get(type(model).__name__, LARGEST_GREEDY)
+
+
+def _choose(choice: SizeChoice) -> int:
+    """The smallest size whose score is good enough; rounding does not decide."""
+    means = choice.means
+    best = int(means.argmax())
+    slack = choice.standard_errors[best] if choice.choose == "one-standard-error" else 0.0
+    return int(np.argmax(means >= means[best] - slack - 1e-12))
+
+
+def _splits(
+    X: Any, y: Any, cv: Any, repeats: int, groups: Any, seed: int
+) -> tuple[Iterator[tuple[RowNumbers, RowNumbers]], int]:
+    """Training and held-out rows of each fold, and the number of folds of one repetition."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    times = check_count(repeats, "repeats")
+    if times == 0:
+        raise ValueError("repeats must be at least 1; got 0")
+    if hasattr(cv, "split"):
+        if times > 1:
+            raise ValueError(f"repeats must be 1 with a splitter of one's own; got {times}")
+        return cv.split(X, y, groups), cv.get_n_splits(X, y, groups)
+    folds = check_count(cv, "cv")
+    rows = len(y) if groups is None else len(set(np.asarray(groups).tolist()))
+    if not 2 <= folds <= rows:
+        raise ValueError(f"cv must be from 2 to the number of rows or groups, {rows}; got {folds}")
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+
+    def all_folds() -> Iterator[tuple[RowNumbers, RowNumbers]]:
+        with warnings.catch_warnings():  # a class with fewer rows than folds is missing from some
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            for number in range(times):
+                splitter = kind(folds, shuffle=True, random_state=seed + number)
+                yield from list(splitter.split(np.zeros(len(y)), y, groups))
+
+    return all_folds(), folds
+
+
+def _sizes(model: Any) -> range:
+    return range(model.get_n_leaves() if model._max_size is None else model._max_size + 1)

@@ -1,0 +1,163 @@
+"""A function's restrictions while biases vary within boxes: rates and least errors in intervals.
+
+A box holds an interval of biases for each parameter: one parameter shared by all variables, or one
+for each variable. The chance of an event is a polynomial in the parameters. Over a box it lies
+between the least and the largest of a few numbers that are linear in the event: its Bernstein
+coefficients on the interval (one parameter), or its values at the corners of the box (the chance is
+then linear in each parameter). All floats here are sums and products of fewer than 10**4 numbers
+from 0 to 1, so that widening an interval by ``SLACK`` makes up for their rounding.
+"""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+SLACK = 1e-11
+FloatArray = np.typing.NDArray[np.float64]
+
+
+class Boxes(NamedTuple):
+    """The ends of the intervals, shape (boxes, parameters)."""
+
+    low: FloatArray
+    high: FloatArray
+
+
+class Cubes:
+    """The restrictions of a Boolean function, called cubes, and their place in the function.
+
+    Attributes
+    ----------
+    values : of each cube, each variable's value, or 2 where it is free
+    children : of each cube and free variable, the cubes for its values 0 and 1
+    positive : of each cube, the rows with label 1 by a tuple of the free variables' values
+    labels : 0 or 1 where all rows of a cube have that label, else None
+    """
+
+    def __init__(self, table: np.ndarray) -> None:
+        self.variables = len(table).bit_length() - 1
+        # variable i is bit i of a row's number, so axis i counts from the end
+        cube = np.asarray(table, dtype=bool).reshape((2,) * self.variables).T
+        self.values = list(itertools.product((0, 1, 2), repeat=self.variables))
+        number = {values: place for place, values in enumerate(self.values)}
+        self.children: list[dict[int, tuple[int, int]]] = []
+        self.positive: list[np.ndarray] = []
+        self.labels: list[int | None] = []
+        for values in self.values:
+            free = [place for place, value in enumerate(values) if value == 2]
+            picked = tuple(slice(None) if value == 2 else value for value in values)
+            self.positive.append(cube[picked])
+            self.labels.append(_common(cube[picked]))
+            self.children.append(
+                {
+                    place: tuple(
+                        number[(*values[:place], value, *values[place + 1 :])] for value in (0, 1)
+                    )
+                    for place in free
+                }  # type: ignore[dict-item]
+            )
+        self.root = number[(2,) * self.variables]
+        self.order = sorted(range(len(self.values)), key=lambda cube: len(self.children[cube]))
+
+
+def _common(labels: np.ndarray) -> int | None:
+    return int(labels.all()) if labels.all() or not labels.any() else None
+
+
+class Chances:
+    """Linear maps from events to the numbers between which their chances lie, for one box each.
+
+    ``each`` says whether every variable has a parameter of its own.
+    """
+
+    def __init__(self, cubes: Cubes, boxes: Boxes, each: bool) -> None:
+        self.cubes = cubes
+        self.each = each
+        self.ends = np.stack([boxes.low, boxes.high], axis=2)  # (boxes, parameters, 2)
+        self._known: dict[int, FloatArray] = {}
+
+    def of_rows(self, rows: np.ndarray, variables: tuple[int, ...]) -> FloatArray:
+        """Of rows given as a boolean array, one axis for each variable: shape (boxes, numbers)."""
+        if self.each:
+            return self._at_corners(rows, variables)
+        ones = _ones(len(variables))
+        counts = np.bincount(ones.reshape(-1), rows.reshape(-1), minlength=len(variables) + 1)
+        return self._bernstein(len(variables)) @ counts
+
+    def _at_corners(self, rows: np.ndarray, variables: tuple[int, ...]) -> FloatArray:
+        chances = np.broadcast_to(rows.astype(float), (len(self.ends), *rows.shape))
+        for variable in variables:
+            # the axis of the variable is the first behind the boxes; its corners go to the end
+            high = self.ends[:, variable].reshape(-1, *(1,) * (chances.ndim - 2), 2)
+            low, other = chances[:, 0, ..., None], chances[:, 1, ..., None]
+            chances = low * (1 - high) + other * high
+        return chances.reshape(len(self.ends), -1)
+
+    def _bernstein(self, degree: int) -> FloatArray:
+        """From counts of rows by ones to the coefficients on the interval."""
+        if degree not in self._known:
+            low, high = self.ends[:, 0, 0], self.ends[:, 0, 1]
+            matrix = np.empty((len(low), degree + 1, degree + 1))
+            for highs in range(degree + 1):
+                spread = np.ones((len(low), 1))  # of the number of ones among so many biases
+                for bias in (degree - highs) * [low] + highs * [high]:
+                    spread = np.pad(spread * (1 - bias[:, None]), ((0, 0), (0, 1))) + np.pad(
+                        spread * bias[:, None], ((0, 0), (1, 0))
+                    )
+                matrix[:, highs] = spread
+            ways = [math.comb(degree, ones) for ones in range(degree + 1)]
+            self._known[degree] = matrix / np.array(ways)
+        return self._known[degree]
+
+
+def _ones(count: int) -> np.ndarray:
+    """The number of ones of each row, one axis for each variable."""
+    return np.indices((2,) * count).sum(axis=0) if count else np.zeros((), dtype=int)
+
+
+def least_errors(chances: Chances, max_size: int) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper ends of OPT(size) over each box, shape (sizes, boxes)."""
+    cubes = chances.cubes
+    known: list[tuple[FloatArray, FloatArray]] = [None] * len(cubes.values)  # type: ignore[list-item]
+    for cube in cubes.order:
+        known[cube] = _least_of(chances, known, cube, max_size)
+    low, high = known[cubes.root]
+    missing = max_size + 1 - len(low)
+    low, high = (np.pad(ends, ((0, missing), (0, 0)), mode="edge") for ends in (low, high))
+    return np.maximum(low - SLACK, 0.0), high + SLACK
+
+
+def _least_of(
+    chances: Chances, known: list[tuple[FloatArray, FloatArray]], cube: int, max_size: int
+) -> tuple[FloatArray, FloatArray]:
+    """The same below one cube, up to the size that leaves no error whatever the function."""
+    cubes = chances.cubes
+    children = cubes.children[cube]
+    sizes = min(max_size, 2 ** len(children) - 1) + 1
+    if cubes.labels[cube] is not None:
+        zeros = np.zeros((1, len(chances.ends)))
+        return zeros, zeros
+    rate = chances.of_rows(cubes.positive[cube], tuple(children))
+    least, most = rate.min(axis=1), rate.max(axis=1)
+    low = np.repeat(np.minimum(least, 1 - most)[None], sizes, axis=0)
+    high = np.repeat(np.minimum(np.where(least > 0.5, 1 - least, 0.5), most)[None], sizes, axis=0)
+    for variable, (zero, one) in children.items():
+        ends = chances.ends[:, variable if chances.each else 0].T
+        for size in range(1, sizes):
+            split = [_combine(known[zero][end], known[one][end], ends, size - 1) for end in (0, 1)]
+            low[size] = np.minimum(low[size], split[0].min(axis=0).min(axis=0))
+            high[size] = np.minimum(high[size], split[1].max(axis=0).min(axis=0))
+    return low, high
+
+
+def _combine(zero: FloatArray, one: FloatArray, ends: FloatArray, total: int) -> FloatArray:
+    """Errors of a split at both ends of its bias, for all ways to share the other splits.
+
+    Shape (ends, ways, boxes).
+    """
+    left = np.arange(max(0, total - len(one) + 1), min(total, len(zero) - 1) + 1)
+    if not len(left):  # both children have all the splits that they can use
+        return (1 - ends)[:, None] * zero[-1] + ends[:, None] * one[-1]
+    return (1 - ends)[:, None] * zero[left] + ends[:, None] * one[total - left]

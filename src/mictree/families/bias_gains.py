@@ -1,0 +1,333 @@
+"""Gains and priorities while biases vary within one box, as balls.
+
+A number that depends on the biases is kept as its value at the middle of the box and as series over
+the whole box: value, slope and bend. So the difference of two of them is known better than either:
+by the mean value theorem it is the difference at the middle plus slopes times distances. At a bias
+of 1/2 gains often tie that tie nowhere else. Boxes end there without containing it, and on such a
+box the difference has the sign of its slope, or of its bend where the slope vanishes too.
+"""
+
+import math
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from flint import arb, arb_series
+
+from mictree.families.bias_boxes import Cubes
+
+PRECISION = 100  # bits
+# Larger than TIE_TOLERANCE: a lead that growers might count as a tie is not certain.
+MARGIN = 1e-9
+ZERO = "zero"  # the identity of a number that is 0 for all biases of the box
+ORDER = 3
+
+
+class Varying(NamedTuple):
+    """A function of the biases; two of one identity are equal for all biases of the box."""
+
+    identity: Hashable
+    half: Hashable  # the identity of its value at a shared bias of 1/2
+    middle: Any  # arb, at the middle of the box
+    series: list[Any]  # arb_series over the box, one for each parameter
+    reach: Any = None  # of a product, its first factor
+
+
+class Weighted(NamedTuple):
+    """The identity of reach times gain."""
+
+    reach: Any
+    gain: Hashable
+
+
+class Numbers:
+    """The gains and reaches of a function's restrictions over one box."""
+
+    def __init__(
+        self, identities: "Identities", criterion: str, low: np.ndarray, high: np.ndarray
+    ) -> None:
+        self.identities = identities
+        self.criterion = criterion
+        self.cubes = identities.cubes
+        self.each = identities.each
+        self.ends = float(low[0]), float(high[0])
+        # boxes of one shared bias do not reach across 1/2
+        self.side = 0 if self.each or low[0] < 0.5 < high[0] else 1 if low[0] >= 0.5 else -1
+        self.at_half = not self.each and self.ends == (0.5, 0.5)
+        self._touches_half = not self.each and not self.at_half and 0.5 in self.ends
+        middles = [(arb(float(a)) + arb(float(b))) / 2 for a, b in zip(low, high, strict=True)]
+        balls = [arb(float(a)).union(arb(float(b))) for a, b in zip(low, high, strict=True)]
+        self._distances = [ball - middle for ball, middle in zip(balls, middles, strict=True)]
+        self._middle = _Point(self, middles)
+        self._moved = [
+            _Point(
+                self,
+                [arb_series([ball, int(at == place)], ORDER) for at, ball in enumerate(balls)],
+            )
+            for place in range(len(balls))
+        ]
+
+    def label(self, cube: int) -> int:
+        """1 or -1 where label 1 or 0 is the likelier one for all biases inside the box, else 0."""
+        if self.each:
+            return 0
+        return self.identities.lead(cube, *self.ends)
+
+    def gain(self, cube: int, variable: int) -> Varying:
+        """The gain of a split."""
+        half = self.identities.gain_at_half(cube, variable, self.criterion)
+        identity = half if self.at_half else self.identities.gain(cube, variable)
+        if self.criterion == "minority" and identity != ZERO:
+            labels = {self.label(child) for child in self.cubes.children[cube][variable]}
+            if len(labels) == 1 and 0 not in labels:
+                identity = ZERO
+        if identity == ZERO:
+            return Varying(ZERO, ZERO, arb(0), [arb_series([0], ORDER)] * len(self._moved))
+        return self._read(identity, half, lambda point: point.gain(cube, variable))
+
+    def surely_positive(self, cube: int, variable: int) -> bool:
+        """Whether a gain is above 0 for all biases inside the box, though not at its ends.
+
+        It is where the children's rates differ, if the impurity is strictly concave.
+        """
+        if self.each or self.criterion == "minority":
+            return False
+        return self.identities.rates_differ(cube, variable, *self.ends)
+
+    def reach(self, cube: int) -> Varying:
+        """The chance of a restriction."""
+        values = self.cubes.values[cube]
+        depth = len(values) - values.count(2)
+        identity: Hashable = values
+        if not self.each:
+            identity = (depth, 0 if self.at_half else values.count(1))
+        return self._read(identity, depth, lambda point: point.reach(cube))
+
+    def weigh(self, gain: Varying, cube: int) -> Varying:
+        """Reach times gain."""
+        if gain.identity == ZERO:
+            return gain
+        reach = self.reach(cube)
+        return Varying(
+            Weighted(reach.identity, gain.identity),
+            ZERO if gain.half == ZERO else (reach.half, gain.half),
+            reach.middle * gain.middle,
+            [a * b for a, b in zip(reach.series, gain.series, strict=True)],
+            reach,
+        )
+
+    def leads(self, first: Varying, second: Varying) -> bool:
+        """Whether one number is larger than another for all biases inside the box.
+
+        By more than a tie, but where both are equal at a bias of 1/2 outside the box.
+        """
+        if isinstance(first.identity, Weighted) and isinstance(second.identity, Weighted):
+            (reach, gain), (other, other_gain) = first.identity, second.identity
+            if gain == other_gain and self.side and reach[0] == other[0]:
+                return (reach[1] - other[1]) * self.side > 0
+            if gain == other_gain:
+                return self.leads(first.reach, second.reach)
+        if self._touches_half and first.half == second.half:
+            difference = first.series[0] - second.series[0]
+            if self.side * difference[1] > 0:
+                return True
+            # a smooth gain is never negative, so where it vanishes its slope does too
+            if first.half == ZERO and self.criterion != "minority" and difference[2] > 0:
+                return True
+        difference = first.middle - second.middle
+        for a, b, distance in zip(first.series, second.series, self._distances, strict=True):
+            difference += (a[1] - b[1]) * distance
+        return bool(difference > MARGIN * abs(first.middle))
+
+    def _read(self, identity: Hashable, half: Hashable, ask: "Callable[[_Point], Any]") -> Varying:
+        return Varying(identity, half, ask(self._middle), [ask(point) for point in self._moved])
+
+
+class Identities:
+    """Which rates and gains are the same function of the biases."""
+
+    def __init__(self, cubes: Cubes, each: bool) -> None:
+        self.cubes = cubes
+        self.each = each
+        self._rate = cache(self._identify)
+        self.gain = cache(self._gain)
+        self.gain_at_half = cache(self._gain_at_half)
+        self.rates_differ = cache(self._rates_differ)
+        self.lead = cache(self._lead)
+
+    def _gain(self, cube: int, variable: int) -> Hashable:
+        zero, one = self.cubes.children[cube][variable]
+        if self._rate(zero, True) == self._rate(one, True):
+            return ZERO
+        # impurities do not tell the labels apart
+        rates = (min(self._rate(each, True), self._rate(each, False)) for each in (cube, zero, one))
+        return (variable if self.each else 0, *rates)
+
+    def _gain_at_half(self, cube: int, variable: int, criterion: str) -> Hashable:
+        """By value; at the bias 1/2 both children weigh the same."""
+        rates = []
+        for each in (cube, *self.cubes.children[cube][variable]):
+            rows = self.cubes.positive[each]
+            rates.append(Fraction(int(rows.sum()), rows.size))
+        if rates[1] == rates[2]:
+            return ZERO
+        if criterion in ("gini", "minority"):
+            impurity = _IMPURITIES[criterion]
+            whole, zero, one = (impurity(rate, 1 - rate) for rate in rates)
+            return 2 * whole - zero - one or ZERO
+        whole, *sides = (min(rate, 1 - rate) for rate in rates)
+        return (whole, *sorted(sides))
+
+    def _rates_differ(self, cube: int, variable: int, low: float, high: float) -> bool:
+        """Whether the children's rates differ for all shared biases inside an interval."""
+        zero, one = (
+            _counts(self.cubes.positive[child]) for child in self.cubes.children[cube][variable]
+        )
+        return _sign([b - a for a, b in zip(zero, one, strict=True)], low, high) != 0
+
+    def _lead(self, cube: int, low: float, high: float) -> int:
+        """Which label is the likelier one for all shared biases inside an interval: 1, -1, or 0."""
+        rows = self.cubes.positive[cube]
+        counts = zip(_counts(rows), _counts(~rows), strict=True)
+        return _sign([positive - negative for positive, negative in counts], low, high)
+
+    def _identify(self, cube: int, positive: bool) -> Any:
+        """Of the rate of label 1 or of label 0."""
+        rows = self.cubes.positive[cube] == positive
+        names = tuple(self.cubes.children[cube])
+        if not self.each:
+            return _lowest_degree(_counts(rows))
+        for place in reversed(range(len(names))):  # variables that make no difference
+            if (rows.take(0, place) == rows.take(1, place)).all():
+                rows = rows.take(0, place)
+                names = (*names[:place], *names[place + 1 :])
+        return names, rows.tobytes()
+
+
+def _sign(counts: list[int], low: float, high: float) -> int:
+    """The sign of a polynomial, given by counts of rows by ones, inside an interval; 0 if unsure.
+
+    It has the sign of its Bernstein coefficients if they have one sign and not all are 0.
+    """
+    degree = len(counts) - 1
+    ends = Fraction(low), Fraction(high)
+    values = [
+        sum(
+            chance * Fraction(count, math.comb(degree, ones))
+            for ones, (chance, count) in enumerate(zip(spread, counts, strict=True))
+        )
+        for spread in (_spread(degree, highs, *ends) for highs in range(degree + 1))
+    ]
+    if min(values) >= 0:
+        return int(any(values))
+    return -1 if max(values) <= 0 else 0
+
+
+def _counts(rows: np.ndarray) -> list[int]:
+    """The number of rows by their number of ones."""
+    ones = np.indices(rows.shape).sum(axis=0).reshape(-1) if rows.ndim else np.zeros(1, int)
+    return np.bincount(ones, rows.reshape(-1), rows.ndim + 1).astype(int).tolist()
+
+
+def _spread(degree: int, highs: int, low: Fraction, high: Fraction) -> list[Fraction]:
+    """The distribution of the number of ones among independent variables of two biases."""
+    spread = [Fraction(1)]
+    for bias in (degree - highs) * [low] + highs * [high]:
+        spread = [
+            (1 - bias) * a + bias * b
+            for a, b in zip([*spread, Fraction(0)], [Fraction(0), *spread], strict=True)
+        ]
+    return spread
+
+
+def _lowest_degree(counts: list[int]) -> tuple[int, ...]:
+    """Counts by ones of the same polynomial over as few variables as possible.
+
+    The polynomial with counts c over m variables has the counts c[k] + c[k - 1] over m + 1.
+    """
+    while len(counts) > 1:
+        shorter: list[int] = []
+        for count in counts[:-1]:
+            shorter.append(count - (shorter[-1] if shorter else 0))
+        if shorter[-1] != counts[-1]:
+            break
+        counts = shorter
+    return tuple(counts)
+
+
+class _Point:
+    """Rates, impurities and gains in one kind of number: balls, or series in one parameter."""
+
+    def __init__(self, numbers: Numbers, biases: list[Any]) -> None:
+        self.numbers = numbers
+        self.cubes = numbers.cubes
+        self.each = numbers.each
+        self.biases = biases if self.each else biases * self.cubes.variables
+        self.impurity = cache(self._impurity)
+
+    def gain(self, cube: int, variable: int) -> Any:
+        zero, one = self.cubes.children[cube][variable]
+        bias = self.biases[variable]
+        return self.impurity(cube) - (1 - bias) * self.impurity(zero) - bias * self.impurity(one)
+
+    def reach(self, cube: int) -> Any:
+        product = self.biases[0] * 0 + 1
+        for bias, value in zip(self.biases, self.cubes.values[cube], strict=True):
+            if value < 2:
+                product *= bias if value else 1 - bias
+        return product
+
+    def _impurity(self, cube: int) -> Any:
+        if self.cubes.labels[cube] is not None:
+            return self.biases[0] * 0
+        rows = self.cubes.positive[cube]
+        rates = self._chance(cube, rows), self._chance(cube, ~rows)
+        label = self.numbers.label(cube) if self.numbers.criterion == "minority" else 0
+        if label:
+            return rates[label > 0]
+        return _IMPURITIES[self.numbers.criterion](*rates)
+
+    def _chance(self, cube: int, rows: np.ndarray) -> Any:
+        """Of some of a cube's rows; a sum of products of positive numbers."""
+        free = tuple(self.cubes.children[cube])
+        if not self.each:
+            return self._chance_by_ones(rows, len(free))
+        chances = rows.reshape(-1).astype(int).tolist()  # lists, as numpy would unpack a series
+        for variable in free:
+            bias, half = self.biases[variable], len(chances) // 2
+            pairs = zip(chances[:half], chances[half:], strict=True)
+            chances = [low * (1 - bias) + high * bias for low, high in pairs]
+        return chances[0]
+
+    def _chance_by_ones(self, rows: np.ndarray, count: int) -> Any:
+        bias = self.biases[0]
+        total = bias * 0
+        for many, rows_of in enumerate(_counts(rows)):
+            if rows_of:
+                total += rows_of * bias**many * (1 - bias) ** (count - many)
+        return total
+
+
+def _entropy(rate: Any, other: Any) -> Any:
+    return -(rate * rate.log() + other * other.log())
+
+
+def _gini(rate: Any, other: Any) -> Any:
+    return rate * other
+
+
+def _root(rate: Any, other: Any) -> Any:
+    return (rate * other).sqrt()
+
+
+def _minority(rate: Any, other: Any) -> Any:
+    """The smaller one; where either may be it, a series whose balls hold both."""
+    if not isinstance(rate, arb_series):
+        return min(rate, other) if isinstance(rate, Fraction) else rate.min(other)
+    return arb_series([rate[place].union(other[place]) for place in range(ORDER)], ORDER)
+
+
+# Factors do not matter: gains are only compared with each other.
+_IMPURITIES = {"entropy": _entropy, "gini": _gini, "root": _root, "minority": _minority}

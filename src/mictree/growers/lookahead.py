@@ -1,0 +1,76 @@
+"""The drops in impurity that subtrees of a given depth bring at a leaf.
+
+A subtree's drop is the gain of its root test plus the drops of both its sides, weighted by their
+probabilities: a sum of gains, without cancellation. A side that is pure, or that offers no split,
+adds nothing.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+import numpy as np
+
+from mictree.growers.functions import gains_by
+from mictree.growers.pair_drops import PackedLeaves
+from mictree.growers.rules import Grower, depth_of
+from mictree.growers.ties import settle_ties
+from mictree.problems.base import FloatArray, Leaf, Problem
+from mictree.problems.sample import SampleProblem
+
+
+class Offer(NamedTuple):
+    """The splits of a leaf, with the gains that a rule compares."""
+
+    variables: np.typing.NDArray[np.intp]
+    gains: FloatArray  # -1 where a tie is settled against a split
+
+
+def offers_by(rule: Grower, problem: Problem) -> Callable[[Leaf], Offer]:
+    """What gives the splits of an impure leaf."""
+    subtrees = _Subtrees(rule, problem)
+    depth = depth_of(rule)
+
+    def offer(leaf: Leaf) -> Offer:
+        variables, drops = subtrees.drops(leaf, depth)
+        # shallower subtrees settle what the deepest ones leave tied
+        return Offer(variables, drops[0] if depth == 1 else settle_ties(drops[::-1]))
+
+    return offer
+
+
+class _Subtrees:
+    """The best subtrees below the leaves of one problem, each key looked at once."""
+
+    def __init__(self, rule: Grower, problem: Problem) -> None:
+        self._problem = problem
+        self._gains = gains_by(rule.criterion)
+        self._packed: PackedLeaves | None = None
+        if depth_of(rule) > 1 and isinstance(problem, SampleProblem) and PackedLeaves.hold(problem):
+            self._packed = PackedLeaves(rule, problem)
+        self._known: dict[tuple[Hashable, int], FloatArray] = {}
+
+    def drops(self, leaf: Leaf, depth: int) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
+        """A leaf's tests, and by test the best drops: in row d of subtrees of depth d + 1."""
+        if depth == 2 and self._packed is not None:
+            return self._packed.drops(leaf)
+        splits = self._problem.splits(leaf)
+        drops = np.tile(self._gains(self._problem, leaf, splits), (depth, 1))
+        for place, variable in enumerate(splits.variables.tolist() if depth > 1 else ()):
+            low, high = self._problem.children(leaf, variable)
+            # both sides are added first, so that a negated variable gives the same float
+            drops[1:, place] += splits.low_probability[place] * self._largest(
+                low, depth - 1
+            ) + splits.branch_probability[place] * self._largest(high, depth - 1)
+        return splits.variables, drops
+
+    def _largest(self, leaf: Leaf, depth: int) -> FloatArray:
+        """The largest drops at a leaf, by depth from 1 on."""
+        if leaf.pure:
+            return np.zeros(depth)
+        key = self._problem.key(leaf)
+        if key is not None and (key, depth) in self._known:
+            return self._known[key, depth]
+        largest = self.drops(leaf, depth)[1].max(axis=1, initial=0.0)
+        if key is not None:
+            self._known[key, depth] = largest
+        return largest

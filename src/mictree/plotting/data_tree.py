@@ -1,0 +1,233 @@
+"""A tree grown on data: every node a card with its test or class, a bar of class shares, and notes.
+
+Texts are wrapped between words and never cut, and cards are as wide as their texts in the current
+font. The layout is that of ``mictree.plotting.tree``: inches at full size, drawn at one scale.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.colors import to_rgb
+
+from mictree.plotting.tree import (
+    INK,
+    LINE,
+    NAME_POINTS,
+    NOTE_POINTS,
+    TEXT_PAD,
+    Layout,
+    Pen,
+    text_width,
+    to_centres,
+    to_tops,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mictree.tree import Tree
+
+TITLE_LINE, NOTE_LINE = 0.155, 0.125
+PAD = 0.05
+BAR = 0.085
+BAR_WIDTH = 0.7  # the least width of a card
+LONGEST_LINE = 24  # characters; only a longer word makes a card wider
+LEGEND_ROW, LEGEND_GAP = 0.2, 0.16
+
+# Okabe and Ito's palette, then colours of Tol's that differ from them
+CLASS_COLOURS = (
+    "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2",
+    "#999999", "#882255", "#44AA99", "#332288", "#DDCC77",
+)  # fmt: skip
+SPLIT_FILL, FOLDED_FILL = "#EEF1F5", "#F7F7F7"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a node shows.
+
+    Attributes
+    ----------
+    title : a test, or a class
+    notes : lines below the bar
+    shares : of each class, which sum to one
+    label : the class of a leaf, None at a split
+    folded : whether splits below it are not shown
+    marked : whether the node is on the path to highlight
+    """
+
+    title: str
+    notes: tuple[str, ...]
+    shares: tuple[float, ...]
+    label: int | None = None
+    folded: bool = False
+    marked: bool = False
+
+
+def class_colour(number: int) -> str:
+    """The colour of a class; classes beyond the palette repeat it."""
+    return CLASS_COLOURS[number % len(CLASS_COLOURS)]
+
+
+def draw_data_tree(
+    ax: Axes | None, tree: Tree, cards: Sequence[Card], classes: Sequence[str]
+) -> Axes:
+    """Draw a tree, "no" to the left and "yes" to the right, and a legend of its classes.
+
+    Parameters
+    ----------
+    ax : where to draw; None makes a new figure of a fitting size
+    tree : the tree
+    cards : one for each node
+    classes : their names
+    """
+    titles = [wrap(card.title) for card in cards]
+    layout = _place(tree, titles, cards)
+    left, right, bottom = layout.extent
+    legend = _legend_rows(classes, right - left)
+    below = LEGEND_GAP + LEGEND_ROW * len(legend)
+    widest = max((sum(width for *_, width in row) for row in legend), default=0.0)
+    middle = (left + right) / 2
+    left, right = min(left, middle - widest / 2), max(right, middle + widest / 2)
+    pen = Pen.on(ax, left, right, bottom - below)
+    _draw_edges(pen, tree, layout, cards)
+    for node, card in enumerate(cards):
+        _draw_card(pen, layout, node, titles[node], card)
+    for number, row in enumerate(legend):
+        _draw_legend_row(pen, row, middle, bottom - LEGEND_GAP - LEGEND_ROW * (number + 0.5))
+    return pen.ax
+
+
+def wrap(text: str) -> list[str]:
+    """Lines of whole words, a sign and its number together; its line breaks become spaces."""
+    joined = re.sub(r" (>|is|is not) (?=\S+$)", lambda found: f" {found[1]}\xa0", text)
+    lines = textwrap.wrap(joined, LONGEST_LINE, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines] or [" "]
+
+
+def _place(tree: Tree, titles: Sequence[Sequence[str]], cards: Sequence[Card]) -> Layout:
+    width = np.array(
+        [
+            max(text_width("\n".join(title), NAME_POINTS),
+                text_width("\n".join(card.notes), NOTE_POINTS), BAR_WIDTH) + 2 * TEXT_PAD
+            for title, card in zip(titles, cards, strict=True)
+        ]
+    )  # fmt: skip
+    lines = np.array([len(title) for title in titles])
+    notes = np.array([len(card.notes) for card in cards])
+    height = TITLE_LINE * lines + NOTE_LINE * notes + BAR + 4 * PAD
+    centre = to_centres(tree, width)
+    return Layout(centre, to_tops(tree, centre, height), width, height)
+
+
+def _draw_edges(pen: Pen, tree: Tree, layout: Layout, cards: Sequence[Card]) -> None:
+    backing = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none"}
+    for node in tree.internal_nodes:
+        start = layout.centre[node], layout.top[node] - layout.height[node]
+        for word, child in (("no", tree.low[node]), ("yes", tree.high[node])):
+            end = layout.centre[child], layout.top[child]
+            marked = cards[node].marked and cards[child].marked
+            pen.line(start, end, INK if marked else LINE, 2.4 if marked else 0.9)
+            x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+            pen.text(x, y, word, NOTE_POINTS, bbox=backing, zorder=2)
+
+
+def _draw_card(pen: Pen, layout: Layout, node: int, title: Sequence[str], card: Card) -> None:
+    x, top = float(layout.centre[node]), float(layout.top[node])
+    width, height = float(layout.width[node]), float(layout.height[node])
+    strip = TITLE_LINE * len(title) + 2 * PAD
+    shape = "round,pad=0,rounding_size=0.06"
+    frame = {"edgecolor": INK if card.marked else LINE, "linewidth": 2.0 if card.marked else 0.8}
+    style = (0, (3, 2)) if card.folded else "solid"
+    pen.box(x, top, width, height, shape, frame | {"facecolor": "white", "linestyle": style})
+    fill = SPLIT_FILL if card.label is None else class_colour(card.label)
+    pen.box(x, top, width, strip, shape, frame | {"facecolor": fill, "linestyle": style})
+    ink = INK if card.label is None else _ink_on(fill)
+    pen.text(x, top - strip / 2, "\n".join(title), NAME_POINTS, color=ink)
+    start, inner = x - width / 2 + TEXT_PAD, width - 2 * TEXT_PAD
+    for number, share in enumerate(card.shares):
+        part = {"facecolor": class_colour(number), "edgecolor": "none", "linewidth": 0}
+        if share > 0:
+            pen.rectangle(start, top - strip - PAD - BAR, share * inner, BAR, part)
+        start += share * inner
+    outline = {"facecolor": "none", "edgecolor": LINE, "linewidth": 0.4}
+    pen.rectangle(x - inner / 2, top - strip - PAD - BAR, inner, BAR, outline)
+    middle = top - strip - PAD - BAR - (height - strip - PAD - BAR) / 2
+    pen.text(x, middle, "\n".join(card.notes), NOTE_POINTS)
+
+
+def _ink_on(colour: str) -> str:
+    """The text colour that has more contrast, by relative luminance."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+              for part in to_rgb(colour)]  # fmt: skip
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "white" if luminance < 0.18 else INK
+
+
+LegendEntry = tuple[int, str, float]  # a class, its name, the width that it needs
+
+
+def _legend_rows(classes: Sequence[str], most: float) -> list[list[LegendEntry]]:
+    """The classes in rows that are about as wide as the tree."""
+    rows: list[list[LegendEntry]] = []
+    room = 0.0
+    for number, name in enumerate(classes):
+        shown = " ".join(name.split())
+        width = text_width(shown, NOTE_POINTS) + 0.36
+        if not rows or width > room:
+            rows.append([])
+            room = max(most, 2.0)
+        rows[-1].append((number, shown, width))
+        room -= width
+    return rows
+
+
+def _draw_legend_row(pen: Pen, row: list[LegendEntry], middle: float, y: float) -> None:
+    x = middle - sum(width for *_, width in row) / 2
+    for number, name, width in row:
+        swatch = {"facecolor": class_colour(number), "edgecolor": LINE, "linewidth": 0.4}
+        pen.rectangle(x + 0.05, y - 0.05, 0.12, 0.1, swatch)
+        pen.text(x + 0.22, y, name, NOTE_POINTS, ha="left")
+        x += width
+
+
+def to_tikz(tree: Tree, cards: Sequence[Card]) -> str:
+    """The same layout as a ``tikzpicture``; needs the package tikz and nothing else."""
+    titles = [wrap(card.title) for card in cards]
+    layout = _place(tree, titles, cards)
+    lines = [r"\begin{tikzpicture}[x=1in, y=1in, every node/.style={align=center}]"]
+    for node, card in enumerate(cards):
+        y = layout.top[node] - layout.height[node] / 2
+        texts = [rf"\small {_latex(line)}" for line in titles[node]]
+        texts += [rf"\scriptsize {_latex(line)}" for line in card.notes]
+        shape = "rounded corners" if card.label is None else "fill=black!8"
+        thick = ", very thick" if card.marked else ""
+        lines.append(
+            rf"  \node[draw, {shape}{thick}] (n{node}) at ({layout.centre[node]:.3f}, {y:.3f}) "
+            + "{"
+            + r" \\ ".join(texts)
+            + "};"
+        )
+    for node in tree.internal_nodes:
+        for word, child in (("no", tree.low[node]), ("yes", tree.high[node])):
+            thick = "[very thick] " if cards[node].marked and cards[child].marked else ""
+            edge = rf"  \draw {thick}(n{node}.south) -- (n{child}.north) "
+            lines.append(rf"{edge}node[midway, fill=white, inner sep=1pt] {{\scriptsize {word}}};")
+    return "\n".join([*lines, r"\end{tikzpicture}"]) + "\n"
+
+
+LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}",
+}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(mark, mark) for mark in text)

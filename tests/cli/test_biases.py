@@ -1,0 +1,52 @@
+"""The command biases."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import mictree as mt
+from mictree.cli import app
+
+
+def run(*words: object):
+    return CliRunner().invoke(app, ["biases", *map(str, words)])
+
+
+def test_text_tells_the_interval_and_the_boxes():
+    result = run("a & b | ~c", "--between", 0.6, 0.8, "--max-size", 4)
+    assert result.exit_code == 0, result.output
+    found = mt.mic_over_biases("topdown", "a & b | ~c", (0.6, 0.8), 4)
+    assert " ".join(str(found).split()) in " ".join(result.stdout.split())
+    assert "mic_upper" in result.stdout
+
+
+def test_json_and_one_bias_each():
+    result = run("a & b", "--each", "--gap", 0.2, "--max-size", 2, "--json")
+    answer = json.loads(result.stdout)
+    assert answer["complete"]
+    assert set(answer["worst"]) == {"a", "b"}
+    assert answer["boxes"][0].keys() >= {"low_a", "high_b", "mic_lower", "mic_upper"}
+    assert answer["supremum"][0] <= answer["supremum"][1]
+
+
+def test_a_drawing(tmp_path):
+    path = tmp_path / "biases.svg"
+    result = run("a & b | c", "--gap", 0.1, "--max-size", 3, "--draw", path)
+    assert result.exit_code == 0, result.output
+    assert path.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a & b", "--between", 0.9, 0.1], "ascending"),
+        (["a &"], "a literal is missing"),
+        (["a & b", "--ties", "random"], "ties must not be random"),
+        (["a & b", "--each", "--draw", "x.svg"], "--draw needs one shared bias"),
+    ],
+)
+def test_bad_input(words, said):
+    result = run(*words)
+    assert result.exit_code != 0
+    assert said in str(result.exception)

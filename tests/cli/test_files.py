@@ -1,0 +1,428 @@
+"""Files as people have them: many ways to write one table give one tree, and errors that help."""
+
+import gzip
+import io
+import json
+import zipfile
+from xml.sax.saxutils import escape
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from mictree.cli import app
+from mictree.columns.cells import Reading, read_cells
+from mictree.columns.files import read_file
+
+pyarrow = pytest.importorskip("pyarrow")
+
+HEADER = ("Größe", "color", "smoker", "visits", "rich")
+ROWS = [
+    (
+        None if number % 13 == 5 else 150 + number * 7 % 60 + 0.5,
+        ("rød", "blau", None)[number % 3],
+        number % 4 == 1,
+        number * 37 % 5,
+        ("yes" if number * 7 % 60 > 25 and number % 3 else "no") if number % 29 else "maybe",
+    )
+    for number in range(120)
+]
+FRAME = pl.DataFrame(ROWS, schema=list(HEADER), orient="row")
+
+
+def show(cell, missing="", decimal=".", boolean=str):
+    if cell is None:
+        return missing
+    if isinstance(cell, bool):
+        return boolean(cell)
+    return str(cell).replace(".", decimal) if isinstance(cell, float) else str(cell)
+
+
+def written(separator=",", quote="", end="\n", **options):
+    """The table as a text."""
+    lines = [HEADER, *(tuple(show(cell, **options) for cell in row) for row in ROWS)]
+    return "".join(separator.join(f"{quote}{cell}{quote}" for cell in line) + end for line in lines)
+
+
+def missing_in_numbers(spelling):
+    """The table with a spelling of missing that counts in columns of numbers only."""
+    lines = [HEADER, *((show(row[0], spelling), *map(show, row[1:])) for row in ROWS)]
+    return "".join(",".join(line) + "\n" for line in lines)
+
+
+def binary(write, **options):
+    out = io.BytesIO()
+    write(FRAME, out, **options)
+    return out.getvalue()
+
+
+def zst(text):
+    return pyarrow.compress(text.encode(), codec="zstd", asbytes=True)
+
+
+def xlsx():
+    """A workbook with one sheet, by hand: no library that writes them is needed."""
+    names = {int: "n", float: "n", str: "inlineStr", bool: "b"}
+
+    def cell(value):
+        if value is None:
+            return "<c/>"
+        kind = names[type(value)]
+        if kind == "inlineStr":
+            return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
+        return f'<c t="{kind}"><v>{value if kind == "n" else int(value)}</v></c>'
+
+    rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in [HEADER, *ROWS])
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'  # noqa: E501
+        f'<Override PartName="/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{types}.worksheet+xml"/>'
+        "</Types>",
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="rId1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        '<sheet name="people" sheetId="1" r:id="rId1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="rId1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/>'
+        "</Relationships>",
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData>'
+        "</worksheet>",
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{content}')
+    return out.getvalue()
+
+
+def upper(value):
+    return str(value).upper()
+
+
+def lower(value):
+    return str(value).lower()
+
+
+SPELLINGS = ["N/A", "n/a", "NA", "NULL", "null", "#N/A", "nan", "NaN", "?", " ", " NA "]
+IN_NUMBERS = ["None", "none", "-", "."]
+BLANKS = written().replace("\n", "\n\n") + "\n\n"
+VARIANTS = {
+    "plain.csv": written(),
+    "semicolons.csv": written(";"),
+    "tabs.tsv": written("\t"),
+    "tabs.csv": written("\t"),
+    "pipes.txt": written("|"),
+    "tabs.txt": written("\t"),
+    "quoted.csv": written(quote='"'),
+    "quoted-semicolons.csv": written(";", quote='"'),
+    "windows-lines.csv": written(end="\r\n"),
+    "old-mac-lines.csv": written(end="\r"),
+    "no-last-line-end.csv": written().rstrip("\n"),
+    "blank-lines.csv": BLANKS,
+    "trailing-separators.csv": written(end=",\n"),
+    "trailing-semicolons.csv": written(";", end=";\r\n"),
+    "decimal-commas.csv": written(";", decimal=","),
+    "decimal-commas.tsv": written("\t", decimal=","),
+    "quoted-decimal-commas.csv": written(quote='"', decimal=","),
+    "upper-booleans.csv": written(boolean=upper),
+    "lower-booleans.csv": written(boolean=lower),
+    "excel-hint.csv": "sep=;\r\n" + written(";", end="\r\n"),
+    "mark.csv": written().encode("utf-8-sig"),
+    "mark-semicolons.csv": written(";").encode("utf-8-sig"),
+    "latin.csv": written().encode("latin-1"),
+    "windows.csv": written(";", decimal=",", end="\r\n").encode("cp1252"),
+    "utf16.csv": written().encode("utf-16"),
+    "utf16-little.csv": written("\t").encode("utf-16-le"),
+    "utf16-big.csv": b"\xfe\xff" + written("\t").encode("utf-16-be"),
+    "utf16-big-without-mark.csv": written().encode("utf-16-be"),
+    "packed.csv.gz": gzip.compress(written().encode()),
+    "packed-latin.csv.gz": gzip.compress(written(";", decimal=",").encode("latin-1")),
+    "packed-utf16.gz": gzip.compress(written("\t").encode("utf-16")),
+    "packed.csv.zst": zst(written()),
+    "packed.tsv.zst": zst(written("\t")),
+    "binary.parquet": binary(pl.DataFrame.write_parquet),
+    "binary.feather": binary(pl.DataFrame.write_ipc),
+    "packed.feather": binary(pl.DataFrame.write_ipc, compression="zstd"),
+    "binary.arrow": binary(pl.DataFrame.write_ipc),
+    "binary.parquet.gz": gzip.compress(binary(pl.DataFrame.write_parquet)),
+    "UPPER.CSV": written(),
+    **{f"missing-{number}.csv": written(missing=text) for number, text in enumerate(SPELLINGS)},
+    **{
+        f"missing-number-{number}.csv": missing_in_numbers(text)
+        for number, text in enumerate(IN_NUMBERS)
+    },
+}
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(app, ["fit", *map(str, arguments)], input=stdin)
+
+
+def answer(file, *options, stdin=None):
+    result = run(file, "--target", "rich", "--size", 4, "--json", *options, stdin=stdin)
+    assert result.exit_code == 0, (result.output, result.exception)
+    found = json.loads(result.stdout)
+    del found["file"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    file = tmp_path_factory.mktemp("table") / "people.parquet"
+    FRAME.write_parquet(file)
+    found = answer(file)
+    assert "Größe > " in str(found["tree"]["variables"])
+    assert "smoker is True" in found["tree"]["variables"]
+    assert found["size"] > 1
+    return found
+
+
+def save(folder, name, content):
+    file = folder / name
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+def test_there_are_enough_variants():
+    assert len(VARIANTS) >= 40
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_one_table_gives_one_tree(name, tmp_path, expected):
+    assert answer(save(tmp_path, name, VARIANTS[name])) == expected
+
+
+@pytest.mark.parametrize("name", ["plain.csv", "windows.csv", "packed.csv.gz", "binary.parquet"])
+def test_standard_input(name, expected):
+    content = VARIANTS[name]
+    raw = content.encode() if isinstance(content, str) else content
+    assert answer("-", stdin=raw) == expected
+
+
+def test_an_excel_file(tmp_path, expected):
+    pytest.importorskip("fastexcel")
+    assert answer(save(tmp_path, "people.xlsx", xlsx())) == expected
+
+
+def test_an_excel_file_without_its_reader(tmp_path, monkeypatch):
+    def absent(source):
+        raise ModuleNotFoundError("fastexcel")
+
+    monkeypatch.setattr(pl, "read_excel", absent)
+    result = run(save(tmp_path, "people.xlsx", xlsx()), "--target", "rich")
+    assert "pip install 'mictree[excel]'" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("pipes.txt", ["--separator", "|"]),
+        ("pipes.txt", ["--separator", "pipe"]),
+        ("tabs.txt", ["--separator", "tab"]),
+        ("tabs.txt", ["--separator", r"\t"]),
+        ("latin.csv", ["--encoding", "latin-1"]),
+        ("windows.csv", ["--encoding", "cp1252", "--decimal", ",", "--separator", ";"]),
+        ("mark.csv", ["--encoding", "utf-8"]),
+    ],
+)
+def test_options_that_say_what_would_be_found(name, options, tmp_path, expected):
+    assert answer(save(tmp_path, name, VARIANTS[name]), *options) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("plain.csv", "mictree: UTF-8, separator comma: 120 rows, 5 columns\n"),
+        ("windows.csv", "mictree: Windows-1252, separator semicolon, decimal commas: 120 rows"),
+        ("utf16-big.csv", "mictree: UTF-16, separator tab: 120 rows"),
+        ("binary.parquet", "mictree: Parquet: 120 rows"),
+    ],
+)
+def test_one_line_says_how_the_file_was_read(name, said, tmp_path):
+    result = run(save(tmp_path, name, VARIANTS[name]), "--target", "rich", "--size", 1)
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_more_spellings_of_missing(tmp_path, expected):
+    text = written().replace("\n,", "\nunknown,")
+    file = save(tmp_path, "people.csv", text)
+    assert answer(file, "--missing", "unknown") == expected
+    error = str(run(file, "--target", "rich").exception)
+    assert "Größe has 111 numbers and 9 texts: 'unknown'" in error
+    assert "--missing unknown" in error
+    assert "--text 'Größe'" in error
+    assert "--drop 'Größe'" in error
+
+
+def test_empty_lines_are_no_rows_but_lines_of_separators_are(tmp_path):
+    text = '\n\na,b\n\n1,x\n,\n\n\n2,"y\n\nz"\n\n'
+    frame = read_file(save(tmp_path, "a.csv", text)).frame
+    assert frame.rows() == [(1, "x"), (None, None), (2, "y\n\nz")]
+
+
+TABLE = "a,b,y\n" + "".join(f"{n},{n % 3},{n % 2}\n" for n in range(20))
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1", "2", "2.5"], pl.Float64),
+        (["1", "2", "-3"], pl.Int64),
+        (["1", "9999999999999999999999"], pl.Float64),
+        (["1e3", ".5", "5."], pl.Float64),
+        (["none", "-", "A1", "1"], pl.String),  # a minority of numbers
+        (["true", "FALSE", "NA"], pl.Boolean),
+        (["", "NA", "-"], pl.String),
+        (["2020-01-01", "x"], pl.String),
+    ],
+)
+def test_types_of_columns(cells, kind):
+    frame, note = read_cells(pl.DataFrame({"a": cells}), Reading(), {})
+    assert frame.schema["a"] == kind
+    assert note == ""
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal", "numbers"),
+    [
+        (["1,5", "2,25", "3"], None, [1.5, 2.25, 3]),
+        (["1.234,5", "1.234", "7"], None, [1234.5, 1234, 7]),
+        (["1,234.5", "12"], None, [1234.5, 12]),
+        (["1,234", "12,5"], None, [1.234, 12.5]),
+        (["1,234,567", "2"], None, [1234567, 2]),
+        (["0,125", "2"], None, [0.125, 2]),
+        (["1,234", "2"], ",", [1.234, 2]),
+        (["1,234", "2"], ".", [1234, 2]),
+    ],
+)
+def test_commas_in_numbers(cells, decimal, numbers):
+    frame, note = read_cells(pl.DataFrame({"a": cells}), Reading(decimal=decimal), {})
+    assert frame["a"].to_list() == numbers
+    assert note in ("decimal commas", "commas between thousands")
+
+
+def test_one_clear_column_settles_the_others():
+    frame, _ = read_cells(pl.DataFrame({"a": ["1,234", "2"], "b": ["1,5", "2"]}), Reading(), {})
+    assert frame["a"].to_list() == [1.234, 2]
+
+
+@pytest.mark.parametrize(
+    ("cells", "options", "rule"),
+    [
+        (["1,234", "2"], [], "a has '1,234': add --decimal , if it begins the decimals"),
+        (["1,5", "2.5"], [], "commas in numbers must have one meaning"),
+        (["1,5", "2"], ["--decimal", "."], "decimal point; a has '1,5'"),
+        (["1,5", "2"], ["--decimal", "x"], "--decimal must be , or ."),
+        (["1", "2", "3", "x", "y"], [], "a has 3 numbers and 2 texts: 'x', 'y'"),
+        (["1"] * 9 + list("uvwxyz"), [], "and 1 more"),
+    ],
+)
+def test_columns_that_are_unclear(cells, options, rule, tmp_path):
+    lines = [f"{cell};{number % 2}" for number, cell in enumerate(cells)]
+    file = save(tmp_path, "a.csv", "a;y\n" + "\n".join(lines))
+    assert rule in str(run(file, "--target", "y", *options).exception)
+
+
+def test_texts_on_request(tmp_path):
+    file = save(tmp_path, "a.csv", "a;y\n" + "1;0\nx;1\n2;1\n" * 8)
+    result = run(file, "--target", "y", "--text", "a")
+    assert result.exit_code == 0, result.exception
+    assert "a is 1?" in result.stdout
+
+
+def test_rows_without_a_label_are_left_out_and_counted(tmp_path):
+    file = save(tmp_path, "a.csv", TABLE + "21,1,\n22,1,NA\n")
+    result = run(file, "--target", "y", "--keep", "a")
+    assert result.exit_code == 0, result.exception
+    assert "mictree: left out 2 rows without a label: y is missing\n" in result.stderr
+    assert "15 rows to grow on, 5 held out" in result.stdout
+    file = save(tmp_path, "b.csv", "a,y\n1,\n2,NA\n")
+    assert "y is missing in all rows" in str(run(file, "--target", "y").exception)
+
+
+WARNINGS = {
+    "identifier": ("id,b,y\n" + "".join(f"n{n},{n % 3},{n % 2}\n" for n in range(20)), "id",
+                   "column id is different in every row, as an identifier is; --drop id"),
+    "whole identifier": (TABLE, "a", "column a is different in every row"),
+    "copy": (TABLE.replace("a,b", "' a,b", 1).replace("0\n", "0\n"), "' a",
+             "column \"' a\" is different in every row"),
+    "given away": ("a,b,y\n" + "".join(f"{n % 5}.5,{'NY'[n % 2]},{n % 2}\n" for n in range(20)),
+                   "b", "column b gives the target away: it has one value for each label"),
+    "quantity": ("a,y\n" + "".join(f"{n % 7},{n % 40}\n" for n in range(120)), "y",
+                 "the target y has 40 different numbers"),
+    "unique target": ("a,y\n" + "".join(f"{n % 7},n{n}\n" for n in range(20)), "y",
+                      "the target y is different in every row"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WARNINGS)
+def test_a_warning_names_the_option_that_acts(what, tmp_path):
+    text, column, warning = WARNINGS[what]
+    file = save(tmp_path, "a.csv", text)
+    said = run(file, "--target", "y").stderr
+    assert f"mictree: warning: {warning}" in said
+    assert "--keep" in said
+    assert len(said.splitlines()) == 2
+    assert "warning" not in run(file, "--target", "y", "--keep", column).stderr
+    if column != "y":
+        assert "warning" not in run(file, "--target", "y", "--drop", column).stderr
+
+
+def test_the_clean_table_has_no_warning(tmp_path):
+    assert "warning" not in run(save(tmp_path, "a.csv", written()), "--target", "rich").stderr
+
+
+def test_names_are_shown_exactly_and_completely(tmp_path):
+    names = ["Age ", "color", *(f"c{number}" for number in range(30)), "", "y"]
+    file = save(tmp_path, "a.csv", ",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
+    error = str(run(file, "--target", "age").exception)
+    assert "must have a column 'age'; did you mean 'Age '? it has" in error.replace("?;", "?")
+    assert "'Age ', color, c0, c1" in error
+    assert "c29, '', y" in error
+    assert "did you mean 'color'" in str(run(file, "--target", "y", "--drop", "colour").exception)
+    assert "did you mean" not in str(run(file, "--target", "zzzzzz").exception)
+    assert "column 'nothing'" in str(run(file, "--target", "y", "--keep", "nothing").exception)
+    assert "column 'nothing'" in str(run(file, "--target", "y", "--text", "nothing").exception)
+
+
+def test_regression_is_refused_by_name(tmp_path):
+    file = save(tmp_path, "a.csv", "a,price\n1,2.5\n2,3.75\n")
+    error = str(run(file, "--target", "price").exception)
+    assert "Mictree does not do regression; use scikit-learn's DecisionTreeRegressor" in error
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "rule"),
+    [
+        ("a.csv", "", [], "the file must have a header; it is empty"),
+        ("a.csv", "a,y\n1,2\n1,2,3\n", [], "cannot be read: found more fields than defined"),
+        ("a.csv", "a,y,y\n1,2,3\n", [], "'y' occurs twice"),
+        ("a.csv", "a,y\n", [], "the file must have a row beside its header"),
+        ("a.gz", b"\x1f\x8b\x08\x00damaged", [], "the compressed file is damaged"),
+        ("a.zst", b"\x28\xb5\x2f\xfddamaged", [], "a .zst file must hold UTF-8 text"),
+        ("a.feather", b"FEA1" * 9, [], "does not begin as a .feather file does"),
+        ("a.parquet", b"PAR1" * 9, [], "cannot be read"),
+        ("a.json", "{}", [], "FILE must be - or end in .csv"),
+        ("a.csv", b"\xff\xfea", [], "begins as utf-16 but is not"),
+        ("a.csv", TABLE, ["--encoding", "klingon"], "--encoding must be one that Python knows"),
+        ("a.csv", "ü,y\n1,2\n", ["--encoding", "ascii"], "not in the encoding ascii"),
+        ("a.csv", TABLE, ["--separator", "commas"], "--separator must be one character or one of"),
+        ("a.csv", TABLE, ["--separator", '"'], "--separator must be one character"),
+    ],
+)
+def test_files_that_cannot_be_read(name, content, options, rule, tmp_path):
+    result = run(save(tmp_path, name, content), "--target", "y", *options)
+    assert isinstance(result.exception, ValueError), result.exception
+    assert rule in str(result.exception)
+
+
+def test_too_many_categories_name_the_option(tmp_path):
+    lines = "".join(f"n{number % 1100},{number % 2}\n" for number in range(1200))
+    error = str(run(save(tmp_path, "a.csv", f"a,y\n{lines}"), "--target", "y").exception)
+    assert "at most 1024 different ones; a has 1100: add --drop a" in error

@@ -1,0 +1,113 @@
+"""mictree fit --save and mictree predict: the answers of the model that was shown."""
+
+import io
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import mictree as mt
+from mictree.cli import app
+
+ROWS = [
+    {"age": age, "color": color, "vip": age % 3 == 0, "code": str(age % 4),
+     "rich": "yes" if age > 40 and color == "red" else "no"}
+    for age in range(20, 80) for color in ("red", "blue", None)
+]  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path):
+    pl.DataFrame(ROWS).write_csv(tmp_path / "people.csv")
+    done = run("fit", tmp_path / "people.csv", "--target", "rich", "--text", "code", "--save",
+               tmp_path / "model.json", "--json")  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    assert f"mictree: wrote {tmp_path / 'model.json'}" in done.stderr
+    return tmp_path, json.loads(done.stdout)
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(app, [*map(str, arguments)], input=stdin)
+
+
+def predictions(*arguments, stdin=None):
+    done = run("predict", *arguments, stdin=stdin)
+    assert done.exit_code == 0, (done.stdout, done.exception)
+    return pl.read_csv(io.StringIO(done.stdout))
+
+
+def test_predictions_of_the_saved_tree(files):
+    folder, fitted = files
+    model = mt.load(folder / "model.json")
+    assert model.tree_.size == fitted["size"] == 2
+    assert model.to_text().count("label") == 3
+    frame = pl.DataFrame(ROWS)
+    found = predictions(folder / "model.json", folder / "people.csv")
+    assert found.columns == ["prediction"]
+    assert found["prediction"].to_list() == model.predict(frame).tolist()
+    assert (found["prediction"] == frame["rich"]).all()
+
+
+def test_a_file_of_another_layout(files):
+    folder, _ = files
+    lines = ["color;spare;age", "red;x;44,5", "NA;y;60,5", "red;z;unknown"]
+    file = folder / "new.csv"
+    file.write_bytes("\n".join(lines).encode("utf-16"))
+    found = predictions(folder / "model.json", file, "--missing", "unknown", "--proba")
+    assert found.columns == ["prediction", "probability of no", "probability of yes"]
+    assert found["prediction"].to_list() == ["yes", "no", "no"]
+    assert found["probability of yes"].to_list() == [1, 0, 0]
+    from_stdin = predictions(folder / "model.json", "-", "--missing", "unknown",
+                             stdin="\n".join(lines).encode())  # fmt: skip
+    assert from_stdin["prediction"].to_list() == ["yes", "no", "no"]
+
+
+def test_smaller_sizes_are_in_the_file(files):
+    folder, _ = files
+    found = predictions(folder / "model.json", folder / "people.csv", "--size", 0)
+    assert set(found["prediction"]) == {"no"}
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_out(files, name):
+    folder, _ = files
+    done = run("predict", folder / "model.json", folder / "people.csv", "--out", folder / name)
+    assert done.stdout == ""
+    assert f"mictree: wrote {folder / name}" in done.stderr
+    read = pl.read_csv if name.endswith("csv") else pl.read_parquet
+    assert read(folder / name)["prediction"].to_list() == [row["rich"] for row in ROWS]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "rule"),
+    [
+        (
+            "Age,color\n1,red\n",
+            [],
+            "there is no 'age' (did you mean 'Age'?); it has 'Age', 'color'",
+        ),
+        ("age\n1\n", [], "there is no 'color'"),
+        ("age,color\n1,red\nx,red\n", [], "age has 1 numbers and 1 text: 'x'"),
+        ("age,color\n1,red\n", ["--size", "3"], "size must be at most the model's max_size, 2"),
+        ("age,color\n1,red\n", ["--out", "a.txt"], "--out must end in .csv or .parquet"),
+    ],
+)
+def test_what_is_refused(files, text, options, rule):
+    folder, _ = files
+    file = folder / "new.csv"
+    file.write_text(text)
+    done = run("predict", folder / "model.json", file, *options)
+    assert isinstance(done.exception, ValueError)
+    assert rule in str(done.exception)
+    assert done.stdout == ""
+
+
+def test_a_model_that_is_none(files):
+    folder, _ = files
+    done = run("predict", folder / "people.csv", folder / "people.csv")
+    assert "a model must be JSON" in str(done.exception)
+
+
+def test_help_has_examples():
+    assert "mictree predict model.json new.csv" in run("predict", "--help").stdout

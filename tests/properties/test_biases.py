@@ -1,0 +1,165 @@
+"""MIC over all biases of a range: every bias lies in the interval of its box."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mictree as mt
+
+RULES = st.builds(
+    lambda kind, criterion, ties: kind(criterion, ties),
+    st.sampled_from([mt.TopDown, mt.BestFirst, mt.ID3]),
+    st.sampled_from(["entropy", "gini", "root", "minority"]),
+    st.sampled_from(["last", "first", "heaviest", "lightest"]),
+)
+ROUNDING = 1e-13
+
+
+def text_of(table: list[int], names: str) -> str:
+    """A formula with the given truth table that mentions all names."""
+    terms = [
+        " & ".join(name if row >> place & 1 else f"~{name}" for place, name in enumerate(names))
+        for row, label in enumerate(table)
+        if label
+    ]
+    every = " & ".join(names)
+    return " | ".join(f"({term})" for term in [*terms, f"{every} & ~({every})"])
+
+
+def check_boxes(found: mt.MicOverBiases, problem_at, count: int, seed: int) -> None:
+    """Biases inside every box, exactly."""
+    draw = np.random.default_rng(seed)
+    sides = (found.boxes.width - 2) // 2
+    largest = 0.0
+    for row in found.boxes.iter_rows():
+        low, high, (least, most) = row[:sides], row[sides:-2], row[-2:]
+        for _ in range(count):
+            biases = [
+                Fraction(a)
+                + (Fraction(b) - Fraction(a)) * Fraction(int(draw.integers(1, 999)), 1000)
+                for a, b in zip(low, high, strict=True)
+            ]
+            exact = mt.mic(found.rule, problem_at(biases), found.max_size, exact=True).mic
+            assert least - ROUNDING <= exact <= most + ROUNDING, (biases, exact, row)
+            largest = max(largest, float(exact))
+    assert largest <= found.supremum[1] + ROUNDING
+
+
+@settings(max_examples=25)
+@given(
+    table=st.lists(st.integers(0, 1), min_size=8, max_size=8),
+    rule=RULES,
+    low=st.sampled_from([0.05, 0.3, 0.5]),
+    width=st.sampled_from([0.0, 0.05, 0.2, 0.45]),
+    gap=st.sampled_from([0.02, 0.1, 1.0]),  # where it is wide, boxes are: growth must branch
+    seed=st.integers(0, 99),
+)
+def test_shared_bias(table, rule, low, width, gap, seed):
+    formula = text_of(table, "abc")
+    found = mt.mic_over_biases(rule, formula, (low, low + width), 4, gap)
+    check_boxes(found, lambda bias: mt.TableProblem.from_formula(formula, bias[0]), 4, seed)
+    worst = mt.mic(rule, mt.TableProblem.from_formula(formula, found.worst), 4).mic
+    assert found.supremum[0] <= worst + ROUNDING
+    assert found.complete == (found.supremum[1] - found.supremum[0] <= gap)
+    lows, highs = (found.boxes[side].to_list() for side in ("low", "high"))
+    assert (lows[0], highs[-1]) == (low, low + width)
+    assert lows[1:] == highs[:-1]  # no gap between boxes, and no overlap
+
+
+@settings(max_examples=6)
+@given(
+    table=st.lists(st.integers(0, 1), min_size=4, max_size=4), rule=RULES, seed=st.integers(0, 9)
+)
+def test_one_bias_each(table, rule, seed):
+    formula = text_of(table, "ab")
+    found = mt.mic_over_biases(rule, formula, (0.2, 0.7), 3, gap=0.05, each=True, time_limit=1)
+    assert found.boxes.columns == ["low_a", "low_b", "high_a", "high_b", "mic_lower", "mic_upper"]
+    check_boxes(found, lambda biases: mt.TableProblem.from_formula(formula, biases), 1, seed)
+    assert list(found.worst) == ["a", "b"]
+
+
+def test_the_supremum_against_a_fine_grid():
+    formula = "x1 & x2 | y1 & y2 & y3"
+    found = mt.mic_over_biases("bestfirst", formula, (0.6, 0.9), 5, gap=2e-3)
+    grid = [
+        mt.mic("bestfirst", mt.FormulaProblem(formula, Fraction(place, 200)), 5).mic
+        for place in range(120, 181)
+    ]
+    assert found.complete
+    assert max(grid) <= found.supremum[1]
+    assert max(grid) == pytest.approx(found.supremum[0], abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("rule", "formula", "crossing"),
+    [("bestfirst", "x1 & x2 | y1 & y2 & y3", 0.8068), ("topdown", "a & b | ~c", 0.742)],
+)
+def test_a_box_in_which_gains_cross_holds_both_choices(rule, formula, crossing):
+    for width in (1e-2, 5e-2, 0.15):
+        between = (crossing - width, crossing + width)
+        found = mt.mic_over_biases(rule, formula, between, 4, gap=1)
+        assert found.boxes.height == 1
+        check_boxes(found, lambda bias: mt.TableProblem.from_formula(formula, bias[0]), 20, 0)
+    narrow = (crossing - 1e-2, crossing + 1e-2)
+    mics = [mt.mic(rule, mt.TableProblem.from_formula(formula, end), 4).mic for end in narrow]
+    assert abs(mics[0] - mics[1]) > 0.004
+
+
+def test_gains_that_tie_only_at_one_half():
+    """There XOR's gains vanish, and the tie rule decides; on both sides the gains do."""
+    found = mt.mic_over_biases("topdown", "(a ^ b) & c", (0.45, 0.55), 3, gap=1e-3)
+    assert found.complete
+    half = found.boxes.filter((found.boxes["low"] == 0.5) & (found.boxes["high"] == 0.5))
+    exact = mt.mic("topdown", mt.TableProblem.from_formula("(a ^ b) & c"), 3).mic
+    assert half["mic_lower"][0] == pytest.approx(exact, abs=1e-9)
+    assert half["mic_upper"][0] == pytest.approx(exact, abs=1e-9)
+
+
+def test_a_time_limit_returns_what_is_certified():
+    found = mt.mic_over_biases("topdown", "a & b | c & d", max_size=6, gap=1e-9, time_limit=0)
+    assert not found.complete
+    assert found.boxes.height == 3  # below, at and above 1/2
+    assert "stopped early" in str(found)
+
+
+def test_ctrl_c_returns_what_is_certified():
+    calls = []
+
+    def interrupt(told):
+        calls.append(told)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    found = mt.mic_over_biases("topdown", "a & b | c", gap=1e-9, max_size=3, progress=interrupt)
+    assert not found.complete
+    check_boxes(found, lambda bias: mt.TableProblem.from_formula("a & b | c", bias[0]), 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"rule": mt.TopDown(ties="random")}, "ties must not be random"),
+        ({"rule": mt.TopDown(lambda rate: rate * (1 - rate))}, "criterion must be one of"),
+        ({"between": (0.5, 0.2)}, "ascending; got"),
+        ({"between": (0, 0.2)}, "strictly between 0 and 1"),
+        ({"between": 0.3}, "two biases"),
+        ({"gap": 0}, "gap must be positive; got 0"),
+        ({"max_size": 0}, "max_size must be at least 1; got 0"),
+        ({"formula": "a & b & c & d & e", "each": True}, "1 to 4 variables .* it has 5"),
+        ({"formula": "1"}, "1 to 8 variables .* it has 0"),
+    ],
+)
+def test_bad_input(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        mt.mic_over_biases(**({"rule": "topdown", "formula": "a & b"} | wrong))
+
+
+def test_an_own_rule_is_refused():
+    class Own(mt.TopDown):
+        """A rule whose priority is not known here."""
+
+    with pytest.raises(ValueError, match="rule must be TopDown, BestFirst or ID3"):
+        mt.mic_over_biases(Own(), "a & b")

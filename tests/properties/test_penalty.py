@@ -1,0 +1,145 @@
+"""The penalty path, and the optimum at a price, against every tree of every size."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import mictree as mt
+from mictree.estimators.penalty import penalty_path
+from tests.datasets import random_bits
+from tests.reference.enumerate_samples import sample_least_errors
+
+PRICES = [Fraction(1, 100), Fraction(1, 20), Fraction(1, 9), Fraction(1, 8), Fraction(1, 3), 2]
+
+
+@st.composite
+def samples(draw):
+    rows = draw(st.integers(2, 8))
+    cells = st.lists(st.integers(0, 1), min_size=3, max_size=3)
+    X = draw(st.lists(cells, min_size=rows, max_size=rows))
+    y = draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows))
+    return np.array(X, dtype=np.uint8), np.array(y)
+
+
+def best(least, price):
+    """The least cost of any size, and the smallest size that has it."""
+    return min((error + price * size, size) for size, error in enumerate(least))
+
+
+@settings(max_examples=60)
+@given(samples(), st.sampled_from(PRICES))
+def test_the_optimum_over_all_sizes(sample, price):
+    X, y = sample
+    assume(len(set(y.tolist())) > 1)
+    least = sample_least_errors(X.tolist(), y.tolist(), [1] * len(y), 7)  # of 3 columns
+    cost, size = best(least, price)
+    model = mt.OptimalTreeClassifier(penalty=float(price)).fit(X, y)
+    assert model.proved_
+    assert 1 - model.score(X, y) + float(price) * model.tree_.size == pytest.approx(float(cost))
+    if price not in (Fraction(1, 9), Fraction(1, 3)):  # where floats are exact, ties are too
+        assert model.tree_.size == size
+    assert model.penalty_path().at(float(price)).size == model.tree_.size
+
+
+@settings(max_examples=60)
+@given(samples(), st.integers(0, 3))
+def test_a_certified_range_is_right_for_all_sizes(sample, searched):
+    X, y = sample
+    least = [float(e) for e in sample_least_errors(X.tolist(), y.tolist(), [1] * len(y), 7)]
+    path = mt.OptimalTreeClassifier(max_size=searched).fit(X, y).penalty_path()
+    check_ranges(path)
+    for each in path:
+        price = inside(each)
+        cost = each.error + price * each.size
+        assert each.error == pytest.approx(least[each.size])
+        assert cost == pytest.approx(best(least[: searched + 1], price)[0])
+        if each.certified:
+            assert cost == pytest.approx(best(least, price)[0])
+    assert path[0].certified  # at a high price one leaf is best, and everybody sees it
+    if searched == 3 and least[3] == least[7]:
+        assert all(each.certified for each in path)
+
+
+@settings(max_examples=60)
+@given(samples(), st.integers(0, 6))
+def test_the_path_of_a_greedy_growth(sample, most):
+    X, y = sample
+    errors = mt.TopDownClassifier(max_size=None).fit(X, y).growth_.errors.tolist()
+    path = mt.TopDownClassifier(max_size=most).fit(X, y).penalty_path()
+    check_ranges(path)
+    for each in path:
+        price = inside(each)
+        cost = each.error + price * each.size
+        assert cost == pytest.approx(best(errors[: most + 1], price)[0])
+        if each.certified:
+            assert cost == pytest.approx(best(errors, price)[0])
+
+
+def inside(each):
+    return each.least + 1 if np.isinf(each.most) else (each.least + each.most) / 2
+
+
+def check_ranges(path):
+    """Ranges that follow each other from infinity to 0, of falling price and growing size."""
+    assert path[0].most == np.inf
+    assert path[-1].least == 0
+    for one, other in pairwise(path):
+        assert one.least == other.most > other.least
+        assert one.size <= other.size
+        assert (one.size, one.certified) != (other.size, other.certified)
+
+
+def test_a_gap_is_not_certified():
+    path = penalty_path(np.array([0.5, 0.25, 0.0]), np.array([0.5, 0.25, 0.125]), None)
+    assert path.at(0.3).certified
+    assert not path.at(0.01).certified
+    assert path.at(0.3).size == 0
+    assert path.at(0.25).size == 0  # a tie goes to the smaller tree
+    assert path.at(0.01).size == 2
+    with pytest.raises(ValueError, match="a price must be at least 0; got -1"):
+        path.at(-1)
+
+
+def test_beyond_the_searched_sizes():
+    """A third split could pay below a price of 0.1 only if it left less than 0.1."""
+    curve = np.array([0.5, 0.2, 0.1])
+    assert not penalty_path(curve, curve, 0.0).at(0.05).certified
+    assert penalty_path(curve, curve, 0.1).at(0.05).certified
+    assert penalty_path(curve, curve, None).at(0.05).certified
+    assert penalty_path(curve, curve, 0.0).at(0.2).certified
+
+
+def test_texts_and_frame():
+    curve = np.array([0.5, 0.2, 0.1])
+    path = penalty_path(curve, curve, 0.0)
+    assert str(path).splitlines()[0] == "price from 0.3 on: 0 splits, error 0.5"
+    assert str(path).splitlines()[-1].endswith("not certified")
+    assert path.frame.columns == ["size", "error", "price_from", "price_to", "certified"]
+    assert repr(path).startswith("PenaltyPath(")
+
+
+def test_rows_alike_in_all_columns_limit_every_tree():
+    X = pl.DataFrame({"a": ["x"] * 3 + [None] * 3, "b": [1.0] * 3 + [2.0] * 3})
+    y = [0, 0, 1, 1, 1, 1]
+    model = mt.OptimalTreeClassifier(penalty=0.01).fit(X, y)
+    assert (model.tree_.size, model.proved_) == (1, True)
+    path = mt.OptimalTreeClassifier(max_size=1).fit(X, y).penalty_path()
+    assert all(each.certified for each in path)
+
+
+def test_options():
+    X, y = random_bits(60, 5, 1, noise=0.2)
+    limited = mt.OptimalTreeClassifier(2, penalty=0.001).fit(X, y)
+    assert limited.tree_.size <= 2
+    assert limited.proved_
+    large = mt.OptimalTreeClassifier(penalty=0.03, min_samples_leaf=5).fit(X, y)
+    assert min(large.to_frame()["rows"]) >= 5
+    assert len(mt.OptimalTreeClassifier().fit(X, y).frontier_) == 6
+    for penalty in (0, -1, "much", True, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="penalty must be a positive number or None"):
+            mt.OptimalTreeClassifier(penalty=penalty).fit(X, y)  # type: ignore[arg-type]

@@ -1,0 +1,147 @@
+"""Drawings of trees on data: whole texts in boxes, right shares, folded tops, marked paths."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib import pyplot, rc_context
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+import mictree as mt
+from mictree.plotting.data_tree import CLASS_COLOURS, Card, class_colour, to_tikz, wrap
+
+LONG = "would certainly recommend the product to a friend"
+COLUMN = "answer to the long question number seventeen"
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def model():
+    numbers = np.arange(60)
+    X = pl.DataFrame({COLUMN: numbers * 7 % 31 + 0.5, "colour": ["red", "blue", None] * 20})
+    y = np.where(numbers * 7 % 31 > 15, LONG, np.where(numbers % 3 == 2, "no answer", "50% & more"))
+    return mt.TopDownClassifier(4).fit(X, y), X
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def boxes(ax):
+    return [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
+
+
+@pytest.mark.parametrize("font", ["DejaVu Sans", "DejaVu Serif", "DejaVu Sans Mono"])
+def test_every_text_is_whole_and_inside_its_box(model, font):
+    classifier, _ = model
+    with rc_context({"font.family": font}):
+        ax = classifier.draw()
+        figure = ax.figure
+        figure.canvas.draw()
+        renderer = figure.canvas.get_renderer()
+        cards = [box.get_window_extent(renderer) for box in boxes(ax)][::2]
+        inside = 0
+        for text in ax.texts:
+            shown = text.get_text()
+            if shown in ("no", "yes") or shown in classifier._class_names:
+                continue
+            extent = text.get_window_extent(renderer)
+            inside += any(
+                card.x0 - 1 <= extent.x0 and extent.x1 <= card.x1 + 1
+                and card.y0 - 1 <= extent.y0 and extent.y1 <= card.y1 + 1
+                for card in cards
+            )  # fmt: skip
+        assert inside >= 2 * len(cards) - len(classifier._class_names)
+    joined = " ".join(" ".join(texts(ax)).split())
+    for name in [*classifier._class_names, COLUMN]:
+        assert name in joined
+
+
+def test_boxes_do_not_overlap(model):
+    ax = model[0].draw()
+    cards = [box.get_bbox() for box in boxes(ax)][::2]
+    for number, one in enumerate(cards):
+        for other in cards[number + 1 :]:
+            apart = (
+                one.x1 <= other.x0 or other.x1 <= one.x0 or one.y1 <= other.y0 or other.y1 <= one.y0
+            )
+            assert apart
+
+
+def test_bars_show_the_shares_of_the_classes(model):
+    classifier, _ = model
+    ax = classifier.draw(size=0)
+    shares = classifier.to_frame(0).row(0)[-3:]
+    bars = [p for p in ax.patches if isinstance(p, Rectangle)][:4]
+    whole = bars[3].get_width()
+    assert [bar.get_width() / whole for bar in bars[:3]] == pytest.approx(shares)
+    assert [bar.get_facecolor()[:3] for bar in bars[:3]] == [
+        pytest.approx(tuple(int(CLASS_COLOURS[n][k : k + 2], 16) / 255 for k in (1, 3, 5)))
+        for n in range(3)
+    ]
+
+
+def test_only_the_top(model):
+    classifier, _ = model
+    depth, size = classifier.tree_.depth, classifier.tree_.size
+    for most in range(depth + 2):
+        shown = texts(classifier.draw(max_depth=most))
+        hidden = sum(
+            int(found) for text in shown for found in re.findall(r"(\d+) splits? not", text)
+        )
+        tests = sum(text.endswith("?") for text in shown)
+        assert tests + hidden == size
+        assert (hidden == 0) == (most >= depth)
+    with pytest.raises(ValueError, match="max_depth must be an integer"):
+        classifier.draw(max_depth=-1)
+
+
+def test_the_path_of_a_row(model):
+    classifier, X = model
+    for number in (0, 1, 2, 3):
+        ax = classifier.draw(row=X[number])
+        thick = [line for line in ax.lines if line.get_linewidth() > 2]
+        visited = classifier.decision_path(X[number]).sum()
+        assert len(thick) == visited - 1
+        assert sum(box.get_linewidth() > 1.5 for box in boxes(ax)) == 2 * visited
+    assert not [line for line in classifier.draw().lines if line.get_linewidth() > 2]
+
+
+def test_small_axes_shrink_the_tree(model):
+    figure = pyplot.figure(figsize=(3.3, 2.5))
+    ax = model[0].draw(figure.add_axes((0, 0, 1, 1)))
+    assert ax.figure is figure
+    assert max(text.get_fontsize() for text in ax.texts) < 9
+
+
+def test_wrapping():
+    assert wrap("worst concave points > 0.1102?") == ["worst concave points", "> 0.1102?"]
+    assert wrap("x > 1?") == ["x > 1?"]
+    assert wrap("a" * 50) == ["a" * 50]
+    assert wrap("two\nlines") == ["two lines"]
+    assert wrap("") == [" "]
+
+
+def test_many_classes_repeat_the_palette():
+    assert class_colour(len(CLASS_COLOURS)) == class_colour(0)
+    assert len(set(CLASS_COLOURS)) == len(CLASS_COLOURS) >= 10
+
+
+def test_tikz(model):
+    classifier, _ = model
+    text = classifier.to_tikz()
+    assert text.startswith(r"\begin{tikzpicture}")
+    assert text.count(r"\node[draw") == 2 * classifier.tree_.size + 1
+    assert text.count(r"\draw") == 2 * classifier.tree_.size
+    assert r"50\% \&" in text
+    assert text.count("{") == text.count("}")
+    odd = to_tikz(
+        mt.TopDownClassifier(0).fit([[0]], [0]).tree_, [Card("a_b $x^2$ \\ {#~", (), (1.0,))]
+    )
+    assert r"a\_b \$x\^{}2\$ \textbackslash{} \{\#\~{}" in odd

@@ -1,0 +1,162 @@
+"""select_size against refitting every size, and its rules against their definitions."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+import mictree as mt
+from mictree.estimators.sizes import SizeChoice, _choose
+from tests.datasets import random_bits
+
+X, Y = random_bits(150, 6, 1, noise=0.25)
+LABELS = np.where(Y == 1, "yes", "no")
+FRAME = pl.DataFrame(X).with_columns(number=np.arange(150) * 7 % 31 + 0.5)
+
+
+def refit(model, X, y, splits, scoring="accuracy", weights=None):
+    """The slow, obvious way: a new model for every fold and size."""
+    scores = []
+    for train, test in splits:
+        by_size = []
+        for size in range(model.max_size + 1):
+            fitted = clone(model).set_params(max_size=size)
+            fitted.fit(X[train], y[train], None if weights is None else weights[train])
+            if weights is None:
+                by_size.append(get_scorer(scoring)(fitted, X[test], y[test]))
+            else:
+                by_size.append(fitted.score(X[test], y[test], weights[test]))
+        scores.append(by_size)
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("kind", [mt.TopDownClassifier, mt.BestFirstClassifier, mt.ID3Classifier])
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy", "neg_log_loss"])
+def test_one_fit_a_fold_gives_the_scores_of_all_sizes(kind, scoring):
+    few = scoring == "neg_log_loss"  # which pure leaves would make infinite
+    model = kind(max_size=4 if few else 8, min_samples_leaf=10 if few else 1)
+    choice = mt.select_size(model, FRAME, LABELS, cv=3, scoring=scoring, random_state=5)
+    splits = StratifiedKFold(3, shuffle=True, random_state=5).split(FRAME, LABELS)
+    expected = refit(model, FRAME, LABELS, splits, scoring or "accuracy")
+    np.testing.assert_allclose(choice.scores, expected)
+    np.testing.assert_allclose(choice.means, expected.mean(axis=0))
+    np.testing.assert_allclose(
+        choice.standard_errors, expected.std(axis=0, ddof=1) / np.sqrt(3), atol=1e-15
+    )
+
+
+def test_weights():
+    weights = np.arange(150) % 4 + 0.5
+    model = mt.TopDownClassifier(max_size=5)
+    choice = mt.select_size(model, FRAME, LABELS, cv=3, sample_weight=weights)
+    splits = StratifiedKFold(3, shuffle=True, random_state=0).split(FRAME, LABELS)
+    expected = refit(model, FRAME, LABELS, splits, weights=weights)
+    np.testing.assert_allclose(choice.scores, expected)
+
+
+def test_optimal_trees_of_all_sizes_from_one_search():
+    model = mt.OptimalTreeClassifier(max_size=3)
+    choice = mt.select_size(model, X, LABELS, cv=2)
+    splits = StratifiedKFold(2, shuffle=True, random_state=0).split(X, LABELS)
+    for scores, (train, test) in zip(choice.scores, splits, strict=True):
+        fitted = clone(model).fit(X[train], LABELS[train])
+        expected = [fitted.at_size(size).score(X[test], LABELS[test]) for size in range(4)]
+        assert scores.tolist() == expected
+
+
+def test_groups_and_splitters():
+    groups = np.arange(150) // 10
+    seen = []
+    mt.select_size(
+        mt.TopDownClassifier(2), X, LABELS, groups=groups, cv=3,
+        scoring=lambda model, rows, labels: seen.append(len(labels)) or 0.0,
+    )  # fmt: skip
+    assert all(count % 10 == 0 for count in seen)
+    model = mt.TopDownClassifier(3)
+    for splitter, given in ((KFold(4), None), (GroupKFold(3), groups)):
+        choice = mt.select_size(model, X, LABELS, cv=splitter, groups=given)
+        splits = splitter.split(X, LABELS, given)
+        np.testing.assert_allclose(choice.scores, refit(model, X, LABELS, splits))
+
+
+def test_repeats_have_other_folds_but_no_smaller_standard_error():
+    choice = mt.select_size(mt.TopDownClassifier(3), X, LABELS, cv=3, repeats=4)
+    assert choice.scores.shape == (12, 4)
+    assert len({tuple(row) for row in choice.scores.tolist()}) > 3
+    np.testing.assert_allclose(
+        choice.standard_errors, choice.scores.std(axis=0, ddof=1) / np.sqrt(3)
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "one_error", "least"),
+    [
+        ([[0.5, 0.7, 0.7], [0.5, 0.7, 0.7]], 1, 1),
+        ([[0.5, 0.7, 0.9], [0.5, 0.8, 0.7]], 1, 2),  # 0.8 ± 0.1
+        ([[0.1, 0.7, 0.9], [0.1, 0.68, 0.7]], 2, 2),
+        ([[0.9, 0.8], [0.9, 0.8]], 0, 0),
+        ([[0.1 + 0.2, 0.3], [0.3, 0.3]], 0, 0),  # rounding does not decide
+        ([[0.3, 0.1 + 0.2], [0.3, 0.3]], 0, 0),
+    ],
+)
+def test_rules(scores, one_error, least):
+    for choose, expected in (("one-standard-error", one_error), ("least", least)):
+        assert _choose(SizeChoice(0, np.array(scores), 2, choose)) == expected
+
+
+@pytest.mark.parametrize("kind", [mt.TopDownClassifier, mt.OptimalTreeClassifier])
+def test_auto(kind):
+    rows = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10)
+    labels = ["even", "odd", "odd", "even"] * 10
+    model = kind(max_size="auto").fit(rows, labels)
+    assert model.size_choice_.size == model.tree_.size == 3
+    assert model.get_params()["max_size"] == "auto"
+    assert model.score(rows, labels) == 1
+    fixed = kind(max_size=3).fit(rows, labels)
+    assert model.to_text() == fixed.to_text()
+    assert not hasattr(model.set_params(max_size=2).fit(rows, labels), "size_choice_")
+    with pytest.raises(ValueError, match='max_size must be an integer of at least 0 or "auto"'):
+        kind(max_size="best").fit(rows, labels)
+
+
+def test_rare_classes_and_missing_ones():
+    labels = LABELS.copy().astype(object)
+    labels[:2] = "rare"
+    choice = mt.select_size(mt.TopDownClassifier(3), X, labels)
+    assert choice.scores.shape == (5, 4)
+
+
+def test_the_frame_and_the_text():
+    choice = mt.select_size(mt.TopDownClassifier(3), X.tolist(), LABELS.tolist(), choose="least")
+    assert choice.frame.columns == ["size", "score", "standard_error", "chosen"]
+    assert choice.frame.filter(pl.col("chosen"))["size"].to_list() == [choice.size]
+    assert repr(choice).startswith(f"SizeChoice(size={choice.size}, score=0.")
+    axes = choice.plot()
+    assert axes.get_xlabel() == "size (splits)"
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"choose": "best"}, "choose must be one of"),
+        ({"cv": 1}, "cv must be from 2 to"),
+        ({"cv": 151}, "cv must be from 2 to the number of rows or groups, 150; got 151"),
+        ({"cv": 2.5}, "cv must be an integer"),
+        ({"repeats": 0}, "repeats must be at least 1"),
+        ({"cv": KFold(3), "repeats": 2}, "repeats must be 1 with a splitter"),
+        ({"groups": np.zeros(150)}, "rows or groups, 1"),
+        ({"groups": np.zeros(3)}, "inconsistent numbers of samples"),
+    ],
+)
+def test_bad_options(options, rule):
+    with pytest.raises(ValueError, match=rule):
+        mt.select_size(mt.TopDownClassifier(3), X, LABELS, **options)
+
+
+def test_another_estimator_is_refused():
+    from sklearn.tree import DecisionTreeClassifier
+
+    with pytest.raises(ValueError, match="must be a classifier of mictree"):
+        mt.select_size(DecisionTreeClassifier(), X, LABELS)  # type: ignore[arg-type]
