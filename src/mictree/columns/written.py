@@ -15,10 +15,12 @@ import numpy as np
 
 from mictree.columns.cells import NUMBERS
 from mictree.columns.data import Data
+from mictree.columns.ordered import TIMES
+from mictree.tree import Tree
 
 BoolArray = np.typing.NDArray[np.bool_]
 
-KINDS = (*NUMBERS, "category")
+KINDS = (*NUMBERS, *TIMES, "category")
 
 
 @dataclass(frozen=True)
@@ -127,10 +129,24 @@ class Tests:
         by_name = self.named and data.frame is not None
         return data.names.index(column.name) if by_name else column.position
 
+    def tree(
+        self,
+        leaves: Sequence[int],
+        tests: Sequence[int],
+        thresholds: Sequence[float | None],
+        labels: Sequence[int],
+    ) -> Tree:
+        """A tree from splits as of ``Tree.from_splits``; every test has its own threshold."""
+        return Tree.from_splits(self.names, leaves, tests, labels)
+
     def holds(
-        self, data: Data, number: int, rows: np.typing.NDArray[np.intp] | None = None
+        self,
+        data: Data,
+        number: int,
+        rows: np.typing.NDArray[np.intp] | None = None,
+        threshold: float | None = None,
     ) -> BoolArray:
-        """Whether the rows (by default all) satisfy a test."""
+        """Whether the rows (by default all) satisfy a test, which has its own threshold."""
         column, test = self.written(number)
         values = data.column(self.find(data, column))
         if rows is not None:
@@ -152,23 +168,28 @@ class Tests:
         return np.array([value == wanted for value in values], dtype=bool)
 
 
-def write_out(literals: Any, used: Sequence[int]) -> tuple[tuple[Column, ...], tuple[Test, ...]]:
-    """The tests among the literals that are used, and the columns that they read."""
+def write_out(
+    literals: Any, used: Sequence[tuple[int, float | None]]
+) -> tuple[tuple[Column, ...], tuple[Test, ...]]:
+    """Tests, given as literals and exact thresholds, and the columns that they read."""
     columns: dict[int, Column] = {}
     tests = []
-    for literal in used:
+    for literal, threshold in used:
         position, place = literals.locate(literal)
         column = literals.columns[position]
+        if column.levels is not None:
+            raise ValueError(
+                f"tests that are written out read numbers, dates and categories; {column.name} "
+                "holds ordered categories"
+            )
         kind = "category" if column.categories is not None else column.style
         columns.setdefault(position, Column(column.name, position, kind))
-        offered = column.thresholds if column.categories is None else column.categories
         relation, value = "missing", None
-        if place < len(offered):
-            relation = "above" if column.categories is None else "is"
-            value = offered[place]
+        if column.categories is None and place < column.thresholds:
+            relation, value = "above", column.threshold(place) if threshold is None else threshold
+        elif column.categories is not None and place < len(column.categories):
+            relation, value = "is", column.categories[place]
             value = value.item() if isinstance(value, np.generic) else value
         number = list(columns).index(position)
-        tests.append(
-            Test(number, relation, value, literals.names[literal], literals.negated(literal))
-        )
+        tests.append(Test(number, relation, value, *literals.texts(literal, threshold)))
     return tuple(columns.values()), tuple(tests)

@@ -139,10 +139,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def tree_(self) -> Tree:
         """The tree of full size."""
         splitting = self._fitted("_splitting")
-        return Tree.from_splits(
-            self.literals_.names,
+        return self.literals_.tree(
             splitting.leaves.tolist(),
             splitting.literals.tolist(),
+            splitting.exact_thresholds,
             splitting.labels.tolist(),
         )
 
@@ -166,7 +166,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         on : "columns": the result takes the columns that this classifier was fitted on, which must
-            be numeric. "literals": it takes ``literals_.transform(X)``, so it supports categories.
+            be numeric. "literals": it takes ``literals_.transform(X, tree_)``, so it supports
+            categories.
         """
         check_is_fitted(self)
         return exports.to_sklearn(self, on)
@@ -207,11 +208,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _written(self) -> tuple[Splitting, Tests]:
         """The tree with its tests written out; its literals are numbers of these tests."""
-        splitting = self._splitting
-        used, places = np.unique(splitting.literals, return_inverse=True)
         named = hasattr(self, "feature_names_in_")
-        tests = Tests(*write_out(self.literals_, used.tolist()), named)
-        return replace(splitting, literals=places), tests
+        tests, (splitting,) = write_tests(self.literals_, [self._splitting], named)
+        return splitting, tests
 
     def to_frame(self, size: int | None = None) -> polars.DataFrame:
         """A polars frame with a row for each node, in the order of ``tree_``."""
@@ -275,10 +274,18 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state to pickle, without the training rows."""
+        """The state to pickle, without the training rows and the thresholds that are not used."""
         state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         if "_problem" in state:
-            state["_problem"] = state["_problem"].without_rows()
+            grown = [state["_splitting"], *state.get("_splittings", ())]
+            used = {literal for splitting in grown for literal in splitting.literals.tolist()}
+            literals, place = state["_problem"].literals.only(sorted(used))
+            state["_problem"] = state["_problem"].without_rows(literals)
+            for name, value in state.items():
+                if name == "_splitting":
+                    state[name] = value.renumbered(place)
+                elif name == "_splittings":
+                    state[name] = [splitting.renumbered(place) for splitting in value]
         return state
 
     @property
@@ -364,9 +371,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         leaf = np.zeros(data.rows, dtype=np.intp)
         members = {0: np.arange(data.rows)}
         yield leaf
+        thresholds = self._splitting.exact_thresholds
         for step in range(self._made):
             rows = members.pop(int(self._splitting.leaves[step]))
-            holds = self.literals_.holds(data, int(self._splitting.literals[step]), rows)
+            literal, threshold = int(self._splitting.literals[step]), thresholds[step]
+            holds = self.literals_.holds(data, literal, rows, threshold)
             low, high = rows[~holds], rows[holds]
             members[2 * step + 1], members[2 * step + 2] = low, high
             leaf[low], leaf[high] = 2 * step + 1, 2 * step + 2
@@ -378,6 +387,24 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         while path[-1]:
             path.append(int(self._splitting.leaves[(path[-1] - 1) // 2]))
         return path
+
+
+def write_tests(
+    literals: Literals, splittings: Sequence[Splitting], named: bool
+) -> tuple[Tests, list[Splitting]]:
+    """The tests of some trees, written out, and the trees with the numbers of these tests."""
+    made = [
+        list(zip(each.literals.tolist(), each.exact_thresholds, strict=True)) for each in splittings
+    ]
+    used = sorted(
+        {test for tests in made for test in tests}, key=lambda test: (test[0], test[1] or 0)
+    )
+    number = {test: place for place, test in enumerate(used)}
+    renumbered = [
+        replace(each, literals=np.array([number[test] for test in tests], dtype=np.int64))
+        for each, tests in zip(splittings, made, strict=True)
+    ]
+    return Tests(*write_out(literals, used), named), renumbered
 
 
 def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:

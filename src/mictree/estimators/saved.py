@@ -20,8 +20,8 @@ import numpy as np
 
 from mictree._support.files import write_whole
 from mictree.columns.data import Data
-from mictree.columns.written import KINDS, Column, Test, Tests, write_out
-from mictree.estimators.base import TreeClassifier
+from mictree.columns.written import KINDS, Column, Test, Tests
+from mictree.estimators.base import TreeClassifier, write_tests
 from mictree.growers.data_loop import Splitting
 
 FORMAT = "mictree.model/1"
@@ -129,14 +129,15 @@ def load(path: str | Path) -> SavedTreeClassifier:
 def to_json(model: TreeClassifier) -> str:
     """A text that ``from_json`` reads back."""
     splittings, prefixes = model._all_sizes()
-    used = sorted({int(literal) for each in splittings for literal in each.literals})
-    number = {literal: place for place, literal in enumerate(used)}
-    literals = model.literals_
+    literals: Any = model.literals_
     if isinstance(literals, Tests):  # a loaded model
+        used = sorted({int(literal) for each in splittings for literal in each.literals})
+        number = {literal: place for place, literal in enumerate(used)}
         tests = literals.only(used)
+        splittings = [each.renumbered(number) for each in splittings]
     else:
         named = hasattr(model, "feature_names_in_")
-        tests = Tests(*write_out(literals, used), named)
+        tests, splittings = write_tests(literals, splittings, named)
     classes = [_plain(label) for label in model.classes_.tolist()]
     for value in [*classes, *(test.value for test in tests.tests)]:
         if not isinstance(value, (*CELLS, type(None))):
@@ -154,7 +155,7 @@ def to_json(model: TreeClassifier) -> str:
         "trees": [
             {
                 "leaves": each.leaves.tolist(),
-                "tests": [number[int(literal)] for literal in each.literals],
+                "tests": each.literals.tolist(),
                 "gains": each.gains.tolist(),
                 "rows": each.rows.tolist(),
                 "masses": each.masses.tolist(),
@@ -373,6 +374,7 @@ def _read_tree(content: Any, what: str, tests: int, classes: int) -> Splitting:
             raise ValueError(f"{what} must keep its rows; split {split} does not")
     return Splitting(
         np.array(parts["leaves"], dtype=np.int64), np.array(parts["tests"], dtype=np.int64),
+        np.full(size, math.nan),  # tests have them
         np.array(parts["gains"], dtype=float), np.array(rows, dtype=np.int64),
         np.array(masses, dtype=float),
     )  # fmt: skip

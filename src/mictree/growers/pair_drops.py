@@ -41,8 +41,9 @@ class PackedLeaves:
     def __init__(self, rule: Grower, problem: SampleProblem) -> None:
         self._problem = problem
         self._matrix = Matrix(
-            problem.bits, problem.first_word, problem.valid, problem.whole_weights
-        )
+            problem.bits, problem.first_word, problem.valid, problem.whole_weights,
+            np.empty(0, dtype=np.uint32),
+        )  # fmt: skip
         self._functions = RuleFunctions(rule)
         self._weighing = weighing_of(problem, rule.criterion, self._functions)
         self._limits = limits_of(problem)._replace(min_gain=0.0)  # for the whole drop only
@@ -50,7 +51,7 @@ class PackedLeaves:
     @staticmethod
     def hold(problem: SampleProblem) -> bool:
         """Whether every literal of a problem is packed."""
-        return len(problem.bits) == len(problem.variables)
+        return not problem.ranks
 
     def gains(self, leaf: Leaf) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
         """A leaf's tests and their gains."""

@@ -45,6 +45,7 @@ class SampleOptimalTrees(OptimalTrees):
     interrupted : whether Ctrl-C ended the search
     """
 
+    problem: SampleProblem
     errors: CertifiedErrors
     sub_problems: int
     interrupted: bool
@@ -135,7 +136,8 @@ class _Search:
         errors = self._shares()  # before the trees, which it may change
         return SampleOptimalTrees(
             self.problem, self.max_size, errors,
-            int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
+            int(self.asking.control[STORED]), self.asking.interrupted,
+            tuple(map(self.problem.literals.compact, self.trees)),
         )  # fmt: skip
 
     def _carry_over(self, size: int) -> None:
@@ -150,12 +152,19 @@ class _Search:
         tree, upper, size = self.trees[-1], self.upper[-1], len(self.trees)
         in_time = size <= self.budgets or size == self.max_size or not self.asking.is_late()
         if self.greedy is not None and in_time and self.greedy.errors[size] < upper / self.total:
-            grown = self.greedy.tree(size)
+            grown = self._greedy_tree(size)
             wrong = self.rows.wrong(grown)
             if wrong < upper:
                 tree, upper = grown, wrong
         self.trees.append(tree)
         self.upper.append(upper)
+
+    def _greedy_tree(self, size: int) -> Tree:
+        """The greedy tree of a size over all literals."""
+        assert self.greedy is not None
+        steps = self.greedy.steps[:size]
+        leaves, tests = [step.leaf for step in steps], [step.position for step in steps]
+        return Tree.from_splits(self.problem.variables, leaves, tests, self.greedy.labels)
 
     def _prove(self, size: int) -> None:
         """Find the least error of a size, and its tree; half of the error is refuted first.
@@ -280,7 +289,7 @@ class _Search:
                 seen[id(tree)] = self.rows.relabel(tree, written.weights)
             best = min([*settled[-1:], seen[id(tree)]], key=lambda found: found[1])
             if self.greedy is not None and self.greedy.errors[size] < best[1] / whole:
-                grown = self.rows.relabel(self.greedy.tree(size), written.weights)
+                grown = self.rows.relabel(self._greedy_tree(size), written.weights)
                 best = min(best, grown, key=lambda found: found[1])
             settled.append(best)
         self.trees = [tree for tree, _ in settled]

@@ -52,7 +52,8 @@ class Rows:
                 for first, count in zip(problem.first_word, problem.class_rows, strict=False)
             ]
         ).astype(np.intp)
-        unpacked = np.unpackbits(problem.bits.view(np.uint8), axis=1, bitorder="little")
+        words = problem.bits_of(np.arange(len(problem.literals)))
+        unpacked = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
         bits = unpacked[:, slots].astype(bool)
         codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
