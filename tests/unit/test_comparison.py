@@ -31,6 +31,21 @@ def monks_result():
     return mt.compare(learners, X, y, 6, cv=3, repeats=2)
 
 
+def test_advice_names_a_size_and_what_the_optimum_gains(monks_result):
+    held = monks_result.held_out["optimal"].errors
+    means, best = held.mean(axis=0), held.mean(axis=0).argmin()
+    within = means[best] + statistics.stdev(held[:, best].tolist()) / 3**0.5
+    size = next(size for size, mean in enumerate(means) if mean <= within + 1e-12)
+    ahead = 100 * (monks_result.training_errors["td"][size] - monks_result.optimal_errors[size])
+    first, _ = monks_result.advice
+    splits = f"{size} split{'' if size == 1 else 's'}"
+    assert first.startswith(
+        f"use {splits}; the optimal tree is {ahead:.1f} points better than td on training rows, "
+    )
+    assert first in str(monks_result)
+    assert dataclasses.replace(monks_result, held_out={}).advice == []
+
+
 def test_training_errors_are_those_of_mic(monks_result):
     X, y = monks(1)
     result = mt.mic(mt.TopDown(), mt.SampleProblem(X, y), 6)

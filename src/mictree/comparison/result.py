@@ -155,7 +155,36 @@ class Comparison:
             least, most = self.mic(name)
             shown = f"= {least:.4g}" if self.proved else f"between {least:.4g} and {most:.4g}"
             lines.append(f"{name}: MIC({self.max_size}) {shown}")
-        return lines + self.worth_it
+        return lines + self.worth_it + self.advice
+
+    @property
+    def advice(self) -> list[str]:
+        """What to do, one plain sentence for each learner; empty without held-out rows.
+
+        The size is the smallest whose optimal tree has a held-out error within one standard error
+        of the least.
+        """
+        if not self.held_out:
+            return []
+        held = self.held_out[OPTIMAL]
+        best = int(held.mean.argmin())
+        spread = held.errors[:, best].std(ddof=1) / math.sqrt(self.cv)
+        size = int(np.argmax(held.mean <= held.mean[best] + spread + ROUNDING))
+        words = {
+            "better": "and clearly better on new rows",
+            "worse": "but clearly worse on new rows",
+            "same": "and the same on new rows",
+            "unclear": "no clear difference on new rows",
+        }
+        lines = []
+        for name in self.names:
+            least, most = (100 * float(ends[size]) for ends in self.excess(name))
+            ahead = f"{least:.1f}" if most - least < 0.05 else f"{least:.1f} to {most:.1f}"
+            lines.append(
+                f"use {count_of(size, 'split')}; the optimal tree is {ahead} points better than "
+                f"{name} on training rows, {words[self.verdicts(name)[size]]}"
+            )
+        return lines
 
     @property
     def title(self) -> str:
