@@ -7,20 +7,28 @@ tree makes, each with its column, its value and its text, and finds its columns 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mictree.columns.cells import NUMBERS
+from mictree.columns.column import as_levels
 from mictree.columns.data import Data
-from mictree.columns.ordered import TIMES
-from mictree.tree import Tree
+
+if TYPE_CHECKING:
+    from mictree.columns.literals import Literals
 
 BoolArray = np.typing.NDArray[np.bool_]
 
-KINDS = (*NUMBERS, *TIMES, "category")
+TIMES = ("date", "datetime", "duration", "time")
+KINDS = (*NUMBERS, *TIMES, "enum", "category")
+
+Pair = tuple[int, float | None]  # a literal, and its exact threshold in a tree
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,7 @@ class Column:
     name: str
     position: int
     kind: str
+    levels: tuple[str, ...] | None = None  # of ordered categories, whose values are positions
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,11 @@ class Tests:
                 kinds[self.read[test.column].name] = "text"
         return kinds
 
+    def threshold(self, number: int) -> float:
+        """The threshold of a test; NaN if it has none."""
+        test = self.tests[number]
+        return float(test.value) if test.relation == "above" else math.nan
+
     def only(self, used: Sequence[int]) -> Tests:
         """Some of the tests, and the columns that they read."""
         tests = [self.tests[number] for number in used]
@@ -114,9 +128,10 @@ class Tests:
             values = data.column(data.names.index(column.name))
             texts = isinstance(values, list)
             empty = all(value is None for value in values) if texts else np.isnan(values).all()
-            if not empty and texts != (column.kind == "category"):
+            categories = column.kind in ("category", "enum")
+            if not empty and texts != categories:
                 held = "texts" if texts else "numbers"
-                was = "categories" if column.kind == "category" else "numbers"
+                was = "categories" if categories else "numbers"
                 wrong.append(f"{column.name!r} holds {held}, not {was}")
         if wrong:
             raise ValueError(
@@ -129,16 +144,6 @@ class Tests:
         by_name = self.named and data.frame is not None
         return data.names.index(column.name) if by_name else column.position
 
-    def tree(
-        self,
-        leaves: Sequence[int],
-        tests: Sequence[int],
-        thresholds: Sequence[float | None],
-        labels: Sequence[int],
-    ) -> Tree:
-        """A tree from splits as of ``Tree.from_splits``; every test has its own threshold."""
-        return Tree.from_splits(self.names, leaves, tests, labels)
-
     def holds(
         self,
         data: Data,
@@ -146,11 +151,13 @@ class Tests:
         rows: np.typing.NDArray[np.intp] | None = None,
         threshold: float | None = None,
     ) -> BoolArray:
-        """Whether the rows (by default all) satisfy a test, which has its own threshold."""
+        """Whether the rows (by default all) satisfy a test, whose threshold is its own."""
         column, test = self.written(number)
         values = data.column(self.find(data, column))
         if rows is not None:
             values = [values[row] for row in rows] if isinstance(values, list) else values[rows]
+        if column.levels is not None and isinstance(values, list):
+            values = as_levels(values, column.levels, column.name)
         if column.kind != "category":
             if isinstance(values, list) and any(value is not None for value in values):
                 raise ValueError(
@@ -169,27 +176,43 @@ class Tests:
 
 
 def write_out(
-    literals: Any, used: Sequence[tuple[int, float | None]]
+    literals: Literals, used: Sequence[Pair]
 ) -> tuple[tuple[Column, ...], tuple[Test, ...]]:
-    """Tests, given as literals and exact thresholds, and the columns that they read."""
+    """The tests of a tree on all literals, and the columns that they read."""
     columns: dict[int, Column] = {}
     tests = []
     for literal, threshold in used:
         position, place = literals.locate(literal)
         column = literals.columns[position]
-        if column.levels is not None:
-            raise ValueError(
-                f"tests that are written out read numbers, dates and categories; {column.name} "
-                "holds ordered categories"
-            )
-        kind = "category" if column.categories is not None else column.style
-        columns.setdefault(position, Column(column.name, position, kind))
+        kind = column.style if column.categories is None else "category"
+        kind = "enum" if column.levels is not None else kind
+        columns.setdefault(position, Column(column.name, position, kind, column.levels))
         relation, value = "missing", None
-        if column.categories is None and place < column.thresholds:
-            relation, value = "above", column.threshold(place) if threshold is None else threshold
-        elif column.categories is not None and place < len(column.categories):
+        if column.categories is not None and place < len(column.categories):
             relation, value = "is", column.categories[place]
             value = value.item() if isinstance(value, np.generic) else value
+        elif column.categories is None and place < column.thresholds:
+            relation = "above"
+            value = float(column.threshold(place) if threshold is None else threshold)
         number = list(columns).index(position)
         tests.append(Test(number, relation, value, *literals.texts(literal, threshold)))
-    return tuple(columns.values()), tuple(tests)
+    return tuple(columns.values()), tuple(_tell_apart(list(columns.values()), tests))
+
+
+def _tell_apart(columns: Sequence[Column], tests: Sequence[Test]) -> Iterator[Test]:
+    """Exact numbers where thresholds between the same two values of the table read alike."""
+    uses = Counter(test.text for test in tests)
+    for test in tests:
+        if uses[test.text] == 1:
+            yield test
+            continue
+        column = columns[test.column]
+        above = f"{column.name} > {test.value!r}"
+        below = (
+            f"not {above}"
+            if test.negated.startswith("not ")
+            else f"{column.name} <= {test.value!r}"
+        )
+        mark = re.search(r" \(column \d+\)$", test.text)
+        end = mark[0] if mark else ""
+        yield replace(test, text=above + end, negated=below + end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from sklearn.utils.validation import (
 from mictree._support.checks import check_size
 from mictree.columns.data import Data, read_array
 from mictree.columns.literals import Literals
-from mictree.columns.written import Tests, write_out
+from mictree.columns.written import Pair, Tests, write_out
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
 from mictree.problems.labels import Coded
@@ -208,9 +209,28 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _written(self) -> tuple[Splitting, Tests]:
         """The tree with its tests written out; its literals are numbers of these tests."""
-        named = hasattr(self, "feature_names_in_")
-        tests, (splitting,) = write_tests(self.literals_, [self._splitting], named)
+        (splitting,), tests = self._write([self._splitting])
         return splitting, tests
+
+    def _write(self, splittings: Sequence[Splitting]) -> tuple[list[Splitting], Tests]:
+        """The same for several trees over one list of tests."""
+        pairs = [
+            list(zip(each.literals.tolist(), each.exact_thresholds, strict=True))
+            for each in splittings
+        ]
+        used = sorted(
+            {pair for each in pairs for pair in each},
+            key=lambda pair: (pair[0], -math.inf if pair[1] is None else pair[1]),
+        )
+        number = {pair: place for place, pair in enumerate(used)}
+        written = [
+            replace(each, literals=np.array([number[pair] for pair in own], dtype=np.int64))
+            for each, own in zip(splittings, pairs, strict=True)
+        ]
+        return written, self._write_tests(used)
+
+    def _write_tests(self, used: Sequence[Pair]) -> Tests:
+        return Tests(*write_out(self.literals_, used), hasattr(self, "feature_names_in_"))
 
     def to_frame(self, size: int | None = None) -> polars.DataFrame:
         """A polars frame with a row for each node, in the order of ``tree_``."""
@@ -387,24 +407,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         while path[-1]:
             path.append(int(self._splitting.leaves[(path[-1] - 1) // 2]))
         return path
-
-
-def write_tests(
-    literals: Literals, splittings: Sequence[Splitting], named: bool
-) -> tuple[Tests, list[Splitting]]:
-    """The tests of some trees, written out, and the trees with the numbers of these tests."""
-    made = [
-        list(zip(each.literals.tolist(), each.exact_thresholds, strict=True)) for each in splittings
-    ]
-    used = sorted(
-        {test for tests in made for test in tests}, key=lambda test: (test[0], test[1] or 0)
-    )
-    number = {test: place for place, test in enumerate(used)}
-    renumbered = [
-        replace(each, literals=np.array([number[test] for test in tests], dtype=np.int64))
-        for each, tests in zip(splittings, made, strict=True)
-    ]
-    return Tests(*write_out(literals, used), named), renumbered
 
 
 def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
