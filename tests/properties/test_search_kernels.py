@@ -18,6 +18,7 @@ from mictree._support import jit
 from mictree.optimal.search import kernel
 from mictree.optimal.search import questions as _asking
 from mictree.optimal.search import table as _table
+from mictree.optimal.search.bits import BitEngine
 from mictree.optimal.search.rows import Rows
 from mictree.optimal.search.table import FOUND, NEXT, RUN, STATUS, STOP, UNLIMITED, Table
 from tests.datasets import compile_search, random_bits
@@ -88,7 +89,7 @@ def searched(problem, budget: int, depth: int, status: int | None = None) -> lis
     """All arrays after a question, after retracing its answer, and after a move of the table."""
     rows = Rows.of(problem, exact=False)
     with mock.patch.object(_asking, "SMALLEST_TABLE", PLACES):
-        asking = _asking.Asking(rows, budget, depth, 2**22)
+        asking = _asking.Asking(BitEngine(rows), budget, depth, 2**22)
     frames, table, control = asking.frames[0], asking.table, asking.control
     for array in frames:
         array.fill(0)

@@ -19,9 +19,12 @@ from typing import NamedTuple
 import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
+from mictree.growers.growth import Growth
 from mictree.growers.rules import TopDown
 from mictree.optimal.result import CertifiedErrors, OptimalTrees
+from mictree.optimal.search.bits import BitEngine
 from mictree.optimal.search.counting_bounds import Counting
+from mictree.optimal.search.engine import Engine
 from mictree.optimal.search.polish import Polished
 from mictree.optimal.search.questions import Asking
 from mictree.optimal.search.rows import Rows
@@ -79,66 +82,71 @@ def solve(
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
-    search = _Search(problem, max_size, exact, memory_limit, progress, max_depth, time_limit)
-    return search.run()
+    begin = time.monotonic()
+    engine = BitEngine(Rows.of(problem, exact))
+    greedy = TopDown().grow(problem, max_size) if max_depth is None else None
+    frontier = Frontier(engine, max_size, max_depth, memory_limit)
+    frontier.run(greedy, progress, time_limit, begin)
+    return SampleOptimalTrees(
+        problem, max_size, _certify(frontier, problem, exact),
+        int(frontier.asking.control[STORED]), frontier.asking.interrupted, tuple(frontier.trees),
+    )  # fmt: skip
 
 
-class _Search:
-    """One frontier: the encoded rows, the questions asked, the bounds so far."""
+class Frontier:
+    """The bounds and the trees of all sizes, as far as they are found.
+
+    Attributes
+    ----------
+    lower, upper : of the weight that the best tree of each size labels wrongly
+    trees : one for each upper bound
+    """
 
     def __init__(
-        self,
-        problem: SampleProblem,
-        max_size: int,
-        exact: bool,
-        memory_limit: int,
-        progress: Callable[[Found], None] | None,
-        max_depth: int | None,
-        time_limit: float | None,
+        self, engine: Engine, max_size: int, max_depth: int | None, memory_limit: int
     ) -> None:
-        self.begin = time.monotonic()
-        self.problem, self.max_size, self.exact = problem, max_size, exact
-        self.progress = progress or (lambda found: None)
-        self.time_limit = time_limit
-        self.rows = Rows.of(problem, exact)
+        self.rows, self.max_size = engine.rows, max_size
         self.total, floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
         most = min(max_size, MOST_BUDGETS)
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
-        self.asking = Asking(self.rows, most, self.depth, memory_limit)
+        self.asking = Asking(engine, most, self.depth, memory_limit)
         self.budgets = self.asking.budgets
-        self.greedy = TopDown().grow(problem, max_size) if max_depth is None else None
-        leaf = self.rows.majority(self.rows.everything)
-        self.trees = [Tree.build(problem.variables, leaf)]
+        self.trees = [self.rows.build(self.rows.majority(self.rows.everything))]
         self.upper = [self.rows.wrong(self.trees[0])]
         self.counting = Counting(self.rows.masses(self.rows.everything), self.depth)
         self.lower = [max(floor, bound) for bound in self.counting.by_classes(max_size)]
 
-    def run(self) -> SampleOptimalTrees:
-        compiling = time.monotonic()
+    def run(
+        self,
+        greedy: Growth | None = None,
+        progress: Callable[[Found], None] | None = None,
+        time_limit: float | None = None,
+        begin: float | None = None,
+    ) -> None:
+        """Prove sizes 1, 2, ...; start from the trees of a greedy growth, if there is one."""
+        self.greedy, self.progress = greedy, progress or (lambda found: None)
+        begin, compiling = begin or time.monotonic(), time.monotonic()
         self.asking.compile()
-        begin = self.begin + time.monotonic() - compiling  # compiling does not count
-        if self.time_limit is not None:
-            self.asking.deadline = begin + PROVING * self.time_limit
+        begin += time.monotonic() - compiling  # compiling does not count
+        if time_limit is not None:
+            self.asking.deadline = begin + PROVING * time_limit
         with self.asking.running():
-            known = Polished(self.asking, self.trees[0], min(2, self.budgets), self.depth)
+            sure = min(self.asking.engine.sure, self.budgets)
+            known = Polished(self.asking, self.trees[0], sure, self.depth) if sure else None
             for size in range(1, self.max_size + 1):
                 self._add_candidate()
                 self._carry_over(size)
-                if size < len(known.errors):  # all that two splits can do is in the pair counts
+                if known is not None and size <= sure:
                     if known.errors[size] < self.upper[size]:
                         self._adopt(size, known.tree(size))
                     self.lower[size] = self.upper[size]
                 elif size <= self.budgets and self.lower[size - 1] == self.upper[size - 1]:
                     self._prove(size)
             self._polish()
-            if self.time_limit is not None:
-                self._bound(begin + self.time_limit)
+            if time_limit is not None:
+                self._bound(begin + time_limit)
             for size in range(1, self.max_size + 1):
                 self._carry_over(size)
-        return SampleOptimalTrees(
-            self.problem, self.max_size, self._shares(),
-            int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
-        )  # fmt: skip
 
     def _carry_over(self, size: int) -> None:
         """Raise the lower bound of a size by what is certain of the size before."""
@@ -164,7 +172,8 @@ class _Search:
 
         That costs little, and is known when time runs out later.
         """
-        self._ask(size, (self.upper[size] + 1) // 2)
+        if not self.asking.engine.traces_at_once(size, self.depth):
+            self._ask(size, (self.upper[size] + 1) // 2)
         self._ask(size, self.upper[size])
 
     def _ask(self, size: int, bound: int) -> bool:
@@ -172,17 +181,15 @@ class _Search:
         if self.lower[size] >= bound:
             return True
         self.asking.tell = lambda: self._tell(size)
-        value = self.asking.ask(self.rows.everything, size, bound, self.depth)
-        if value is None:
+        found = self.asking.find(self.rows.everything, size, bound, self.depth)
+        if found is None:
             return False
-        if value < bound:
-            nested = self.asking.trace(self.rows.everything, size, value, self.depth)
-            if nested is None:
-                return False
-            found = Tree.build(self.problem.variables, nested)
-            self._adopt(size, found)
+        value, nested = found
+        if nested is not None:
+            tree = self.rows.build(nested)
+            self._adopt(size, tree)
             if self.upper[size] != value:
-                wrong = self.rows.wrong(found)
+                wrong = self.rows.wrong(tree)
                 raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
         self.lower[size] = min(max(self.lower[size], value), self.upper[size])
         return True
@@ -238,23 +245,24 @@ class _Search:
             if not self._ask(size, lower + step):
                 late.add(size)
 
-    def _shares(self) -> CertifiedErrors:
-        """Both bounds as shares of the whole weight.
 
-        Where weights had to be rounded, Fractions are proved only as far as that allows; floats do
-        not show it.
-        """
-        slack, kind = self.rows.slack, object if self.exact else float
-        share = Fraction if self.exact else operator.truediv
-        least = [share(max(0, wrong - slack), self.total + slack) for wrong in self.lower]
-        lower = np.array(least, dtype=kind)
-        upper = np.array([share(wrong, self.total) for wrong in self.upper], dtype=kind)
-        if slack:
-            distinct = {id(tree): tree for tree in self.trees}  # many sizes may share a tree
-            known = {key: tree.error(self.problem, self.exact) for key, tree in distinct.items()}
-            upper[:] = [known[id(tree)] for tree in self.trees]
-            if not self.exact:
-                proved = np.equal(self.lower, self.upper)
-                lower[proved] = upper[proved]
-        lower = np.maximum.accumulate(lower[::-1])[::-1]  # fewer splits do no better
-        return CertifiedErrors.between(np.minimum(lower, upper), upper)
+def _certify(frontier: Frontier, problem: SampleProblem, exact: bool) -> CertifiedErrors:
+    """Both bounds as shares of the whole weight.
+
+    Where weights had to be rounded, Fractions are proved only as far as that allows; floats do
+    not show it.
+    """
+    slack, total, kind = frontier.rows.slack, frontier.total, object if exact else float
+    share = Fraction if exact else operator.truediv
+    least = [share(max(0, wrong - slack), total + slack) for wrong in frontier.lower]
+    lower = np.array(least, dtype=kind)
+    upper = np.array([share(wrong, total) for wrong in frontier.upper], dtype=kind)
+    if slack:
+        distinct = {id(tree): tree for tree in frontier.trees}  # many sizes may share a tree
+        known = {key: tree.error(problem, exact) for key, tree in distinct.items()}
+        upper[:] = [known[id(tree)] for tree in frontier.trees]
+        if not exact:
+            proved = np.equal(frontier.lower, frontier.upper)
+            lower[proved] = upper[proved]
+    lower = np.maximum.accumulate(lower[::-1])[::-1]  # fewer splits do no better
+    return CertifiedErrors.between(np.minimum(lower, upper), upper)

@@ -1,8 +1,8 @@
 """Better trees for sizes that could not be proved, from a tree that is already good.
 
-Every node of the tree may become the root of the best subtree with up to 3 splits that the pair
-counts of its rows offer; a dynamic program over the nodes shares the budget out among all of them.
-The result is a new tree, to which the same can be done again.
+Every node of the tree may become the root of the best subtree with up to 3 splits that pair counts
+or sweeps find for its rows; a dynamic program over the nodes shares the budget out among all of
+them. The result is a new tree, to which the same can be done again.
 
 Invariant: ``best[node][b]`` is attained by some tree with at most ``b`` splits on the rows of the
 node, and is at most the error of the node's own subtree where ``b`` allows that many splits.
@@ -37,7 +37,7 @@ class Polished:
             node, members, left = waiting.pop()
             self.nodes[node] = members, left
             if tree.tests[node] >= 0:
-                held = rows.bits[tree.tests[node], members]
+                held = rows.holds(members, rows.test(tree, node))
                 waiting.append((tree.low[node], members[~held], left - 1))
                 waiting.append((tree.high[node], members[held], left - 1))
         self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
@@ -56,7 +56,7 @@ class Polished:
 
     def tree(self, size: int) -> Tree:
         """A tree with at most so many splits that attains its error."""
-        return Tree.build(self.skeleton.variables, self._nested(0, size))
+        return self.asking.rows.build(self._nested(0, size))
 
     def _nested(self, node: int, size: int) -> Any:
         error, (members, left) = self.best[node][size], self.nodes[node]
@@ -65,5 +65,5 @@ class Polished:
         low, high = self.skeleton.low[node], self.skeleton.high[node]
         sums = self.best[low][:size] + self.best[high][:size][::-1]
         split = int(sums.argmin())
-        test = self.skeleton.tests[node]
+        test = self.asking.rows.test(self.skeleton, node)
         return test, self._nested(low, split), self._nested(high, size - 1 - split)

@@ -12,6 +12,7 @@ import math
 import operator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Rows:
         bits = unpacked[:, slots].astype(bool)
         codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
-        integers, slack = _integers(weights, codes, problem.class_weight, exact)
+        integers, slack = to_integers(weights, codes, problem.class_weight, exact)
         kept = _distinct_literals(bits)
         words = _pack(bits[kept].T)
         alike = _number_alike(words)
@@ -54,9 +55,9 @@ class Rows:
             codes * (alike.max() + 1) + alike, return_index=True, return_inverse=True
         )
         words, codes, bits, alike = words[first], codes[first], bits[:, first], alike[first]
-        weights = _sums(group, integers, len(first))
+        weights = add_up(group, integers, len(first))
         weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
-        unavoidable = _unavoidable(alike, codes, weights, len(problem.classes))
+        unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
         amounts, which = _amounts(weights)
         if len(amounts) > 1:
             words = np.column_stack([words, which])
@@ -94,12 +95,20 @@ class Rows:
         return np.packbits(chosen, bitorder="little").view(np.uint64)
 
     def holds(self, rows: np.ndarray, literal: int) -> np.ndarray:
-        """In which of some rows a kept literal holds."""
-        return self.bits[self.kept[literal], rows]
+        """In which of some rows a literal holds."""
+        return self.bits[literal, rows]
+
+    def test(self, tree: Tree, node: int) -> int:
+        """The literal that a node of a tree tests."""
+        return tree.tests[node]
+
+    def build(self, nested: Any) -> Tree:
+        """A tree from nested tests and labels."""
+        return Tree.build(self.problem.variables, nested)
 
     def masses(self, rows: np.ndarray) -> np.ndarray:
         """The weight of each class among some rows."""
-        return _sums(self.codes[rows], self.weights[rows], len(self.problem.classes))
+        return add_up(self.codes[rows], self.weights[rows], len(self.problem.classes))
 
     def leaf_error(self, rows: np.ndarray) -> int:
         """The weight that a leaf labels wrongly."""
@@ -141,7 +150,7 @@ def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _integers(
+def to_integers(
     weights: np.ndarray, codes: np.ndarray, class_weight: np.ndarray, exact: bool
 ) -> tuple[np.ndarray, int]:
     """Weights times their class's in multiples of one unit, and by how much sums may be wrong.
@@ -175,7 +184,7 @@ def _integers(
     return np.round(np.ldexp(products, digits)).astype(np.int64), len(products) // 2 + 2
 
 
-def _sums(groups: np.ndarray, integers: np.ndarray, count: int) -> np.typing.NDArray[np.int64]:
+def add_up(groups: np.ndarray, integers: np.ndarray, count: int) -> np.typing.NDArray[np.int64]:
     """The sum of each group's integers; ``np.bincount`` would add them up in floating point."""
     sums = np.zeros(count, dtype=np.int64)
     np.add.at(sums, groups, integers)
@@ -200,7 +209,7 @@ def _number_alike(words: np.ndarray) -> np.typing.NDArray[np.int64]:
     return numbers
 
 
-def _unavoidable(alike: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int):
+def find_unavoidable(alike: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int):
     """The weight of each row that is outvoted among the rows with the same literals."""
     votes = np.zeros((alike.max() + 1, classes), dtype=weights.dtype)
     np.add.at(votes, (alike, codes), weights)

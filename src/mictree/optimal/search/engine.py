@@ -1,0 +1,135 @@
+"""The two ways to enumerate a sub-problem's tests, behind one interface.
+
+``bits.BitEngine`` counts pairs of literals, ``sweeping.SweepEngine`` sweeps ordered columns.
+Questions, table, frontier and polishing are the same for both.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from mictree.optimal.search.table import Table
+from mictree.tree import Tree
+
+
+class SearchedRows(Protocol):
+    """Distinct rows with integer weights, and the tests on them."""
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weight of each row."""
+        ...
+
+    @property
+    def data(self) -> Any:
+        """What the kernel works on; its ``weights`` are (rows, 2), see ``Data``."""
+        ...
+
+    @property
+    def slack(self) -> int:
+        """By how much a sum of rounded weights may be wrong; 0 where none is rounded."""
+        ...
+
+    @property
+    def everything(self) -> np.ndarray:
+        """All rows."""
+        ...
+
+    def holds(self, rows: np.ndarray, test: Any, /) -> np.ndarray:
+        """In which of some rows a test holds."""
+        ...
+
+    def test(self, tree: Tree, node: int) -> Any:
+        """The test of a tree's node."""
+        ...
+
+    def build(self, nested: Any) -> Tree:
+        """A tree from nested tests and labels."""
+        ...
+
+    def masses(self, rows: np.ndarray) -> np.ndarray:
+        """The weight of each class among some rows."""
+        ...
+
+    def leaf_error(self, rows: np.ndarray) -> int:
+        """The weight that a leaf labels wrongly."""
+        ...
+
+    def majority(self, rows: np.ndarray) -> int:
+        """The heaviest class of some rows, the first of several."""
+        ...
+
+    def wrong(self, tree: Tree) -> int:
+        """The weight that a tree labels wrongly, counted anew."""
+        ...
+
+
+class Engine(Protocol):
+    """Answers questions about row sets; ``members`` are row numbers, frames one worker's scratch.
+
+    Attributes
+    ----------
+    sure : errors with so many splits are least whenever ``count_few`` finds them
+    budgets : the most splits that may be asked about; see ``plan``
+    bytes : the memory of one worker's frames
+    """
+
+    sure: int
+    budgets: int
+    bytes: int
+
+    @property
+    def rows(self) -> SearchedRows:
+        """The rows that are searched."""
+        ...
+
+    def plan(self, budgets: int, depth: int, memory: int) -> None:
+        """Choose how many splits may be asked about, so that one worker's frames fit."""
+        ...
+
+    def make_frames(self) -> Any:
+        """Frames for one worker."""
+        ...
+
+    def compile(self, table: Table, frames: Any, control: np.ndarray) -> None:
+        """Call each kernel once, with no rows."""
+        ...
+
+    def is_quick(self, members: int, budget: int, depth: int) -> bool:
+        """Whether a question about so many rows is answered before a thread could be started."""
+        ...
+
+    def traces_at_once(self, budget: int, depth: int) -> bool:
+        """Whether a question with ``retrace`` is answered whatever its bound."""
+        ...
+
+    def place(self, members: np.ndarray, frames: Any) -> None:
+        """Put a question's rows into their frame."""
+        ...
+
+    def solve(
+        self, members: int, question: tuple[int, int, int, bool], table: Table, frames: Any,
+        control: np.ndarray,
+    ) -> int:  # fmt: skip
+        """Answer a question, of budget, bound, depth, retrace, about so many rows in their place.
+
+        See ``kernel.solve``.
+        """
+        ...
+
+    def count_few(
+        self, members: np.ndarray, depth: int, table: Table, frames: Any, control: np.ndarray
+    ) -> np.ndarray:
+        """Errors of some rows with 0, 1, 2 and 3 splits that trees are known for."""
+        ...
+
+    def retrace_few(
+        self, members: np.ndarray, question: tuple[int, int, int], table: Table, frames: Any,
+        control: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Retrace a tree with an error from ``count_few``, given budget, error and depth."""
+        ...
+
+    def first_test(self, frames: Any, budget: int, least: int) -> tuple[Any, int, int, int]:
+        """The first test of the tree that was retraced, its low child's budget, both errors."""
+        ...

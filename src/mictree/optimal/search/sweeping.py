@@ -1,0 +1,116 @@
+"""The other way to enumerate a sub-problem's tests: sweeps along ordered columns. See ``bits``."""
+
+import numpy as np
+
+from mictree.optimal.search import sweep_kernel
+from mictree.optimal.search.ordered_rows import OrderedRows, Test
+from mictree.optimal.search.sweep_frames import PLACE, SweepFrames, frame_bytes, make_frames
+from mictree.optimal.search.table import Table
+
+QUICK = 100_000  # cells that are swept often enough in a hundredth of a second
+
+
+class SweepEngine:
+    """Answers questions about rows of ordered columns, as ``BitEngine`` does for literals.
+
+    All rows are in frame 0, whose bounds outlive a question; other rows are in frame 1.
+    """
+
+    sure = 0
+
+    def __init__(self, rows: OrderedRows) -> None:
+        self.rows = rows
+        self.budgets = self.levels = self.bytes = 0
+        self.root = self.claims = np.empty(0)
+
+    def plan(self, budgets: int, depth: int, memory: int) -> None:
+        """Choose how many splits may be asked about, so that one worker's frames fit."""
+        shape = self.rows.data.order.shape
+        for self.budgets in range(budgets, 0, -1):
+            # a frame's children are asked only if they may have more than one split
+            self.levels = max(2, min(self.budgets, depth) - 1)
+            self.bytes = frame_bytes(self.rows.data, self.budgets, self.levels)
+            if self.bytes <= memory:
+                break
+        kind = self.rows.weights.dtype
+        self.root = np.zeros((2, self.budgets, shape[0] * shape[1]), dtype=kind)
+        self.claims = np.zeros(shape[0], dtype=np.int64)
+
+    def compile(self, table: Table, frames: SweepFrames, control: np.ndarray) -> None:
+        """Call each kernel once, with no rows."""
+        nobody = self.rows.everything[:0]
+        self.count_few(nobody, 0, table, frames, control)
+        self.solve(0, (0, 0, 0, False), table, frames, control)
+
+    def is_quick(self, members: int, budget: int, depth: int) -> bool:
+        """Whether a question about so many rows needs no other thread."""
+        return self.traces_at_once(budget, depth) and members * len(self.rows.ranks) <= QUICK
+
+    def traces_at_once(self, budget: int, depth: int) -> bool:
+        """Whether a question with ``retrace`` is answered whatever its bound."""
+        return budget <= 2 or depth <= 2
+
+    def __str__(self) -> str:
+        columns, rows = self.rows.data.order.shape
+        return f"{rows:,} rows of {columns:,} columns"
+
+    def make_frames(self) -> SweepFrames:
+        """Frames for one worker."""
+        rows = self.rows
+        return make_frames(
+            rows.data, rows.classes, self.budgets, self.levels, self.root, self.claims
+        )
+
+    def place(self, members: np.ndarray, frames: SweepFrames) -> None:
+        """Put a question's rows into their frame."""
+        self.claims[:] = 0
+        if len(members) < len(self.rows.codes):
+            frames.member[:] = 0
+            frames.member[members] = 1
+        frames.levels[self._frame(len(members))].rows = len(members)
+
+    def _frame(self, members: int) -> int:
+        """The frame of so many rows."""
+        return 0 if members == len(self.rows.codes) else 1
+
+    def solve(
+        self, members: int, question: tuple[int, int, int, bool], table: Table, frames: SweepFrames,
+        control: np.ndarray,
+    ) -> int:  # fmt: skip
+        """Answer a question about rows that are in place; see ``sweep_kernel.solve``."""
+        first = self._frame(members)
+        return sweep_kernel.solve(first, *question, self.rows.data, table, frames, control)
+
+    def count_few(
+        self,
+        members: np.ndarray,
+        depth: int,
+        table: Table,
+        frames: SweepFrames,
+        control: np.ndarray,
+    ) -> np.ndarray:
+        """Errors of some rows with 0, 1, 2 and 3 splits that sweeps find trees for."""
+        self.place(members, frames)
+        first = self._frame(len(members))
+        return sweep_kernel.count_few(first, depth, self.rows.data, frames, control)
+
+    def retrace_few(
+        self, members: np.ndarray, question: tuple[int, int, int], table: Table,
+        frames: SweepFrames, control: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Retrace a tree with an error that ``count_few`` has found."""
+        budget, error, depth = question
+        self.place(members, frames)
+        self.solve(len(members), (budget, error + 1, depth, True), table, frames, control)
+
+    def first_test(
+        self, frames: SweepFrames, budget: int, least: int
+    ) -> tuple[Test, int, int, int]:
+        """The first test of the tree that was retraced, its low child's budget, both errors."""
+        level = 0 if frames.levels[0].first >= 0 else 1
+        at = frames.levels[level]
+        column = int(at.first_column)
+        row = frames.order[level, column, frames.tests[level, PLACE, at.first]] >> 1
+        low_error, high_error = at.first_errors.tolist()
+        test = column, int(self.rows.ranks[column, row])
+        return test, int(at.first_low), low_error, high_error
