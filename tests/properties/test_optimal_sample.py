@@ -281,7 +281,7 @@ def test_a_stopped_kernel_visits_nothing():
     asking = search.asking
     asking.control[_table.STATUS] = _table.STOP
     asking.engine.place(rows.everything, asking.frames[0])
-    asking._solve(300, (6, search.total, asking.budgets, False), asking.frames[0])
+    asking._solve(300, (6, search.total, asking.budgets, 0), asking.frames[0])
     assert asking.control[_table.VISITED] == 0
 
 

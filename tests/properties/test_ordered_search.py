@@ -189,7 +189,7 @@ def test_workers_agree_with_one(classes, max_depth):
         alone = find(ranks, labels, weights, 4, max_depth)
     with (
         mock.patch.multiple(questions, CORES=8, ALONE=0.0, SMALLEST_TABLE=256),
-        mock.patch.object(sweeping, "QUICK", 0),
+        mock.patch.object(sweeping.SweepEngine, "patience", (1, 1)),
     ):
         many = find(ranks, labels, weights, 4, max_depth, memory_limit=4 * 2**20)
     assert many.lower == alone.lower == alone.upper

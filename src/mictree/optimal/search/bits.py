@@ -3,6 +3,7 @@
 import numpy as np
 
 from mictree.optimal.search import kernel
+from mictree.optimal.search.engine import PLAIN, Question
 from mictree.optimal.search.frames import Frames, first_test, frame_bytes, make_frames
 from mictree.optimal.search.rows import Rows
 from mictree.optimal.search.table import Table
@@ -17,6 +18,7 @@ class BitEngine:
     """
 
     sure = 2
+    patience = ()
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -32,14 +34,10 @@ class BitEngine:
     def compile(self, table: Table, frames: Frames, control: np.ndarray) -> None:
         """Call the kernel once, with no rows."""
         self.place(self.rows.everything[:0], frames)
-        self.solve(0, (0, 0, 0, False), table, frames, control)
-
-    def is_quick(self, members: int, budget: int, depth: int) -> bool:
-        """Whether a question about so many rows needs no other thread."""
-        return False
+        self.solve(0, (0, 0, 0, PLAIN), table, frames, control)
 
     def traces_at_once(self, budget: int, depth: int) -> bool:
-        """Whether a question with ``retrace`` is answered whatever its bound."""
+        """Whether the first test is found along with the least error, whatever the bound."""
         return False
 
     def __str__(self) -> str:
@@ -55,15 +53,12 @@ class BitEngine:
         frames.mask[0] = self.rows.mask(members)
 
     def solve(
-        self,
-        members: int,
-        question: tuple[int, int, int, bool],
-        table: Table,
-        frames: Frames,
-        control: np.ndarray,
+        self, members: int, question: Question, table: Table, frames: Frames, control: np.ndarray
     ) -> int:
         """Answer a question about rows that are in place; see ``kernel.solve``."""
-        return kernel.solve(*question, self.rows.data, table, frames, control)
+        return kernel.solve(
+            *question[:3], question[3] != PLAIN, self.rows.data, table, frames, control
+        )
 
     def count_few(
         self, members: np.ndarray, depth: int, table: Table, frames: Frames, control: np.ndarray
@@ -83,5 +78,5 @@ class BitEngine:
 
     def first_test(self, frames: Frames, budget: int, least: int) -> tuple[int, int, int, int]:
         """The first test of the tree that was retraced, its low child's budget, both errors."""
-        literal, *rest = first_test(frames, budget, least)
-        return int(self.rows.kept[literal]), *rest
+        literal, low_budget, low, high = first_test(frames, budget, least)
+        return int(self.rows.kept[literal]), low_budget, low, high

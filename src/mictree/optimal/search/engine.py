@@ -11,6 +11,11 @@ import numpy as np
 from mictree.optimal.search.table import Table
 from mictree.tree import Tree
 
+# what is wanted beside the least error of some rows: nothing; the first of all tests that attain
+# it; any such test; any test that attains the error below the bound, which is known to be the least
+PLAIN, FIRST, ANY, KNOWN = range(4)
+Question = tuple[int, int, int, int]  # the budget, the bound, the depth, and what is wanted
+
 
 class SearchedRows(Protocol):
     """Distinct rows with integer weights, and the tests on them."""
@@ -70,11 +75,14 @@ class Engine(Protocol):
     Attributes
     ----------
     sure : errors with so many splits are least whenever ``count_few`` finds them
+    patience : the work that is done in the caller's thread, and then by one worker, before all
+        others are started
     budgets : the most splits that may be asked about; see ``plan``
     bytes : the memory of one worker's frames
     """
 
     sure: int
+    patience: tuple[int, ...]
     budgets: int
     bytes: int
 
@@ -95,12 +103,8 @@ class Engine(Protocol):
         """Call each kernel once, with no rows."""
         ...
 
-    def is_quick(self, members: int, budget: int, depth: int) -> bool:
-        """Whether a question about so many rows is answered before a thread could be started."""
-        ...
-
     def traces_at_once(self, budget: int, depth: int) -> bool:
-        """Whether a question with ``retrace`` is answered whatever its bound."""
+        """Whether the first test is found along with the least error, whatever the bound."""
         ...
 
     def place(self, members: np.ndarray, frames: Any) -> None:
@@ -108,10 +112,9 @@ class Engine(Protocol):
         ...
 
     def solve(
-        self, members: int, question: tuple[int, int, int, bool], table: Table, frames: Any,
-        control: np.ndarray,
-    ) -> int:  # fmt: skip
-        """Answer a question, of budget, bound, depth, retrace, about so many rows in their place.
+        self, members: int, question: Question, table: Table, frames: Any, control: np.ndarray
+    ) -> int:
+        """Answer a question about so many rows in their place.
 
         See ``kernel.solve``.
         """

@@ -35,7 +35,7 @@ def few_splits(level, both, bound, trace, data, frames, control):
     lives = _drop(both, lives, least, 0, picked, live, cells)
     while lives > 0 and control[STATUS] == RUN:
         count = pick(level, lives, frames)
-        sweep(level, count, data, frames)
+        sweep(level, count, data, frames, control)
         for lane in range(count):
             test, low_budget = picked[0, lane], 1
             low, high = np.int64(frames.lanes[lane]), np.int64(frames.lanes[LANES + lane])

@@ -168,20 +168,23 @@ class Frontier:
         self.upper.append(upper)
 
     def _prove(self, size: int) -> None:
-        """Find the least error of a size, and its tree; half of the error is refuted first.
+        """Find the least error of a size, and its tree.
 
-        That costs little, and is known when time runs out later.
+        Unless that is quick, half of the error is refuted first: it costs little, and is known when
+        time runs out later.
         """
+        if self._ask(size, self.upper[size], quickly=True):
+            return
         if not self.asking.engine.traces_at_once(size, self.depth):
             self._ask(size, (self.upper[size] + 1) // 2)
         self._ask(size, self.upper[size])
 
-    def _ask(self, size: int, bound: int) -> bool:
+    def _ask(self, size: int, bound: int, quickly: bool = False) -> bool:
         """Raise the lower bound of a size to a bound, or prove it; says whether there was time."""
         if self.lower[size] >= bound:
             return True
         self.asking.tell = lambda: self._tell(size)
-        found = self.asking.find(self.rows.everything, size, bound, self.depth)
+        found = self.asking.find(self.rows.everything, size, bound, self.depth, quickly)
         if found is None:
             return False
         value, nested = found

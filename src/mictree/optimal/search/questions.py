@@ -21,13 +21,25 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import CORES
-from mictree.optimal.search.engine import Engine
-from mictree.optimal.search.table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
+from mictree.optimal.search.engine import ANY, FIRST, KNOWN, PLAIN, Engine, Question
+from mictree.optimal.search.table import (
+    ALLOWED,
+    FOUND,
+    GROW,
+    NEXT,
+    ROOM,
+    RUN,
+    STATUS,
+    STOP,
+    Table,
+    rehash,
+)
 
 SMALLEST_TABLE = 1 << 14
 PATIENCE = 0.05  # seconds between two looks at the clock
 ALONE = 0.01  # seconds after which a worker is helped
 MOST_WORKERS = 8
+NO_LIMIT = 1 << 62
 MOVED = 1 << 17  # places of a table that are moved between two looks at the clock
 
 
@@ -40,6 +52,8 @@ class Asking:
     deadline : when to stop, by the monotonic clock; None for never
     interrupted : whether Ctrl-C was pressed; nothing is answered from then on
     tell : called now and then while a question is being answered
+    steady : whether one thread has answered all questions so far, so that what it did depends on
+        nothing but the questions
     """
 
     def __init__(self, engine: Engine, budgets: int, depth: int, memory_limit: int) -> None:
@@ -58,6 +72,8 @@ class Asking:
         places = (memory_limit - self.workers * engine.bytes) // (2 * entry)
         self.most_places = 1 << max(SMALLEST_TABLE.bit_length(), places.bit_length()) - 1
         self.control = np.zeros(16, dtype=np.int64)
+        self.control[ALLOWED] = NO_LIMIT
+        self.steady = len(engine.patience) > 0
         self.frames = [engine.make_frames()]
         self._use_table(self._make_table(SMALLEST_TABLE))
         self.deadline: float | None = None
@@ -89,22 +105,43 @@ class Asking:
                 signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
     def ask(
-        self, rows: np.ndarray, budget: int, bound: int, depth: int, retrace: bool = False
+        self,
+        rows: np.ndarray,
+        budget: int,
+        bound: int,
+        depth: int,
+        wanted: int = PLAIN,
+        quickly: bool = False,
     ) -> int | None:
         """The least error of some rows if it is below a bound; None when it had to stop.
 
-        See ``kernel.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
+        See ``kernel.solve``. What is wanted of the tree is in ``frames[0]``: any test only as long
+        as the search is ``steady``. To be asked ``quickly`` is to stop before threads are started.
         """
-        question = budget, bound, depth, retrace
-        workers = 1 if retrace else self.workers
-        while True:
+        stage = 0
+        patience = (*self.engine.patience, NO_LIMIT)
+        while not (quickly and stage == len(patience) - 1) and not self.is_late():
             self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
-            answers = None if self.is_late() else self._gather(workers, rows, question)
-            if answers is None or self.control[STATUS] == STOP:
-                return None
+            self.control[ALLOWED] = patience[stage]
+            question = budget, bound, depth, wanted
+            if stage == 0 < len(patience) - 1:
+                self.engine.place(rows, self.frames[0])
+                answers = [self._solve(len(rows), question, self.frames[0])]
+            else:
+                alone = wanted != PLAIN or patience[stage] < NO_LIMIT
+                answers = self._gather(1 if alone else self.workers, rows, question)
+            if self.control[STATUS] == STOP or self.interrupted:
+                break
             if self.control[STATUS] == RUN:
                 return min(answers)
-            self._grow_table()
+            if self.control[STATUS] == GROW:
+                self._grow_table()
+                continue
+            stage += 1
+            if patience[stage] == NO_LIMIT:
+                self.steady = False
+                wanted = {ANY: PLAIN, KNOWN: FIRST}.get(wanted, wanted)
+        return None
 
     def errors(self, rows: np.ndarray, depth: int) -> np.ndarray:
         """Errors of some rows that trees with 0, 1, 2 and 3 splits are known for.
@@ -114,20 +151,24 @@ class Asking:
         error = self.rows.leaf_error(rows)
         if depth == 0 or error == 0:
             return np.full(4, error)
-        control = np.zeros_like(self.control)
-        return self.engine.count_few(rows, depth, self.table, self.frames[0], control)
+        return self.engine.count_few(
+            rows, depth, self.table, self.frames[0], _endless_control(self.control)
+        )
 
-    def find(self, rows: np.ndarray, budget: int, bound: int, depth: int) -> Any:
+    def find(
+        self, rows: np.ndarray, budget: int, bound: int, depth: int, quickly: bool = False
+    ) -> Any:
         """The least error of some rows as ``ask`` has it, and nested tests that attain it.
 
         None when it had to stop; no tests where the error is not below the bound.
         """
         at_once = self.engine.traces_at_once(budget, depth)
-        error = self.ask(rows, budget, bound, depth, at_once)
+        wanted = FIRST if at_once else ANY if self.steady else PLAIN
+        error = self.ask(rows, budget, bound, depth, wanted, quickly)
         if error is None or error >= bound:
             return None if error is None else (error, None)
-        if at_once:
-            nested = self._follow(rows, budget, error, depth, True)
+        if at_once or self.steady:
+            nested = self._follow(rows, budget, error, depth, at_once)
         else:
             nested = self.trace(rows, budget, error, depth)
         return None if nested is None else (error, nested)
@@ -142,9 +183,9 @@ class Asking:
         if self.rows.leaf_error(rows) <= error:
             return self.rows.majority(rows)
         if known or budget <= self.engine.sure:
-            question, control = (min(budget, 3), error, depth), np.zeros_like(self.control)
+            question, control = (min(budget, 3), error, depth), _endless_control(self.control)
             self.engine.retrace_few(rows, question, self.table, self.frames[0], control)
-        elif self.ask(rows, budget, error + 1, depth, True) is None:
+        elif self.ask(rows, budget, error + 1, depth, KNOWN if self.steady else FIRST) is None:
             return None
         return self._follow(rows, budget, error, depth, known)
 
@@ -160,17 +201,11 @@ class Asking:
             return None
         return test, low, high
 
-    def _solve(self, members: int, question: tuple[int, int, int, bool], frames: Any) -> int:
+    def _solve(self, members: int, question: Question, frames: Any) -> int:
         return self.engine.solve(members, question, self.table, frames, self.control)
 
-    def _gather(
-        self, workers: int, rows: np.ndarray, question: tuple[int, int, int, bool]
-    ) -> list[int]:
+    def _gather(self, workers: int, rows: np.ndarray, question: Question) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""
-        budget, _, depth, _ = question
-        if self.engine.is_quick(len(rows), budget, depth):
-            self.engine.place(rows, self.frames[0])
-            return [self._solve(len(rows), question, self.frames[0])]
         started: list[Future[int]] = []
         working: set[Future[int]] = set()
         while working or not started:
@@ -222,3 +257,10 @@ class Asking:
                 return
             rehash(Table(*(part[start : start + MOVED] for part in self.table)), larger)
         self._use_table(larger)
+
+
+def _endless_control(control: np.ndarray) -> np.ndarray:
+    """Control words for work that nobody stops."""
+    endless = np.zeros_like(control)
+    endless[ALLOWED] = NO_LIMIT
+    return endless

@@ -102,7 +102,7 @@ def share(level, side, data, frames):
 
 
 @inner_jit
-def select(level, retrace, data, frames):
+def select(level, in_order, data, frames):
     """Drop the tests that cannot help, and try the middle one of the column with most of them."""
     at = frames.levels[level]
     cells, live = frames.cells[level], frames.tests[level, LIVE]
@@ -133,7 +133,7 @@ def select(level, retrace, data, frames):
         here = kept - before
         if level == 0 and frames.claims[column] > 0:
             here = (here + 1) // 2
-        if here > most and not (retrace and most > 0):
+        if here > most and not (in_order and most > 0):
             most, first, chosen_column = here, before, column
             chosen = before + (kept - before) // 2
     at.lives = kept
@@ -199,7 +199,7 @@ def look_up(level, data, table, frames):
 
 
 @inner_jit
-def sweep_some(level, data, frames):
+def sweep_some(level, data, frames, control):
     """Find the one-split errors of both children of the test being tried, and of some others."""
     at = frames.levels[level]
     known, cells, picked = frames.known, frames.cells[level], frames.picked
@@ -209,7 +209,7 @@ def sweep_some(level, data, frames):
     count = pick(level, lives, frames)
     lane = at.chosen * count // lives
     picked[0, lane], picked[1, lane] = at.test, at.column
-    sweep(level, count, data, frames)
+    sweep(level, count, data, frames, control)
     for side in range(2):
         known[level, side, 1] = frames.lanes[LANES * side + lane]
         for each in range(count):

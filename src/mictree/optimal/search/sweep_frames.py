@@ -74,6 +74,7 @@ class SweepFrames(NamedTuple):
     # by budget; -1 where they are not known
     keys: np.ndarray  # (levels, 6): of the rows; of both children of the test being tried
     levels: np.recarray  # (levels,) of LEVEL
+    work: np.ndarray  # (1,) cells swept for the question
     totals: np.ndarray  # (levels, classes) the weight of each class
 
 
@@ -108,6 +109,7 @@ def make_frames(
         known=np.zeros((levels, 2, max(2, budgets)), dtype=np.int64),
         keys=np.zeros((levels, 6), dtype=np.uint64),
         levels=np.zeros(levels, dtype=LEVEL).view(np.recarray),
+        work=np.zeros(1, dtype=np.int64),
         totals=np.zeros((levels, classes), dtype=np.int64),
     )
 

@@ -9,6 +9,7 @@ other's least error less their weight. So a child is asked for more than its own
 import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit, jit
+from mictree.optimal.search.engine import FIRST, KNOWN, PLAIN
 from mictree.optimal.search.few_splits import few_splits, note, note_one
 from mictree.optimal.search.sweep_children import (
     get_bound,
@@ -38,22 +39,25 @@ from mictree.optimal.search.table import (
 
 
 @jit
-def solve(first, budget, bound, depth, retrace, data, table, frames, control):
+def solve(first, budget, bound, depth, wanted, data, table, frames, control):
     """The least error of the rows in frame ``first``, if it is below ``bound``.
 
     See ``kernel.solve``. Frame 0 is for all rows: what it learns of their tests stays for the next
-    question, and workers share it. Questions about other rows are put to frame 1. Where sweeps
-    suffice, ``retrace`` notes the first test of the best tree at once, whatever the bound.
+    question, and workers share it. Questions about other rows are put to frame 1. What is
+    ``wanted`` of the tree, see ``engine``, is noted in the frame; only one worker may.
     """
     _start(first, data, frames)
     frames.levels[0].first = -1
+    frames.work[0] = 0
     _ask(first, budget, bound, depth, frames)
     level = first
     while True:
-        finished, result = _open(level, retrace and level == first, data, table, frames, control)
+        here = wanted if level == first else PLAIN
+        finished, result = _open(level, here, data, table, frames, control)
         while True:
             if not finished:
-                if _advance(level, retrace and level == first, data, table, frames, control):
+                here = wanted if level == first else PLAIN
+                if _advance(level, here, data, table, frames, control):
                     level += 1
                     break
                 result = _close(level, first, table, frames, control)
@@ -89,30 +93,31 @@ def _ask(level, budget, bound, depth, frames):
 
 
 @inner_jit
-def _open(level, retrace, data, table, frames, control):
+def _open(level, wanted, data, table, frames, control):
     """Whether sweeps suffice for an answer; and the answer."""
     at = frames.levels[level]
     budget, depth, bound = at.budget, at.depth, at.bound
     best = leaf_error(level, data, frames)
     at.errors[0] = best
-    at.goal = at.floor
+    at.goal = at.floor if wanted != KNOWN else bound - 1
     if budget == 0 or best == 0 or control[STATUS] != RUN:
         return True, best
     atomic_add(control, VISITED, 1)
     best = list_tests(level, data, frames)
     at.errors[1], at.best = best, best
     limit = best
-    if retrace and best < bound:
+    if wanted and best < bound:
         note_one(level, best, data, frames)
     if budget > 1 and best > at.goal:
         limit = min(bound, best)
-        if budget <= 3 or retrace:
-            limit = few_splits(level, budget > 2, limit, retrace, data, frames, control)
+        if budget <= 3 or wanted in (FIRST, KNOWN):
+            limit = few_splits(level, budget > 2, limit, wanted > 0, data, frames, control)
     at.limit = limit
-    if budget > 2 and depth > 2 and limit > at.goal and at.first < 0:
+    found = at.first >= 0 and wanted == FIRST
+    if budget > 2 and depth > 2 and limit > at.goal and not found:
         prepare(level, frames)
         return False, limit
-    if level > 0 and not retrace and control[STATUS] == RUN:
+    if level > 0 and not wanted and control[STATUS] == RUN:
         exact = limit < bound or limit == best
         _remember(level, limit, exact, table, frames, control)
     return True, limit
@@ -169,22 +174,22 @@ def _take(level, answer, data, frames):
 
 
 @inner_jit
-def _advance(level, retrace, data, table, frames, control):
+def _advance(level, wanted, data, table, frames, control):
     """Put the next question to a child's frame, or say False when there is none."""
     at = frames.levels[level]
     cells = frames.cells[level]
     known, bounds, budget = frames.known[level], get_bounds(level, frames), at.budget
     least_low, most_low = get_shares(budget, at.depth)
     while control[STATUS] == RUN and at.limit > at.goal:
-        if level == 0 and not retrace:
+        if level == 0 and not wanted:
             frames.levels[0].limit = min(frames.levels[0].limit, control[FOUND])
         test = at.test
         if test < 0 or at.turn == budget:
-            if not select(level, retrace, data, frames):
+            if not select(level, wanted == FIRST, data, frames):
                 return False
             look_up(level, data, table, frames)
             if budget > 3:
-                sweep_some(level, data, frames)
+                sweep_some(level, data, frames, control)
             continue
         turn = at.turn
         offset = (turn + 1) // 2
@@ -205,8 +210,9 @@ def _advance(level, retrace, data, table, frames, control):
             at.turn += 1
             continue
         if low_known and high_known:
-            if retrace:
+            if wanted:
                 note(level, test, at.column, low_budget, low, high, frames)
+            if wanted == FIRST:
                 _forget_later(level, test, frames)
                 at.turn = budget
                 continue
@@ -223,13 +229,7 @@ def _advance(level, retrace, data, table, frames, control):
         frames.keys[level + 1, 1] = frames.keys[level, 3 + 2 * side]
         child_budget = low_budget if side == 0 else high_budget
         rest = at.limit - (high if side == 0 else low)
-        _ask(
-            level + 1,
-            child_budget,
-            rest + at.reach,
-            at.depth - 1,
-            frames,
-        )
+        _ask(level + 1, child_budget, rest + at.reach, at.depth - 1, frames)
         return True
     return False
 

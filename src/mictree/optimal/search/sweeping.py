@@ -3,11 +3,13 @@
 import numpy as np
 
 from mictree.optimal.search import sweep_kernel
+from mictree.optimal.search.engine import FIRST, PLAIN, Question
 from mictree.optimal.search.ordered_rows import OrderedRows, Test
 from mictree.optimal.search.sweep_frames import PLACE, SweepFrames, frame_bytes, make_frames
 from mictree.optimal.search.table import Table
 
-QUICK = 100_000  # cells that are swept often enough in a hundredth of a second
+# cells that are swept in a hundredth of a second, and in half a second
+PATIENCE = 2_000_000, 100_000_000
 
 
 class SweepEngine:
@@ -17,6 +19,7 @@ class SweepEngine:
     """
 
     sure = 0
+    patience = PATIENCE
 
     def __init__(self, rows: OrderedRows) -> None:
         self.rows = rows
@@ -40,14 +43,10 @@ class SweepEngine:
         """Call each kernel once, with no rows."""
         nobody = self.rows.everything[:0]
         self.count_few(nobody, 0, table, frames, control)
-        self.solve(0, (0, 0, 0, False), table, frames, control)
-
-    def is_quick(self, members: int, budget: int, depth: int) -> bool:
-        """Whether a question about so many rows needs no other thread."""
-        return self.traces_at_once(budget, depth) and members * len(self.rows.ranks) <= QUICK
+        self.solve(0, (0, 0, 0, PLAIN), table, frames, control)
 
     def traces_at_once(self, budget: int, depth: int) -> bool:
-        """Whether a question with ``retrace`` is answered whatever its bound."""
+        """Whether the first test is found along with the least error, whatever the bound."""
         return budget <= 2 or depth <= 2
 
     def __str__(self) -> str:
@@ -74,7 +73,7 @@ class SweepEngine:
         return 0 if members == len(self.rows.codes) else 1
 
     def solve(
-        self, members: int, question: tuple[int, int, int, bool], table: Table, frames: SweepFrames,
+        self, members: int, question: Question, table: Table, frames: SweepFrames,
         control: np.ndarray,
     ) -> int:  # fmt: skip
         """Answer a question about rows that are in place; see ``sweep_kernel.solve``."""
@@ -101,7 +100,7 @@ class SweepEngine:
         """Retrace a tree with an error that ``count_few`` has found."""
         budget, error, depth = question
         self.place(members, frames)
-        self.solve(len(members), (budget, error + 1, depth, True), table, frames, control)
+        self.solve(len(members), (budget, error + 1, depth, FIRST), table, frames, control)
 
     def first_test(
         self, frames: SweepFrames, budget: int, least: int

@@ -10,6 +10,7 @@ import numpy as np
 
 from mictree._support.jit import inner_jit
 from mictree.optimal.search.sweep_frames import LANES, LEAF, MASS, ONE, PLACE, SHARE
+from mictree.optimal.search.table import ALLOWED, LONG, RUN, STATUS
 
 # two classes: the surplus; the least and the largest one in the low child, in the high one
 _LEAST_LOW, _MOST_LOW, _LEAST_HIGH, _MOST_HIGH = LANES, 2 * LANES, 3 * LANES, 4 * LANES
@@ -62,14 +63,20 @@ def list_tests(level, data, frames):
             mass += weight
             share += data.weights[row, 1]
             if entry & 1:
-                low, high = 0, 0
+                low, high, low_second, high_second = 0, 0, 0, 0
                 for label in range(classes):
+                    low_second = max(low_second, min(low, seen[label]))
                     low = max(low, seen[label])
-                    high = max(high, totals[label] - seen[label])
+                    rest = totals[label] - seen[label]
+                    high_second = max(high_second, min(high, rest))
+                    high = max(high, rest)
                 places[test] = place
                 cells[LEAF, test] = kind(mass - low)
                 cells[LEAF + 1, test] = kind(whole - mass - high)
-                cells[ONE, test], cells[ONE + 1, test] = kind(share), kind(floor - share)
+                # two leaves label two classes right at most
+                cells[ONE, test] = kind(max(share, mass - low - low_second))
+                rest = whole - mass - high - high_second
+                cells[ONE + 1, test] = kind(max(floor - share, rest))
                 cells[MASS, test], cells[SHARE, test] = kind(mass), kind(share)
                 least = min(least, whole - low - high)
                 test += 1
@@ -78,11 +85,15 @@ def list_tests(level, data, frames):
 
 
 @inner_jit
-def sweep(level, count, data, frames):
+def sweep(level, count, data, frames, control):
     """Fill the first two lines of ``lanes``: errors with one split of both children.
 
-    They are those of the first ``count`` tests that are picked, ordered by column and place.
+    They are those of the first ``count`` tests that are picked, ordered by column and place. Where
+    more work is done than allowed, the status says so.
     """
+    frames.work[0] += frames.levels[level].rows * frames.order.shape[1]
+    if frames.work[0] > control[ALLOWED] and control[STATUS] == RUN:
+        control[STATUS] = LONG
     _mark(level, count, frames)
     if frames.totals.shape[1] == 2:
         _sweep_two(level, data.signed, frames)
