@@ -3,6 +3,7 @@
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,12 +11,14 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 import mictree as mt
 from mictree._support.checks import TooLarge
-from mictree.optimal.search import questions, sweeping
+from mictree.optimal.search import frontier as frontiers
+from mictree.optimal.search import questions
 from mictree.optimal.search.frontier import Frontier
 from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.sweep_frames import PLACE
 from mictree.optimal.search.sweeping import SweepEngine
 from mictree.optimal.search.table import OVERWRITTEN
+from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.ordered_samples import ordered_least_errors
 
 
@@ -24,32 +27,44 @@ def to_ranks(X):
     return np.array([np.unique(column, return_inverse=True)[1] for column in np.asarray(X).T])
 
 
+def problem_of(ranks, labels, weights=None):
+    return mt.SampleProblem(np.asarray(ranks, dtype=float).T, np.asarray(labels), weights)
+
+
 def find(ranks, labels, weights, max_size, max_depth=None, time_limit=None, memory_limit=2**30):
-    ranks, labels = np.asarray(ranks), np.asarray(labels)
-    factors = np.ones(int(labels.max()) + 1)
-    rows = OrderedRows.of(ranks, labels, np.asarray(weights, dtype=float), factors, True)
-    frontier = Frontier(SweepEngine(rows), max_size, max_depth, memory_limit)
+    """The frontier by sweeps, however few literals there are, and without a greedy tree."""
+    return find_in(
+        problem_of(ranks, labels, weights), max_size, max_depth, time_limit, memory_limit
+    )
+
+
+def find_in(problem, max_size, max_depth=None, time_limit=None, memory_limit=2**30):
+    engine = SweepEngine(OrderedRows.of(problem, True))
+    frontier = Frontier(engine, max_size, max_depth, memory_limit)
     frontier.run(time_limit=time_limit)
     return frontier
 
 
 def recount(tree, ranks, labels, weights):
-    """The weight that a tree labels wrongly, row by row."""
+    """The weight that a tree labels wrongly, row by row, by its exact thresholds."""
     wrong = 0
+    names = np.unique(labels)
     for row, (label, weight) in enumerate(zip(labels, weights, strict=True)):
         node = 0
         while tree.tests[node] >= 0:
-            column, rank = map(int, tree.variables[tree.tests[node]].split(">"))
-            node = tree.high[node] if ranks[column][row] > rank else tree.low[node]
-        wrong += int(weight) * (tree.labels[node] != label)
+            column, threshold = tree.sources[tree.tests[node]]
+            node = tree.high[node] if ranks[column][row] > threshold else tree.low[node]
+        wrong += int(weight) * (names[tree.labels[node]] != label)
     return wrong
 
 
 def check_trees(frontier, ranks, labels, weights, max_depth=None):
+    unit = frontier.total / sum(weights)
     for size, tree in enumerate(frontier.trees):
         assert tree.size <= size
         assert max_depth is None or tree.depth <= max_depth
-        assert recount(tree, ranks, labels, weights) == frontier.upper[size]
+        if tree.sources:
+            assert recount(tree, ranks, labels, weights) * unit == frontier.upper[size]
 
 
 @st.composite
@@ -75,6 +90,75 @@ def test_every_tree_is_beaten_or_met(case, max_depth):
     assert frontier.upper == ordered_least_errors(ranks, labels, weights, 5, max_depth)
     assert frontier.lower == frontier.upper
     check_trees(frontier, ranks, labels, weights, max_depth)
+
+
+CATEGORIES = ["low", "middle", "top"]
+
+
+@st.composite
+def mixed_tables(draw):
+    """Numbers with ties, gaps and missing values, categories, ordered ones, bits; weights."""
+    count = draw(st.integers(2, 9))
+
+    def column(*values):
+        return draw(st.lists(st.sampled_from(values), min_size=count, max_size=count))
+
+    frame = pd.DataFrame({"number": column(-2.5, 0.25, 1.0, 1e6, np.nan)})
+    if draw(st.booleans()):
+        frame["kind"] = column("a", "b", "c", None)
+    if draw(st.booleans()):
+        levels = column(*CATEGORIES, None)
+        frame["level"] = pd.Categorical(levels, categories=CATEGORIES, ordered=True)
+    if draw(st.booleans()):
+        frame["bit"] = column(0, 1)
+    if draw(st.booleans()):
+        frame["again"] = -frame["number"]
+    labels = draw(st.lists(st.integers(0, draw(st.integers(1, 4))), min_size=count, max_size=count))
+    weights = draw(st.lists(st.sampled_from([1, 2, 0.5, 3.25]), min_size=count, max_size=count))
+    return frame, labels, weights
+
+
+def bits_of(frame):
+    """All tests of a frame on its rows, from their definition."""
+    bits = []
+    for name in frame:
+        column = frame[name]
+        if name == "kind":
+            bits += [column == category for category in column.dropna().unique()]
+        else:
+            values = column.cat.codes.where(column.notna()) if name == "level" else column
+            bits += [values > value for value in np.unique(values.dropna())[:-1]]
+        if column.notna().any():
+            bits.append(column.isna())
+    return np.array(bits, dtype=int).T.reshape(len(frame), -1)
+
+
+@given(mixed_tables(), st.sampled_from([None, None, 2]), st.booleans())
+@settings(max_examples=100)
+def test_mixed_columns_with_missing_values(case, max_depth, swept):
+    """Every tree is tried; by sweeps and by pair counts."""
+    frame, labels, weights = case
+    problem = mt.SampleProblem(frame, labels, weights)
+    with mock.patch.object(frontiers, "FEW_LITERALS", 0 if swept else 256):
+        solved = mt.optimal_trees(problem, 3, exact=True, max_depth=max_depth)
+    bits = bits_of(frame)
+    rows = [tuple(row) for row in bits.tolist()] if bits.size else [(0,)] * len(frame)
+    assert list(solved.errors) == sample_least_errors(rows, labels, weights, 3, max_depth)
+    assert solved.errors.proved.all()
+    for size in range(4):
+        tree = solved.tree(size)
+        assert tree.size <= size
+        assert max_depth is None or tree.depth <= max_depth
+        assert tree.error(problem, exact=True) == solved.errors[size]
+
+
+def test_thresholds_lie_halfway_between_the_values_of_their_rows():
+    X = [[0, 0], [1, 0], [2, 0], [5, 0], [6, 0], [10, 3], [3, 9], [4, 9], [7, 9]]
+    problem = mt.SampleProblem(X, [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    with mock.patch.object(frontiers, "FEW_LITERALS", 0):
+        swept = mt.optimal_tree(problem, 2)
+    assert swept == mt.optimal_tree(problem, 2)
+    assert set(swept.sources) == {(1, 6.0), (0, 3.5)}
 
 
 def test_thresholds_inside_a_run_of_one_class_are_needed():
@@ -122,7 +206,7 @@ def test_the_bounds_of_all_tests_hold(seed):
             order = frames.order[0, column] >> 1
             place = frames.tests[0, PLACE, test] + 1
             for side, child in enumerate((order[:place], order[place:])):
-                parts = rows.ranks[:, child], rows.codes[child], rows.weights[child]
+                parts = rows.columns[:, child], rows.codes[child], rows.weights[child]
                 least = ordered_least_errors(*(part.tolist() for part in parts), 3)
                 assert root[side, 2, test] <= least[2]
                 assert root[side, 3, test] <= least[3]
@@ -185,13 +269,11 @@ def test_workers_agree_with_one(classes, max_depth):
     """Eight workers from the start, and a table that is too small, against one with room."""
     ranks, labels = noisy(120, 4, classes, seed=classes)
     weights = np.random.default_rng(2).integers(1, 3, len(labels))
-    with mock.patch.object(questions, "CORES", 1):
-        alone = find(ranks, labels, weights, 4, max_depth)
-    with (
-        mock.patch.multiple(questions, CORES=8, ALONE=0.0, SMALLEST_TABLE=256),
-        mock.patch.object(sweeping.SweepEngine, "patience", (1, 1)),
-    ):
-        many = find(ranks, labels, weights, 4, max_depth, memory_limit=4 * 2**20)
+    with mock.patch.object(SweepEngine, "patience", (1, 1)):  # no question is short
+        with mock.patch.object(questions, "CORES", 1):
+            alone = find(ranks, labels, weights, 4, max_depth)
+        with mock.patch.multiple(questions, CORES=8, ALONE=0.0, SMALLEST_TABLE=256):
+            many = find(ranks, labels, weights, 4, max_depth, memory_limit=4 * 2**20)
     assert many.lower == alone.lower == alone.upper
     assert many.trees == alone.trees
 

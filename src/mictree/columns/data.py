@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import time
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -18,7 +19,8 @@ FloatArray = np.typing.NDArray[np.float64]
 class Data:
     """A matrix, sparse matrix or frame, read one column at a time, numbers as 64-bit floats.
 
-    ``remember`` keeps every column after its first reading.
+    Dates, times and durations are read as microseconds. ``remember`` keeps every column after its
+    first reading.
     """
 
     def __init__(self, X: Any, remember: bool = False) -> None:
@@ -57,9 +59,18 @@ class Data:
             return None
         return matrix.view(np.uint8) if matrix.flags.c_contiguous else None
 
-    def is_boolean(self, number: int) -> bool:
-        """Whether the column's type in a frame is Boolean."""
-        return self.frame is not None and str(self.frame.schema.dtypes()[number]) == "Boolean"
+    def kind(self, number: int) -> str:
+        """The type of a column as one word in small letters: "boolean", "date", "float64", ..."""
+        if self.frame is not None:
+            return str(self.frame.schema.dtypes()[number]).partition("(")[0].lower()
+        kind = self.matrix.dtype
+        return {"M": "datetime", "m": "duration"}.get(kind.kind, str(kind))
+
+    def levels(self, number: int) -> tuple[Any, ...] | None:
+        """The categories of an ordered categorical column, from the least on."""
+        if self.kind(number) != "enum":
+            return None
+        return tuple(self.frame.schema.dtypes()[number].categories)
 
     def column(self, number: int) -> FloatArray | list[Any]:
         """Numbers as floats with NaN where missing, or categories as a list with None."""
@@ -70,6 +81,8 @@ class Data:
     def merged(self, number: int) -> tuple[Any, Any] | None:
         """Two different numbers of a column that round to one 64-bit float, if there are any."""
         numbers = self.column(number)
+        if self.kind(number) in ("datetime", "duration"):
+            return self._merged_times(number)
         series = None if self.frame is None else self.frame[:, number]
         kind = str(self.matrix.dtype if series is None else series.dtype).lower()
         if isinstance(numbers, list) or kind in FLOATS:
@@ -83,10 +96,29 @@ class Data:
                 return first[rounded], cell
         return None
 
+    def _merged_times(self, number: int) -> tuple[Any, Any] | None:
+        """Only times in nanoseconds, or some thousand years away, can be rounded."""
+        times = self._times(number)
+        ticks, first = np.unique(times.view(np.int64), return_index=True)
+        merged = np.flatnonzero(np.diff(_microseconds(times)[first]) == 0)
+        if not len(merged):
+            return None
+        one, other = times[first[merged[0]]], times[first[merged[0] + 1]]
+        return None if np.isnat(one) or np.isnat(other) else (one, other)
+
+    def _times(self, number: int) -> np.typing.NDArray[Any]:
+        return (
+            self.frame[:, number].to_numpy()
+            if self.frame is not None
+            else self.matrix[:, number].copy()
+        )
+
     def _column(self, number: int) -> FloatArray | list[Any]:
         if self.frame is not None:
             return self._frame_column(number)
         column = self._matrix_column(number)
+        if column.dtype.kind in "mM":
+            return _microseconds(column)
         if column.dtype.kind not in "biufOUS":
             raise ValueError(f"X must hold numbers, texts or booleans; its type is {column.dtype}")
         if column.dtype.kind in "OUS" or column.dtype.itemsize > 8:  # numpy's longdouble
@@ -119,9 +151,15 @@ class Data:
             if text.startswith(("Categorical", "Enum")):
                 return [None if is_missing(value) else value for value in values]
             return _read_objects(values, str(name))
+        if text.startswith(("Date", "Duration")):  # also Datetime
+            return _microseconds(series.to_numpy())
+        if text == "Time":
+            return np.array([_of_day(value) for value in series.to_list()], dtype=float)
         if series.null_count() == len(series):  # polars' type Null: nothing but missing values
             return np.full(len(series), math.nan)
-        raise ValueError(f"a column must hold numbers, texts or booleans; {name} has {text}")
+        raise ValueError(
+            f"a column must hold numbers, texts, booleans, dates or times; {name} has {text}"
+        )
 
 
 def unnamed(count: int) -> tuple[str, ...]:
@@ -152,6 +190,24 @@ def is_missing(value: Any) -> bool:
         or (isinstance(value, float) and math.isnan(value))
         or type(value).__name__ == "NAType"
     )
+
+
+def _microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
+    """Dates and times since 1970, or durations, with NaN where missing."""
+    unit, count = np.datetime_data(times.dtype)
+    missing = np.isnat(times)
+    if unit in ("ns", "ps", "fs", "as"):
+        ticks = times.view(np.int64) * (count / {"ns": 1e3, "ps": 1e6, "fs": 1e9, "as": 1e12}[unit])
+    else:
+        finer = times.astype(f"{times.dtype.kind}8[us]")
+        ticks = finer.view(np.int64).astype(float)
+    return np.where(missing, math.nan, ticks)
+
+
+def _of_day(value: time | None) -> float:
+    if value is None:
+        return math.nan
+    return ((value.hour * 60 + value.minute) * 60 + value.second) * 1e6 + value.microsecond
 
 
 def _read_objects(values: list[Any], name: str) -> FloatArray | list[Any]:

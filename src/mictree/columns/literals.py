@@ -1,8 +1,9 @@
 """Columns of data as literals: ``age > 37.5``, ``color is red``, ``income is missing``, ``flag``.
 
-A binary column (0 and 1) is itself a literal. A numeric column offers thresholds halfway between
-neighbouring values, and a categorical column its categories. A column with missing values also
-offers "is missing". A missing value fails every threshold.
+A binary column (0 and 1) is itself a literal. An ordered column (numbers, dates, times, durations,
+ordered categories) offers thresholds halfway between neighbouring values, and a categorical column
+its categories. A column with missing values also offers "is missing". A missing value fails every
+threshold. Texts are made when asked for: a column of a million numbers offers a million literals.
 
 No two literals of a data set have the same text, and none has the text of another's negation. If
 two would clash, a column's texts are quoted (``c is '1'`` beside ``c is 1``, and always if one is
@@ -11,21 +12,26 @@ two would clash, a column's texts are quoted (``c is '1'`` beside ``c is 1``, an
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree.columns.data import Data, unnamed
-from mictree.columns.packing import MISSING, find_bins, find_midpoints, pack_bins
+from mictree.columns.ordered import TIMES, Ranks, midpoint, rank, show
+from mictree.columns.packing import NONE, pack_bits, pack_categories
+from mictree.tree import LEAF, Source, Tree
 
 MAX_CATEGORIES = 1024  # a column with more is an identifier
+TRANSFORM_LIMIT = 2**32  # bytes of a 0/1 matrix of all literals
 
 FloatArray = np.typing.NDArray[np.float64]
 BoolArray = np.typing.NDArray[np.bool_]
+IntArray = np.typing.NDArray[np.int64]
 Texts = tuple[str, str]  # a literal's text, and the text of its negation
 
 
@@ -35,77 +41,127 @@ class Column:
 
     Attributes
     ----------
-    thresholds : of a numeric column, ascending; 0.5 for a binary one
-    categories : of a categorical column, sorted; None for a numeric one
+    below, above : of an ordered column, the values on both sides of each threshold, ascending;
+        0 and 1 for a binary one
+    binned : there are values with no threshold between them
+    categories : of a categorical column, sorted; None for an ordered one
+    levels : the categories of an ordered column of categories, whose values are positions
     missing : whether "is missing" is a literal too, the last one
-    style : "binary" and "boolean" columns have a threshold but show it differently
+    style : the type of an ordered column: how it reads
     """
 
     name: str
-    thresholds: FloatArray
+    below: FloatArray = field(default_factory=lambda: np.empty(0))
+    above: FloatArray = field(default_factory=lambda: np.empty(0))
+    binned: bool = False
     categories: tuple[Any, ...] | None = None
+    levels: tuple[Any, ...] | None = None
     missing: bool = False
     style: str = "number"
 
     @property
+    def thresholds(self) -> int:
+        """The number of thresholds."""
+        return len(self.below)
+
+    @property
     def count(self) -> int:
         """The number of literals."""
-        offered = len(self.thresholds) if self.categories is None else len(self.categories)
+        offered = len(self.below) if self.categories is None else len(self.categories)
         return offered + self.missing
 
-    def texts(self) -> list[Texts]:
-        """Each literal's text and its negation's; ``tell_apart`` resolves clashes."""
+    def threshold(self, position: int) -> float:
+        """The threshold of a literal; NaN if it has none."""
+        if position >= len(self.below):
+            return math.nan
+        return midpoint(float(self.below[position]), float(self.above[position]))
+
+    def between(self, low: int, high: int) -> tuple[int, float]:
+        """The test for rows whose ranks are two neighbours among those of a leaf.
+
+        Halfway between the leaf's values, or with bins at the middle one of the thresholds offered.
+        Returns its position, as a literal that separates the rows of the whole table alike.
+        """
+        first, last = low - self.missing, high - self.missing - 1  # of the thresholds between
+        if self.binned:
+            position = (first + last) // 2
+            return position, self.threshold(position)
+        threshold = midpoint(float(self.below[first]), float(self.above[last]))
+        return first + int(
+            np.searchsorted(self.above[first : last + 1], threshold, "right")
+        ), threshold
+
+    def cut(self, threshold: float) -> int:
+        """The position of the literal that separates the training rows as a threshold does."""
+        return int(np.searchsorted(self.above, threshold, side="right"))
+
+    def text(self, position: int, threshold: float | None = None) -> Texts:
+        """The text of a literal and its negation's; ``tell_apart`` resolves clashes."""
         if self.categories is not None:
-            texts = self._is(map(str, self.categories))
-            if "missing" in self.categories or not _differ(texts):
-                quoted = (repr(str(c)) if isinstance(c, str) else str(c) for c in self.categories)
-                texts = self._is(quoted)
-            return texts
+            return self._category_texts[position]
+        if position == len(self.below):
+            return self._is("missing")
         if self.style == "boolean":
-            return self._is(["True"])
+            return self._is("True")
         if self.style == "binary":
-            texts = [(self.name, f"not {self.name}")]
-        elif self.missing:  # a missing value is neither above nor below
-            above = [f"{self.name} > {number}" for number in _short(self.thresholds)]
-            texts = [(text, f"not {text}") for text in above]
-        else:
-            numbers = _short(self.thresholds)
-            texts = [(f"{self.name} > {number}", f"{self.name} <= {number}") for number in numbers]
-        return texts + self._is([])
+            return self.name, f"not {self.name}"
+        exact = self.threshold(position) if threshold is None else threshold
+        around = float(self.below[position]), float(self.above[position])
+        text = show(exact, *around, self.style, self.levels)
+        above = f"{self.name} > {text}"
+        # a missing value is neither above nor below
+        return above, f"not {above}" if self.missing else f"{self.name} <= {text}"
 
-    def _is(self, values: Iterable[str]) -> list[Texts]:
-        """Texts of the form "is a value", then "is missing" if that is a literal."""
-        words = [*values, "missing"] if self.missing else values
-        return [(f"{self.name} is {word}", f"{self.name} is not {word}") for word in words]
+    def texts(self) -> list[Texts]:
+        """Those of all literals."""
+        return [self.text(position) for position in range(self.count)]
 
-    def bins(self, values: FloatArray | list[Any]) -> np.typing.NDArray[np.int32]:
-        """The position of each value among thresholds or categories."""
-        if self.categories is not None:
-            position = {category: number for number, category in enumerate(self.categories)}
-            if self.missing:
-                position[None] = len(self.categories)
-            categories = self._as_categories(values)
-            return np.array([position.get(value, MISSING) for value in categories], dtype=np.int32)
-        bins = np.empty(len(values), dtype=np.int32)
-        find_bins(self._as_numbers(values), self.thresholds, bins)
-        return bins
+    @cached_property
+    def _category_texts(self) -> list[Texts]:
+        categories = self.categories or ()
+        missing = [self._is("missing")] if self.missing else []
+        texts = [self._is(str(category)) for category in categories] + missing
+        if "missing" in categories or not _differ(texts):
+            quoted = [repr(str(c)) if isinstance(c, str) else str(c) for c in categories]
+            texts = [self._is(word) for word in quoted] + missing
+        return texts
 
-    def holds(self, position: int, values: FloatArray | list[Any]) -> BoolArray:
-        """Whether each value satisfies one of the literals."""
+    def _is(self, word: str) -> Texts:
+        return f"{self.name} is {word}", f"{self.name} is not {word}"
+
+    def positions(self, values: FloatArray | list[Any]) -> np.typing.NDArray[np.int32]:
+        """The position of each value of a categorical column among its literals; NONE without."""
+        position = {category: number for number, category in enumerate(self.categories or ())}
+        if self.missing:
+            position[None] = len(position)
+        return np.array(
+            [position.get(value, NONE) for value in self.as_categories(values)], np.int32
+        )
+
+    def holds(
+        self, position: int, values: FloatArray | list[Any], threshold: float | None = None
+    ) -> BoolArray:
+        """Whether each value satisfies one of the literals, or is above a threshold."""
         if self.categories is not None:
             wanted = self.categories[position] if position < len(self.categories) else None
-            return np.array([value == wanted for value in self._as_categories(values)], dtype=bool)
-        numbers = self._as_numbers(values)
-        if position == len(self.thresholds):
+            return np.array([value == wanted for value in self.as_categories(values)], dtype=bool)
+        numbers = self.as_numbers(values)
+        if position == len(self.below):
             return np.isnan(numbers)
-        return numbers > self.thresholds[position]
+        return numbers > (self.threshold(position) if threshold is None else threshold)
 
-    def _as_numbers(self, values: FloatArray | list[Any]) -> FloatArray:
+    def as_numbers(self, values: FloatArray | list[Any]) -> FloatArray:
+        """The values of an ordered column."""
+        if isinstance(values, list) and self.levels is not None:
+            return _levels_of(values, self.levels, self.name)
         if isinstance(values, list) and any(value is not None for value in values):
             raise ValueError(f"a column must stay what it was at fit; {self.name} held numbers")
-        return np.asarray(values, dtype=float)
+        if self.levels is not None and not np.all(np.isnan(np.asarray(values, dtype=float))):
+            raise ValueError(f"a column must stay what it was at fit; {self.name} held categories")
+        return np.asarray([math.nan] * len(values) if isinstance(values, list) else values, float)
 
-    def _as_categories(self, values: FloatArray | list[Any]) -> list[Any]:
+    def as_categories(self, values: FloatArray | list[Any]) -> list[Any]:
+        """The values of a categorical column, None where missing."""
         if isinstance(values, list):
             return values
         if not np.all(np.isnan(values)):
@@ -113,17 +169,49 @@ class Column:
         return [None] * len(values)
 
 
-def _short(thresholds: FloatArray) -> list[str]:
-    """Numbers with few digits that still differ."""
-    for digits in (6, 9, 12, 17):
-        texts = [f"{threshold:.{digits}g}" for threshold in thresholds]
-        if len(set(texts)) == len(texts):
-            break
-    return texts
+def _levels_of(values: list[Any], levels: tuple[Any, ...], name: str) -> FloatArray:
+    """The position of each category in its order; NaN where missing."""
+    position = {level: float(number) for number, level in enumerate(levels)}
+    position[None] = math.nan
+    unknown = next((value for value in values if value not in position), None)
+    if unknown is not None:
+        known = ", ".join(map(str, levels[:10]))
+        raise ValueError(f"an ordered category must be one of {known}; {name} has {unknown}")
+    return np.array([position[value] for value in values], dtype=float)
 
 
 def _differ(texts: Sequence[Texts]) -> bool:
     return len({text for pair in texts for text in pair}) == 2 * len(texts)
+
+
+JOINTS = (" > ", " <= ", " is ")  # what follows a column's name in a text
+
+
+def may_clash(names: Sequence[str]) -> bool:
+    """Whether texts of different columns may be equal, judged by their names alone.
+
+    Both begin with a name, so one name must begin with the other and a joint, or be equal to it.
+    """
+    bare = [_without_not(name) for name in names]
+    known = set(bare)
+    if len(known) < len(bare) or not all(name.strip() for name in names):
+        return True
+    return any(
+        name[:place] in known for name in bare for joint in JOINTS for place in _places(name, joint)
+    )
+
+
+def _without_not(name: str) -> str:
+    while name.startswith("not "):
+        name = name.removeprefix("not ")
+    return name
+
+
+def _places(text: str, part: str) -> Iterable[int]:
+    place = text.find(part)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
 
 
 def tell_apart(columns: Iterable[Sequence[Texts]]) -> list[Texts]:
@@ -153,43 +241,43 @@ def _mark(pair: Texts, number: int, uses: Counter[str]) -> Texts:
 
 
 def learn_column(
-    data: Data, number: int, name: str, keep: BoolArray | None, weights: FloatArray | None,
-    max_thresholds: int,
-) -> Column:  # fmt: skip
-    """Choose the literals of a column from the rows to keep."""
-    values = data.column(number)
+    data: Data, number: int, name: str, rows: IntArray, weights: FloatArray | None,
+    max_thresholds: int | None,
+) -> tuple[Column, Ranks | None]:  # fmt: skip
+    """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
+    values, levels = data.column(number), data.levels(number)
+    if isinstance(values, list) and levels is None:
+        return _learn_categories(name, {values[row] for row in rows.tolist()}), None
     if isinstance(values, list):
-        present = (
-            values if keep is None else [v for v, kept in zip(values, keep, strict=True) if kept]
-        )
-        return _learn_categories(name, present)
+        values = _levels_of(values, levels or (), name)
     merged = data.merged(number)
     if merged is not None:
         one, other = merged
         raise ValueError(
-            f"different numbers must differ as 64-bit floats; {name} has {one!s} and {other!s}"
+            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
         )
-    if keep is not None and not keep.all():
-        values, weights = values[keep], weights[keep] if weights is not None else None
-    has_missing = False
+    values, present = values[rows], None
     with np.errstate(over="ignore", invalid="ignore"):
         plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
-    if not plain:
-        missing = np.isnan(values)
-        has_missing = bool(missing.any())
-        values, weights = values[~missing], weights[~missing] if weights is not None else None
-        if np.isinf(values).any():
-            raise ValueError(f"X must not contain infinity; {name} does")
-    thresholds = choose_thresholds(values, weights, max_thresholds)
-    style = "number"
-    if len(thresholds) == 1 and set(np.unique(values)) == {0.0, 1.0}:
-        style = "boolean" if data.is_boolean(number) else "binary"
+    if not plain and np.isnan(values).any():
+        present = ~np.isnan(values)
+        values, weights = values[present], weights[present] if weights is not None else None
+    if not plain and np.isinf(values).any():
+        raise ValueError(f"X must not contain infinity; {name} does")
+    below, above, ranks, binned = rank(values, weights, max_thresholds)
+    style = data.kind(number) if data.kind(number) in TIMES else "number"
+    if len(below) == 1 and below[0] == 0 and above[0] == 1 and levels is None and style == "number":
+        style = "boolean" if data.kind(number) == "boolean" and data.frame is not None else "binary"
     # a column of nothing but missing values, like any constant one, is no literal
-    return Column(name, thresholds, missing=has_missing and len(values) > 0, style=style)
+    missing = present is not None and len(values) > 0
+    if present is not None:
+        everywhere = np.zeros(len(rows), dtype=ranks.dtype)
+        everywhere[present] = ranks + 1
+        ranks = everywhere
+    return Column(name, below, above, binned, None, levels, missing, style), ranks
 
 
-def _learn_categories(name: str, values: list[Any]) -> Column:
-    found = set(values)
+def _learn_categories(name: str, found: set[Any]) -> Column:
     missing = None in found
     found.discard(None)
     if len(found) > MAX_CATEGORIES:
@@ -205,30 +293,7 @@ def _learn_categories(name: str, values: list[Any]) -> Column:
         categories = categories[1:]  # the other one is its negation
     elif len(categories) == 1:
         categories = ()  # its negation is "is missing"
-    return Column(name, np.empty(0), categories, missing=missing and bool(found))
-
-
-def choose_thresholds(values: FloatArray, weights: FloatArray | None, most: int) -> FloatArray:
-    """Midpoints between distinct values; if there are too many, those nearest to quantiles."""
-    heights = None  # the weight of all values up to a position
-    if weights is None:
-        ordered = np.sort(values)
-    else:
-        order = np.argsort(values, kind="stable")
-        ordered, heights = values[order], np.cumsum(weights[order])
-    cuts = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1  # a cut lies before this position
-    if len(cuts) > most:
-        if heights is None:
-            below, total = cuts.astype(float), float(len(ordered))
-        else:
-            below, total = heights[cuts - 1], heights[-1]
-        wanted = total * np.arange(1, most + 1) / (most + 1)
-        after = np.minimum(np.maximum(np.searchsorted(below, wanted), 1), len(cuts) - 1)
-        nearer = wanted - below[after - 1] < below[after] - wanted
-        cuts = cuts[np.unique(np.where(nearer, after - 1, after))]
-    thresholds = np.empty(len(cuts))
-    find_midpoints(ordered, cuts, thresholds)
-    return thresholds
+    return Column(name, categories=categories, missing=missing and bool(found))
 
 
 class Literals:
@@ -254,8 +319,8 @@ class Literals:
         """How each column becomes literals."""
         if self._columns is not None:
             return self._columns
-        half = np.array([0.5])
-        return tuple(Column(name, half, style="binary") for name in self._binary)
+        ends = np.array([0.0]), np.array([1.0])
+        return tuple(Column(name, *ends, style="binary") for name in self._binary)
 
     @cached_property
     def starts(self) -> np.typing.NDArray[np.intp]:
@@ -263,6 +328,22 @@ class Literals:
         return np.concatenate(
             [[0], np.cumsum([column.count for column in self.columns], dtype=int)]
         )
+
+    @cached_property
+    def ordered(self) -> tuple[int, ...]:
+        """The columns with several thresholds, which are stored as ranks; bits hold all others."""
+        if self._columns is None:
+            return ()
+        return tuple(number for number, c in enumerate(self.columns) if c.thresholds > 1)
+
+    @cached_property
+    def stored_bits(self) -> np.typing.NDArray[np.intp]:
+        """The literals that are stored as bits."""
+        stored = np.ones(len(self), dtype=bool)
+        for number in self.ordered:
+            start = self.starts[number]
+            stored[start : start + self.columns[number].thresholds] = False
+        return np.flatnonzero(stored)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -273,19 +354,96 @@ class Literals:
     def _texts(self) -> list[Texts]:
         return tell_apart(column.texts() for column in self.columns)
 
+    @cached_property
+    def _clashing(self) -> bool:
+        """Whether a literal of one column may read like one of another."""
+        return may_clash([column.name for column in self.columns])
+
+    def texts(self, literal: int, threshold: float | None = None) -> Texts:
+        """The text of a literal and its negation's, perhaps at another threshold."""
+        number, position = self.locate(literal)
+        column = self.columns[number]
+        if not self._clashing:
+            return column.text(position, threshold)
+        if threshold is None or column.threshold(position) == threshold:
+            return self._texts[literal]
+        above, below = column.text(position, threshold)
+        return f"{above} (column {number})", f"{below} (column {number})"
+
     def negated(self, literal: int) -> str:
         """The negation of a literal: ``age <= 37.5``, ``color is not red``."""
-        return self._texts[literal][1]
+        return self.texts(literal)[1]
 
     def locate(self, literal: int) -> tuple[int, int]:
         """The number of a literal's column, and its position among the column's literals."""
         column = int(np.searchsorted(self.starts, literal, side="right")) - 1
         return column, literal - int(self.starts[column])
 
+    def threshold(self, literal: int) -> float:
+        """The threshold of a literal; NaN if it has none."""
+        number, position = self.locate(literal)
+        return self.columns[number].threshold(position)
+
+    def source(self, literal: int, threshold: float = math.nan) -> Source:
+        """What a test reads: its column, and the threshold or the position of another literal."""
+        number, position = self.locate(literal)
+        column = self.columns[number]
+        if column.categories is not None or position == column.thresholds:
+            return number, -1 if column.missing and position == column.count - 1 else position
+        return number, column.threshold(position) if math.isnan(threshold) else threshold
+
+    def find(self, source: Source) -> int:
+        """The literal that separates the training rows as a test does; -1 if there is none."""
+        number, what = source
+        column, start = self.columns[number], int(self.starts[number])
+        if isinstance(what, int):
+            return start + what % column.count
+        return start + column.cut(what) if column.cut(what) < column.thresholds else -1
+
+    def tree(
+        self,
+        leaves: Sequence[int],
+        literals: Sequence[int],
+        thresholds: Sequence[float | None],
+        labels: Sequence[int],
+    ) -> Tree:
+        """A tree from splits as of ``Tree.from_splits``; with ordered columns, only of its tests."""
+        if not self.ordered:
+            return Tree.from_splits(self.names, leaves, literals, labels)
+        tests = [
+            (literal, self.source(literal, math.nan if threshold is None else threshold))
+            for literal, threshold in zip(literals, thresholds, strict=True)
+        ]
+        distinct = sorted(set(tests))
+        place = {test: number for number, test in enumerate(distinct)}
+        names = [self.texts(literal, _as_threshold(source))[0] for literal, source in distinct]
+        uses = Counter(names)
+        for number, (literal, (column, what)) in enumerate(distinct):
+            if uses[names[number]] > 1:  # thresholds between the same two values of the table
+                exact = f"{self.columns[column].name} > {what!r}"
+                names[number] = f"{exact} (column {column})" if self._clashing else exact
+        sources = tuple(source for _, source in distinct)
+        return Tree.from_splits(
+            tuple(names), leaves, [place[test] for test in tests], labels, sources
+        )
+
+    def compact(self, tree: Tree) -> Tree:
+        """A tree whose variables are all literals; with ordered columns, only those it tests."""
+        if not self.ordered or tree.sources:
+            return tree
+        used = sorted({test for test in tree.tests if test >= 0})
+        place = {test: number for number, test in enumerate(used)} | {LEAF: LEAF}
+        return Tree(
+            tuple(self.texts(test)[0] for test in used),
+            tuple(place[test] for test in tree.tests),
+            tree.low, tree.high, tree.labels,
+            tuple(self.source(test) for test in used),
+        )  # fmt: skip
+
     def holds(
-        self, data: Data, literal: int, rows: np.typing.NDArray[np.intp] | None = None
+        self, data: Data, literal: int, rows: IntArray | None = None, threshold: float | None = None
     ) -> BoolArray:
-        """Whether the rows (by default all) satisfy a literal."""
+        """Whether the rows (by default all) satisfy a literal, perhaps at another threshold."""
         number, position = self.locate(literal)
         column = self.columns[number]
         matrix = data.matrix
@@ -296,16 +454,21 @@ class Literals:
             and matrix.dtype.itemsize <= 8  # longer floats are rounded first, as they were at fit
         ):
             values = matrix[:, number] if rows is None else matrix[rows, number]
-            if position == len(column.thresholds):
+            if position == column.thresholds:
                 return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-            return values > column.thresholds[position]
+            return values > (column.threshold(position) if threshold is None else threshold)
         values = data.column(number)
         if rows is not None:
             values = [values[row] for row in rows] if isinstance(values, list) else values[rows]
-        return column.holds(position, values)
+        return column.holds(position, values, threshold)
 
-    def transform(self, X: Any) -> np.typing.NDArray[np.uint8]:
-        """All literals of a data set as a 0/1 matrix, one column each."""
+    def transform(
+        self, X: Any, tree: Tree | None = None, memory_limit: int = TRANSFORM_LIMIT
+    ) -> np.typing.NDArray[np.uint8]:
+        """All literals of a data set as a 0/1 matrix, one column each; or only those of a tree.
+
+        A tree reads the result: ``tree.predict(literals.transform(X, tree))``.
+        """
         data = Data(X)
         if data.width != len(self.columns):
             raise ValueError(f"X must have {len(self.columns)} columns; it has {data.width}")
@@ -316,34 +479,77 @@ class Literals:
                 "X must have the columns the literals were made from, in their order; "
                 f"column {number} is {data.names[number]!r}, not {known[number]!r}"
             )
+        if tree is not None and (tree.sources or not tree.variables):
+            return self._evaluate(data, tree.sources)
+        if data.rows * len(self) > memory_limit:
+            raise ValueError(
+                f"a 0/1 matrix must fit into {memory_limit:,} bytes; {data.rows:,} rows and "
+                f"{len(self):,} literals need {data.rows * len(self):,}: set max_thresholds, or "
+                "transform for one tree"
+            )
         matrix = np.empty((data.rows, len(self)), dtype=np.uint8)
         for literal in range(len(self)):
             matrix[:, literal] = self.holds(data, literal)
         return matrix
 
+    def _evaluate(self, data: Data, sources: Sequence[Source]) -> np.typing.NDArray[np.uint8]:
+        matrix = np.empty((data.rows, len(sources)), dtype=np.uint8)
+        for place, (number, what) in enumerate(sources):
+            column = self.columns[number]
+            if isinstance(what, int):
+                position, threshold = what % column.count, None
+            else:
+                position, threshold = 0, what
+            matrix[:, place] = self.holds(
+                data, int(self.starts[number]) + position, None, threshold
+            )
+        return matrix
+
+
+def _as_threshold(source: Source) -> float | None:
+    return source[1] if isinstance(source[1], float) else None
+
+
+class Encoded(NamedTuple):
+    """A data set's literals and the rows to learn from, in the order of their slots."""
+
+    literals: Literals
+    bits: np.typing.NDArray[np.uint64]  # a row of words for each of ``literals.stored_bits``
+    ranks: tuple[Ranks, ...]  # of the rows, for each of ``literals.ordered``
+
 
 def encode(
     data: Data,
-    order: np.typing.NDArray[np.int64],
-    keep: BoolArray | None = None,
+    order: IntArray,
     weights: FloatArray | None = None,
-    max_thresholds: int = 64,
-) -> tuple[Literals, np.typing.NDArray[np.uint64]]:
-    """Choose the literals of a data set and pack them, one column after another.
+    max_thresholds: int | None = None,
+) -> Encoded:
+    """Choose the literals of a data set and store its columns, one after another.
 
     Parameters
     ----------
-    order : the row in each slot, -1 where it is empty; a multiple of 64 slots
-    keep, weights : the rows to learn thresholds from, and their weights
+    order : the row in each slot, NONE where it is empty; a multiple of 64 slots
+    weights : of all rows
     """
+    slots = np.flatnonzero(order != NONE)
+    rows = order[slots]
+    if weights is not None:
+        weights = weights[rows]
     columns: list[Column] = []
     blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
+    kept: list[Ranks] = []
     for number, name in enumerate(data.names):
-        column = learn_column(data, number, name, keep, weights, max_thresholds)
+        column, ranks = learn_column(data, number, name, rows, weights, max_thresholds)
         columns.append(column)
-        if column.count:
+        if ranks is None and column.count:
             block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
-            bins = column.bins(data.column(number))
-            pack_bins(bins, order, column.categories is None, block)
+            pack_categories(column.positions(data.column(number)), order, block)
             blocks.append(block)
-    return Literals(columns), np.concatenate(blocks)
+            continue
+        if column.thresholds > 1:
+            kept.append(ranks)
+        elif column.thresholds:
+            blocks.append(pack_bits(ranks > column.missing, slots, len(order)))
+        if column.missing:
+            blocks.append(pack_bits(ranks == 0, slots, len(order)))
+    return Encoded(Literals(columns), np.concatenate(blocks), tuple(kept))

@@ -162,9 +162,11 @@ class _Run:
             max_thresholds=self.max_thresholds,
         )  # fmt: skip
         found = self._search(problem, what, self.clock.part(share))
-        seen = problem.literals.transform(rows)
-        new = seen if test is train else problem.literals.transform(take_rows(self.X, test))
-        errors = {OPTIMAL: _errors((tree.predict(new) for tree in found.trees), codes[test])}
+        literals, others = problem.literals, take_rows(self.X, test)
+        seen = literals.transform(rows)
+        new = seen if test is train else literals.transform(others)
+        predicted = (tree.predict(literals.transform(others, tree)) for tree in found.trees)
+        errors = {OPTIMAL: _errors(predicted, codes[test])}
         for peer in self.peers:
             self.report(Step(f"{what}: {peer.name}", None))
             given = peer.predictions(seen, codes[train], self.max_size, new)

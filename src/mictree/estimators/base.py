@@ -110,10 +110,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def tree_(self) -> Tree:
         """The tree of full size."""
         splitting = self._fitted("_splitting")
-        return Tree.from_splits(
-            self._problem.variables,
+        return self._problem.tree(
             splitting.leaves.tolist(),
             splitting.literals.tolist(),
+            splitting.exact_thresholds,
             splitting.labels.tolist(),
         )
 
@@ -133,7 +133,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         on : "columns": the result takes the columns that this classifier was fitted on, which must
-            be numeric. "literals": it takes ``literals_.transform(X)``, so it supports categories.
+            be numeric. "literals": it takes ``literals_.transform(X, tree_)``, so it supports
+            categories.
         """
         check_is_fitted(self)
         return exports.to_sklearn(self, on)
@@ -236,9 +237,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         leaf = np.zeros(data.rows, dtype=np.intp)
         members = {0: np.arange(data.rows)}
         yield leaf
+        thresholds = self._splitting.exact_thresholds
         for step in range(self._made):
             rows = members.pop(int(self._splitting.leaves[step]))
-            holds = self.literals_.holds(data, int(self._splitting.literals[step]), rows)
+            literal, threshold = int(self._splitting.literals[step]), thresholds[step]
+            holds = self.literals_.holds(data, literal, rows, threshold)
             low, high = rows[~holds], rows[holds]
             members[2 * step + 1], members[2 * step + 2] = low, high
             leaf[low], leaf[high] = 2 * step + 1, 2 * step + 2

@@ -38,7 +38,8 @@ class GreedyTreeClassifier(TreeClassifier):
     ties : "last", "first", "random", "heaviest" or "lightest"; see ``mictree.TopDown``
     class_weight : None, a mapping of class to weight, or "balanced"
     random_state : for ``ties="random"``
-    max_thresholds : the largest number of thresholds per numeric column, chosen by quantile
+    max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
+        ordered categories), chosen by quantile; None for all
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class GreedyTreeClassifier(TreeClassifier):
         ties: str = "last",
         class_weight: Any = None,
         random_state: Any = None,
-        max_thresholds: int = 64,
+        max_thresholds: int | None = None,
     ) -> None:
         self.max_size = max_size
         self.min_samples_split = min_samples_split
@@ -157,7 +158,7 @@ class GreedyTreeClassifier(TreeClassifier):
         smaller._limit = min(wanted, self._limit)
         whole = self._splitting
         smaller._splitting = Splitting(
-            whole.leaves[:made], whole.literals[:made], whole.gains[:made],
+            whole.leaves[:made], whole.literals[:made], whole.thresholds[:made], whole.gains[:made],
             whole.rows[: 2 * made + 1], whole.masses[: 2 * made + 1],
         )  # fmt: skip
         return smaller

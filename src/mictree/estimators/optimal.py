@@ -156,11 +156,16 @@ class OptimalTreeClassifier(TreeClassifier):
 def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
     """A tree's splits in preorder, with the rows and masses of every node."""
     masks, number = [problem.valid], {0: 0}  # a node's place in the order of creation
-    leaves, literals, gains = [], [], []
+    leaves, literals, thresholds, gains = [], [], [], []
+    literal_of = tree.positions(problem)
     for node in tree.internal_nodes:
-        mask, bits = masks[number[node]], problem.bits[tree.tests[node]]
+        literal = literal_of[tree.tests[node]]
+        mask, bits = masks[number[node]], problem.words(literal)
         leaves.append(number[node])
-        literals.append(tree.tests[node])
+        literals.append(literal)
+        source = tree.sources[tree.tests[node]][1] if tree.sources else None
+        exact = isinstance(source, float)
+        thresholds.append(source if exact else problem.literals.threshold(literal))
         number[tree.low[node]], number[tree.high[node]] = len(masks), len(masks) + 1
         masks += [mask & ~bits, mask & bits]
     words = np.array(masks)
@@ -170,10 +175,9 @@ def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
     for step, leaf in enumerate(leaves):
         drop = impurity[leaf] - impurity[2 * step + 1] - impurity[2 * step + 2]
         gains.append(max(0.0, float(drop / weight[leaf])))
-    assert LEAF not in literals
     return Splitting(
-        np.array(leaves, dtype=np.int64), np.array(literals, dtype=np.int64), np.array(gains),
-        rows, masses,
+        np.array(leaves, dtype=np.int64), np.array(literals, dtype=np.int64),
+        np.array(thresholds), np.array(gains), rows, masses,
     )  # fmt: skip
 
 
@@ -205,4 +209,4 @@ def _prune(problem: SampleProblem, tree: Tree) -> Tree:
             nested[node] = int(splitting.labels[creation[node]])
         else:
             nested[node] = (tree.tests[node], nested[low], nested[high])
-    return Tree.build(tree.variables, nested[0])
+    return Tree.build(tree.variables, nested[0], tree.sources)

@@ -16,6 +16,13 @@ class Matrix(NamedTuple):
     weights: np.ndarray  # one for each slot, whole, their sum below 2**53; empty when all are 1
 
 
+class Counts(NamedTuple):
+    """A leaf's rows that satisfy each literal, by class; ``sums`` is empty if all weigh 1."""
+
+    rows: np.ndarray
+    sums: np.ndarray
+
+
 SHRINK = 4  # a compact matrix must have this many times fewer words
 
 
@@ -68,7 +75,7 @@ def count_root(matrix, out_rows, out_sums):
     else:
         for code in range(classes):
             out_sums[code] = out_rows[code]
-    return rows, sums
+    return Counts(rows, sums)
 
 
 @jit
@@ -149,7 +156,7 @@ def count_child(matrix, child, parent_rows, total, rows, class_sums):
     count(matrix.bits, matrix.first_word, child, open_literals[:found], counts)
     if len(sums):
         weigh(matrix.bits, matrix.first_word, child, matrix.weights, open_literals[:found], sums)
-    return counts, sums
+    return Counts(counts, sums)
 
 
 @jit

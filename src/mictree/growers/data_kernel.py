@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mictree._support.calls import call_priority
-from mictree._support.jit import jit
+from mictree._support.jit import inner_jit, jit
 from mictree.growers.counting import (
+    Counts,
     Matrix,
     child_mask,
     compact,
@@ -27,7 +28,7 @@ from mictree.growers.counting import (
     subtract,
     total_of,
 )
-from mictree.growers.offers import Counts, mass_of, may_split, offer
+from mictree.growers.offers import Limits, Weighing, mass_of, may_split, offer
 from mictree.growers.ties import (
     RANDOM,
     any_open,
@@ -50,6 +51,14 @@ class Rule(NamedTuple):
     max_size: int
 
 
+class Task(NamedTuple):
+    """How to grow: it stays the same for all leaves."""
+
+    weighing: Weighing
+    limits: Limits
+    rule: Rule
+
+
 class Splits(NamedTuple):
     """What the loop writes: three numbers for each split, and two rows for each leaf."""
 
@@ -70,112 +79,113 @@ class _Leaves(NamedTuple):
     depth: np.ndarray
     gain: np.ndarray
     matrix: np.ndarray  # the number of the matrix that holds its rows
+    ready: np.ndarray  # whether its splits are to be looked at
+    offered: np.ndarray  # the gains of the literals at the leaf looked at last
 
 
 class _Matrices(NamedTuple):
     """All matrices by number."""
 
+    each: list[Matrix]
     root: np.ndarray  # the leaf that it was made for
     users: np.ndarray  # how many leaves that may be split have their rows in it
     rent: np.ndarray  # the splits counted on it
 
 
 @jit
-def grow(matrix, weighing, limits, rule, out):
+def grow(matrix, task, out):
     """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many."""
-    capacity = 2 * rule.max_size + 1
+    max_size, ties = task.rule.max_size, task.rule.ties
+    leaves, matrices = _start(matrix, max_size)
+    frontier = new_frontier(2 * max_size + 1)
+    counts = [count_root(matrix, out.rows[0], out.sums[0])]  # by leaf; empty where it is closed
+    empty = Counts(counts[0].rows[:0].copy(), counts[0].sums[:0].copy())
+    step = open_leaves = np.int64(0)  # kernels would be compiled once more for a literal 0
+    if max_size > 0 and may_split(out.rows[0], step, task.limits):
+        open_leaves += _consider(step, step, counts[0], leaves, frontier, task, out)
+    while step < max_size and any_open(frontier):
+        leaf = choose_leaf(frontier, ties, out.draws)
+        if ties == RANDOM:  # drawn when the leaf is split, as in every loop
+            _offer(leaf, counts[leaf], leaves, task, out)
+            leaves.chosen[leaf] = choose_tied(leaves.offered, ties, out.draws)
+        close_leaf(frontier, leaf)
+        out.leaf[step], out.literal[step] = leaf, leaves.chosen[leaf]
+        out.gain[step] = leaves.gain[leaf]
+        step += 1
+        _make_children(leaf, step, counts[leaf], leaves, task, out)
+        # the splits to expect below the leaf: those to come, shared among the open leaves
+        hope = (max_size - step) // open_leaves
+        whole, counts[leaf] = counts[leaf], empty
+        part = _count_smaller(leaf, step, hope, whole, leaves, matrices, out)
+        light_is_low = total_of(out.rows[2 * step - 1]) <= total_of(out.rows[2 * step])
+        counts.append(part if light_is_low else whole)
+        counts.append(whole if light_is_low else part)
+        open_leaves -= 1
+        for child in (2 * step - 1, 2 * step):
+            born = 2 * step + child % 2  # the low child, of odd number, counts as the younger one
+            if leaves.ready[child] and _consider(
+                child, born, counts[child], leaves, frontier, task, out
+            ):
+                open_leaves += 1
+            else:
+                counts[child] = empty
+                _leave(leaves.matrix[child], matrices)
+        if out.refused[0] or task.weighing.refused[0]:
+            return step
+    return step
+
+
+@inner_jit
+def _start(matrix, max_size):
+    """Room for all leaves and matrices; the lone leaf has its rows in the given matrix."""
+    capacity = 2 * max_size + 1
     leaves = _Leaves(
         np.zeros(capacity, dtype=np.int64),
         np.full(capacity, NONE),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity),
         np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.bool_),
+        np.empty(len(matrix.bits)),
     )
-    use = _Matrices(
-        np.zeros(rule.max_size + 1, dtype=np.int64),
-        np.ones(rule.max_size + 1, dtype=np.int64),
-        np.zeros(rule.max_size + 1, dtype=np.int64),
+    matrices = _Matrices(
+        [matrix],
+        np.zeros(max_size + 1, dtype=np.int64),
+        np.ones(max_size + 1, dtype=np.int64),
+        np.zeros(max_size + 1, dtype=np.int64),
     )
-    matrices = [matrix]
-    frontier = new_frontier(capacity)
-    gains = np.empty(len(matrix.bits))
-    rows, sums = count_root(matrix, out.rows[0], out.sums[0])
-    counts = [Counts(rows, sums)]
-    nothing = Counts(np.zeros((0, rows.shape[1]), dtype=np.int64), np.zeros((0, sums.shape[1])))
-    open_leaves = 0
-    if rule.max_size > 0 and may_split(out.rows[0], 0, limits):
-        open_leaves += _consider(
-            0, 0, counts[0], leaves, frontier, weighing, limits, rule, gains, out
-        )
-    step = 0
-    while step < rule.max_size and any_open(frontier):
-        leaf = choose_leaf(frontier, rule.ties, out.draws)
-        if rule.ties == RANDOM:  # drawn when the leaf is split, as in every loop
-            offer(counts[leaf], out.rows[leaf], out.sums[leaf], weighing, limits, gains)
-            leaves.chosen[leaf] = choose_tied(gains, rule.ties, out.draws)
-        close_leaf(frontier, leaf)
-        out.leaf[step], out.literal[step], out.gain[step] = (
-            leaf,
-            leaves.chosen[leaf],
-            leaves.gain[leaf],
-        )
-        step += 1
-        whole, counts[leaf] = counts[leaf], nothing
-        low, high = 2 * step - 1, 2 * step
-        _share(whole, leaf, low, leaves, out)
-        ready_low = step < rule.max_size and may_split(out.rows[low], leaves.depth[low], limits)
-        ready_high = step < rule.max_size and may_split(out.rows[high], leaves.depth[high], limits)
-        use.users[leaves.matrix[leaf]] += 1
-        use.rent[leaves.matrix[leaf]] += 1
-        if ready_low or ready_high:
-            # pay for a compact matrix when the splits to come, shared among the open leaves, or
-            # those already counted on the old matrix cost as much
-            hope = (rule.max_size - step) // open_leaves
-            part = _count_smaller(leaf, low, hope, whole, leaves, use, matrices, out)
-            subtract(whole.rows, whole.sums, part.rows, part.sums)
-            light_is_low = total_of(out.rows[low]) <= total_of(out.rows[high])
-            counts.append(part if light_is_low else whole)
-            counts.append(whole if light_is_low else part)
-        else:
-            counts.append(nothing)
-            counts.append(nothing)
-        open_leaves -= 1
-        for child, ready in ((low, ready_low), (high, ready_high)):
-            born = 2 * step + (1 if child == low else 0)
-            if ready and _consider(
-                child, born, counts[child], leaves, frontier, weighing, limits, rule, gains, out
-            ):
-                open_leaves += 1
-            else:
-                counts[child] = nothing
-                _leave(leaves.matrix[child], use, matrices)
-        if out.refused[0] or weighing.refused[0]:
-            return step
-    return step
+    return leaves, matrices
 
 
-@jit
-def _consider(leaf, born, counts, leaves, frontier, weighing, limits, rule, gains, out):
+@inner_jit
+def _offer(leaf, counts, leaves, task, out):
+    """The gain of a leaf's best split, or -1 for none; writes the gains of all."""
+    rows, sums = out.rows[leaf], out.sums[leaf]
+    return offer(counts, rows, sums, task.weighing, task.limits, leaves.offered)
+
+
+@inner_jit
+def _consider(leaf, born, counts, leaves, frontier, task, out):
     """Open a leaf if it has a split to make; says whether."""
-    gain = offer(counts, out.rows[leaf], out.sums[leaf], weighing, limits, gains)
+    gain = _offer(leaf, counts, leaves, task, out)
     if gain < 0:
         return False
     leaves.gain[leaf] = gain
-    if rule.ties != RANDOM:
-        leaves.chosen[leaf] = choose_tied(gains, rule.ties, out.draws)
-    reach = mass_of(out.sums[leaf], weighing.class_weight)
-    reach /= mass_of(out.sums[0], weighing.class_weight)
-    priority = call_priority(rule.priority, reach, gain, born)
+    if task.rule.ties != RANDOM:
+        leaves.chosen[leaf] = choose_tied(leaves.offered, task.rule.ties, out.draws)
+    reach = mass_of(out.sums[leaf], task.weighing.class_weight)
+    reach /= mass_of(out.sums[0], task.weighing.class_weight)
+    priority = call_priority(task.rule.priority, reach, gain, born)
     if np.isnan(priority):
         out.refused[0], out.refused[1] = 1.0, priority
     open_leaf(frontier, leaf, reach, priority)
     return True
 
 
-@jit
-def _share(counts, leaf, low, leaves, out):
+@inner_jit
+def _make_children(leaf, step, counts, leaves, task, out):
     """Make both children of a split leaf, with their class rows from the counts of its literal."""
-    high, literal = low + 1, leaves.chosen[leaf]
+    low, high, literal = 2 * step - 1, 2 * step, leaves.chosen[leaf]
     for code in range(counts.rows.shape[1]):
         inside = counts.rows[literal, code]
         out.rows[high, code] = inside
@@ -186,38 +196,48 @@ def _share(counts, leaf, low, leaves, out):
         leaves.parent[child] = leaf
         leaves.depth[child] = leaves.depth[leaf] + 1
         leaves.matrix[child] = leaves.matrix[leaf]
+        if step < task.rule.max_size:
+            leaves.ready[child] = may_split(out.rows[child], leaves.depth[child], task.limits)
 
 
-@jit
-def _count_smaller(leaf, low, hope, counts, leaves, use, matrices, out):
-    """The counts of the smaller child; moves both to a compact matrix where that pays."""
-    high, number = low + 1, leaves.matrix[leaf]
-    mask = leaf_mask(matrices[number], leaf, use.root[number], leaves.parent, leaves.chosen)
-    rows = out.rows[leaf]
-    if max(hope, use.rent[number]) >= COMPACTION and shrinks(matrices[number].bits, rows):
-        use.rent[number] = 0
-        small = compact(matrices[number], mask, rows)
-        mask = small.valid
-        _leave(number, use, matrices)
-        _leave(number, use, matrices)
-        number = len(matrices)
-        matrices.append(small)
-        use.root[number], use.users[number], use.rent[number] = leaf, 2, 1
+@inner_jit
+def _count_smaller(leaf, step, hope, counts, leaves, matrices, out):
+    """The counts of the smaller child; turns those of the leaf into the larger child's.
+
+    Moves both children to a compact matrix where that pays: when the splits to come or those
+    already counted on the old matrix cost as much.
+    """
+    low, high, number = 2 * step - 1, 2 * step, leaves.matrix[leaf]
+    matrices.users[number] += 1
+    matrices.rent[number] += 1
+    if not (leaves.ready[low] or leaves.ready[high]):
+        return counts
+    matrix, rows = matrices.each[number], out.rows[leaf]
+    mask = leaf_mask(matrix, leaf, matrices.root[number], leaves.parent, leaves.chosen)
+    if max(hope, matrices.rent[number]) >= COMPACTION and shrinks(matrix.bits, rows):
+        matrices.rent[number] = 0
+        matrix = compact(matrix, mask, rows)
+        mask = matrix.valid
+        _leave(number, matrices)
+        _leave(number, matrices)
+        number = len(matrices.each)
+        matrices.each.append(matrix)
+        matrices.root[number], matrices.users[number], matrices.rent[number] = leaf, 2, 1
         leaves.matrix[low] = leaves.matrix[high] = number
     light = low if total_of(out.rows[low]) <= total_of(out.rows[high]) else high
-    matrix = matrices[number]
     inside = child_mask(mask, matrix.bits[leaves.chosen[leaf]], light == high)
     part = count_child(
         matrix, inside, counts.rows, total_of(rows), out.rows[light], out.sums[light]
     )
-    return Counts(part[0], part[1])
+    subtract(counts.rows, counts.sums, part.rows, part.sums)
+    return part
 
 
-@jit
-def _leave(number, use, matrices):
+@inner_jit
+def _leave(number, matrices):
     """One leaf less has its rows in a matrix; the last one frees it."""
-    use.users[number] -= 1
-    if use.users[number] == 0:
-        old = matrices[number]
+    matrices.users[number] -= 1
+    if matrices.users[number] == 0:
+        old = matrices.each[number]
         bits = np.zeros((0, 0), dtype=np.uint64)
-        matrices[number] = Matrix(bits, old.first_word, old.valid, old.weights)
+        matrices.each[number] = Matrix(bits, old.first_word, old.valid, old.weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from mictree._support.draws import stream
 from mictree.growers.counting import Matrix
-from mictree.growers.data_kernel import Rule, Splits, grow
+from mictree.growers.data_kernel import Rule, Splits, Task, grow
 from mictree.growers.functions import RuleFunctions, criterion_code
 from mictree.growers.growth import Growth, GrowthStep, curve
 from mictree.growers.offers import COUNT_LOGS, Limits, Weighing
@@ -26,9 +27,15 @@ class Splitting:
 
     leaves: IntArray  # for each split
     literals: IntArray
+    thresholds: FloatArray  # NaN where a literal has none
     gains: FloatArray
     rows: IntArray  # for each leaf and class
     masses: FloatArray  # the same, weighted
+
+    @property
+    def exact_thresholds(self) -> list[float | None]:
+        """For each split; None where its literal has none."""
+        return [None if math.isnan(number) else number for number in self.thresholds.tolist()]
 
     @cached_property
     def labels(self) -> np.typing.NDArray[np.intp]:
@@ -51,19 +58,19 @@ class Splitting:
 
     def growth(self, problem: SampleProblem, rule: Grower, limit: int) -> Growth:
         """The same as a growth to a size, by the rule that made it."""
-        names = problem.variables
         reaches = self.reaches[self.leaves].tolist()
-        parts = (self.leaves.tolist(), self.literals.tolist(), self.gains.tolist(), reaches)
-        steps = tuple(
-            GrowthStep(leaf, names[literal], gain, reach, literal)
-            for leaf, literal, gain, reach in zip(*parts, strict=True)
-        )
+        tests = self.literals.tolist(), self.exact_thresholds
+        names = [problem.literals.texts(*test)[0] for test in zip(*tests, strict=True)]
+        parts = self.leaves.tolist(), names, self.gains.tolist(), reaches, *tests
+        steps = tuple(GrowthStep(*step) for step in zip(*parts, strict=True))
         labels = tuple(self.labels.tolist())
         return Growth(problem, rule, limit, curve(self.errors, limit), steps, labels)
 
 
 def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     """Grow by the compiled loop."""
+    if problem.ranks:
+        return _slowly(problem, rule, max_size)
     # every split leaves a row on both sides and no literal is tested twice on a path
     limit = min(max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.bits), 62) - 1)
     functions = RuleFunctions(rule)
@@ -75,17 +82,40 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         draws=stream(rule.with_seed().seed or 0),
         refused=functions.refused_priority,
     )
-    size = grow(
-        Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights),
+    task = Task(
         _weighing(problem, rule, functions),
         _limits(problem),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
-        out,
     )
+    rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights)
+    size = grow(rows, task, out)
     functions.settle()
     count = 2 * size + 1
     masses = out.sums[:count] * problem.class_weight * problem.weight_unit
-    return Splitting(out.leaf[:size], out.literal[:size], out.gain[:size], out.rows[:count], masses)
+    thresholds = np.array([problem.literals.threshold(literal) for literal in out.literal[:size]])
+    return Splitting(
+        out.leaf[:size], out.literal[:size], thresholds, out.gain[:size], out.rows[:count], masses
+    )
+
+
+def _slowly(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
+    """The same by the loop for any problem."""
+    from mictree.growers import generic_loop
+
+    growth = generic_loop.grow(rule, problem, max_size)
+    leaves = [problem.root()]
+    for step in growth.steps:
+        leaves += problem.children(leaves[step.leaf], step.position)
+    masks = np.array([leaf.state.mask for leaf in leaves])
+    nan = math.nan
+    return Splitting(
+        np.array([step.leaf for step in growth.steps], dtype=np.int64),
+        np.array([step.position for step in growth.steps], dtype=np.int64),
+        np.array([nan if s.threshold is None else s.threshold for s in growth.steps], dtype=float),
+        np.array([step.gain for step in growth.steps]),
+        problem._counts(masks),
+        problem._masses(masks),
+    )
 
 
 def _weighing(problem: SampleProblem, rule: Grower, functions: RuleFunctions) -> Weighing:

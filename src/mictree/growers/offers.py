@@ -40,13 +40,6 @@ class Weighing(NamedTuple):
     refused: np.ndarray  # True, the rate and the value where an impurity is none
 
 
-class Counts(NamedTuple):
-    """A leaf's rows that satisfy each literal, by class; ``sums`` is empty where every one is 1."""
-
-    rows: np.ndarray
-    sums: np.ndarray
-
-
 @jit
 def may_split(rows, depth, limits):
     """Whether a leaf is impure, large and high enough to have its splits looked at."""

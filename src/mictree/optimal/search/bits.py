@@ -18,7 +18,7 @@ class BitEngine:
     """
 
     sure = 2
-    patience = ()
+    patience: tuple[int, ...] = ()
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows

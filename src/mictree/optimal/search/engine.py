@@ -8,65 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mictree.optimal.search.searched_rows import SearchedRows
 from mictree.optimal.search.table import Table
-from mictree.tree import Tree
 
 # what is wanted beside the least error of some rows: nothing; the first of all tests that attain
 # it; any such test; any test that attains the error below the bound, which is known to be the least
 PLAIN, FIRST, ANY, KNOWN = range(4)
 Question = tuple[int, int, int, int]  # the budget, the bound, the depth, and what is wanted
-
-
-class SearchedRows(Protocol):
-    """Distinct rows with integer weights, and the tests on them."""
-
-    @property
-    def weights(self) -> np.ndarray:
-        """The weight of each row."""
-        ...
-
-    @property
-    def data(self) -> Any:
-        """What the kernel works on; its ``weights`` are (rows, 2), see ``Data``."""
-        ...
-
-    @property
-    def slack(self) -> int:
-        """By how much a sum of rounded weights may be wrong; 0 where none is rounded."""
-        ...
-
-    @property
-    def everything(self) -> np.ndarray:
-        """All rows."""
-        ...
-
-    def holds(self, rows: np.ndarray, test: Any, /) -> np.ndarray:
-        """In which of some rows a test holds."""
-        ...
-
-    def test(self, tree: Tree, node: int) -> Any:
-        """The test of a tree's node."""
-        ...
-
-    def build(self, nested: Any) -> Tree:
-        """A tree from nested tests and labels."""
-        ...
-
-    def masses(self, rows: np.ndarray) -> np.ndarray:
-        """The weight of each class among some rows."""
-        ...
-
-    def leaf_error(self, rows: np.ndarray) -> int:
-        """The weight that a leaf labels wrongly."""
-        ...
-
-    def majority(self, rows: np.ndarray) -> int:
-        """The heaviest class of some rows, the first of several."""
-        ...
-
-    def wrong(self, tree: Tree) -> int:
-        """The weight that a tree labels wrongly, counted anew."""
-        ...
 
 
 class Engine(Protocol):

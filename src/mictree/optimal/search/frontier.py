@@ -32,6 +32,7 @@ from mictree.optimal.search.table import STORED, UNLIMITED
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
+FEW_LITERALS = 256  # up to which counting all pairs is faster than sweeping
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
@@ -83,7 +84,7 @@ def solve(
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
     begin = time.monotonic()
-    engine = BitEngine(Rows.of(problem, exact))
+    engine = choose_engine(problem, exact)
     greedy = TopDown().grow(problem, max_size) if max_depth is None else None
     frontier = Frontier(engine, max_size, max_depth, memory_limit)
     frontier.run(greedy, progress, time_limit, begin)
@@ -91,6 +92,16 @@ def solve(
         problem, max_size, _certify(frontier, problem, exact),
         int(frontier.asking.control[STORED]), frontier.asking.interrupted, tuple(frontier.trees),
     )  # fmt: skip
+
+
+def choose_engine(problem: SampleProblem, exact: bool) -> Engine:
+    """The faster way to enumerate the tests of a problem."""
+    if len(problem.literals) <= FEW_LITERALS or not problem.ranks:
+        return BitEngine(Rows.of(problem, exact))
+    from mictree.optimal.search.ordered_rows import OrderedRows
+    from mictree.optimal.search.sweeping import SweepEngine
+
+    return SweepEngine(OrderedRows.of(problem, exact))
 
 
 class Frontier:

@@ -1,51 +1,51 @@
-"""A table of ordered columns as the search for optimal trees wants it."""
+"""A problem's rows as sorted columns, for a search that sweeps them.
+
+Every column of the search has ranks: an ordered column those of its values, and a bit (a 0/1 column
+or a category) two. A missing value fails every threshold, so its rank is below all others; the cut
+above it is the test for missing values, which needs no column of its own.
+"""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mictree.optimal.search.rows import add_up, find_unavoidable, to_integers
+from mictree.optimal.search.rows import find_unavoidable, to_integers
+from mictree.optimal.search.searched_rows import SearchedRows, row_slots
 from mictree.optimal.search.sweep_frames import OrderedData
-from mictree.tree import Tree
-
-Test = tuple[int, int]  # a column and a rank: it holds where the column's rank is larger
+from mictree.problems.sample import SampleProblem
 
 
 @dataclass(frozen=True)
-class OrderedRows:
-    """Distinct rows of ordered columns, with integer weights.
+class OrderedRows(SearchedRows):
+    """A sample problem's rows: distinct, with integer weights, sorted by each column."""
 
-    A column is its values' ranks; a bit, or the test for a category, is a column of two ranks. A
-    missing value fails every threshold: its rank is below all others.
-    """
-
+    problem: SampleProblem
     data: OrderedData
-    ranks: np.ndarray  # (columns, rows), in the smallest unsigned type
-    codes: np.ndarray  # the class of each row
+    columns: np.ndarray  # (columns, rows) the ranks in the columns that are searched
+    origins: tuple[int, ...]  # of each such column: its place in ``ranks``, or -1 - a literal
+    slots: np.ndarray  # of each row in the problem's bits
+    ranks: tuple[np.ndarray, ...]
+    codes: np.ndarray
     weights: np.ndarray
-    classes: int
-    slack: int  # by how much a sum of rounded weights may be wrong; 0 where none is rounded
+    slack: int
 
     @classmethod
-    def of(
-        cls,
-        ranks: np.ndarray,
-        codes: np.ndarray,
-        weights: np.ndarray,
-        class_weight: np.ndarray,
-        exact: bool,
-    ) -> "OrderedRows":
-        """From ranks (columns, rows), class codes, weights, and a factor for each class."""
-        integers, slack = to_integers(weights, codes, class_weight, exact)
-        ranks, codes, weights, alike = _merge(ranks, codes, integers)
-        classes = len(class_weight)
+    def of(cls, problem: SampleProblem, exact: bool) -> "OrderedRows":
+        codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
+        slots = row_slots(problem)
+        weights = problem.weights[slots] if len(problem.weights) else np.ones(len(codes))
+        integers, slack = to_integers(weights, codes, problem.class_weight, exact)
+        columns, origins = _distinct_columns(problem, slots)
+        chosen, weights, alike = _merge(columns, codes, integers)
+        columns, codes = np.ascontiguousarray(columns[:, chosen]), codes[chosen]
         weights = weights.astype(np.int32 if weights.sum() < 2**30 else np.int64)
-        unavoidable = find_unavoidable(alike, codes, weights, classes)
-        order = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
-        sorted_ranks = np.take_along_axis(ranks, order, axis=1)
-        order *= 2
-        order[:, :-1] += sorted_ranks[:, 1:] != sorted_ranks[:, :-1]
+        unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
+        order = np.empty(columns.shape, dtype=np.int32)
+        for column, places in zip(columns, order, strict=True):
+            places[:] = np.argsort(column, kind="stable")
+            ranks = column[places]
+            places *= 2
+            places[:-1] += ranks[1:] != ranks[:-1]
         keys = np.random.default_rng(0x6D696374).integers(
             0, 2**64, size=(len(codes), 2), dtype=np.uint64
         )
@@ -58,72 +58,75 @@ class OrderedRows:
             codes=codes.astype(np.int32),
             keys=keys,
         )
-        return cls(data, ranks, codes, weights, classes, slack)
+        ordered = tuple(column[chosen] for column in problem.ranks)
+        return cls(problem, data, columns, origins, slots[chosen], ordered, codes, weights, slack)
 
-    @property
-    def everything(self) -> np.ndarray:
-        """All rows."""
-        return np.arange(len(self.codes))
-
-    def holds(self, rows: np.ndarray, test: Test) -> np.ndarray:
+    def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
-        column, rank = test
-        return self.ranks[column, rows] > rank
+        literals = self.problem.literals
+        number, position = literals.locate(test)
+        column = literals.columns[number]
+        if number not in literals.ordered:
+            slots = self.slots[rows]
+            return self.problem.words(test)[slots >> 6] >> (slots & 63).astype(np.uint64) & 1 > 0
+        ranks = self.ranks[literals.ordered.index(number)][rows]
+        return ranks == 0 if position == column.thresholds else ranks > position + column.missing
 
-    def test(self, tree: Tree, node: int) -> Test:
-        """The test of a tree's node."""
-        column, rank = tree.variables[tree.tests[node]].split(">")
-        return int(column), int(rank)
-
-    def build(self, nested: Any) -> Tree:
-        """A tree from nested tests and labels; it has the tests that it uses."""
-        tests, waiting = set(), [nested]
-        while waiting:
-            if isinstance(subtree := waiting.pop(), tuple):
-                tests.add(subtree[0])
-                waiting += subtree[1:]
-        position = {test: number for number, test in enumerate(sorted(tests))}
-
-        def number(subtree: Any) -> Any:
-            if not isinstance(subtree, tuple):
-                return subtree
-            return position[subtree[0]], number(subtree[1]), number(subtree[2])
-
-        return Tree.build([f"{column}>{rank}" for column, rank in position], number(nested))
-
-    def masses(self, rows: np.ndarray) -> np.ndarray:
-        """The weight of each class among some rows."""
-        return add_up(self.codes[rows], self.weights[rows], self.classes)
-
-    def leaf_error(self, rows: np.ndarray) -> int:
-        """The weight that a leaf labels wrongly."""
-        masses = self.masses(rows)
-        return int(masses.sum() - masses.max())
-
-    def majority(self, rows: np.ndarray) -> int:
-        """The heaviest class of some rows, the first of several."""
-        return int(self.masses(rows).argmax())
-
-    def wrong(self, tree: Tree) -> int:
-        """The weight that a tree labels wrongly, counted anew."""
-        wrong, waiting = 0, [(0, self.everything)]
-        while waiting:
-            node, rows = waiting.pop()
-            if tree.tests[node] < 0:
-                wrong += int(self.weights[rows[self.codes[rows] != tree.labels[node]]].sum())
-            else:
-                held = self.holds(rows, self.test(tree, node))
-                waiting += [(tree.low[node], rows[~held]), (tree.high[node], rows[held])]
-        return wrong
+    def literal(self, column: int, rank: int) -> tuple[int, bool]:
+        """The test that cuts a column above a rank, and whether it holds below."""
+        literals, origin = self.problem.literals, self.origins[column]
+        if origin < 0:
+            return -1 - origin, False
+        number = literals.ordered[origin]
+        start, missing = int(literals.starts[number]), literals.columns[number].missing
+        if rank < missing:
+            return start + literals.columns[number].thresholds, True
+        return start + rank - missing, False
 
 
-def _merge(ranks: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> tuple[Any, ...]:
-    """Merge equal rows of one class; number rows that are equal but for their class."""
-    lines = np.ascontiguousarray(ranks.T)
-    order = np.lexsort((codes, *ranks))
-    new = np.any(lines[order[1:]] != lines[order[:-1]], axis=1)
-    group = np.concatenate([[0], np.cumsum(new)])
+def _distinct_columns(
+    problem: SampleProblem, slots: np.ndarray
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """The columns to search, and where they are from; of several that cut rows alike, the first."""
+    literals = problem.literals
+    found: list[np.ndarray] = list(problem.ranks)
+    origins = list(range(len(found)))
+    for literal, words in zip(literals.stored_bits.tolist(), problem.bits, strict=True):
+        if literals.locate(literal)[0] not in literals.ordered:
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            found.append(bits[slots])
+            origins.append(-1 - literal)
+    seen: dict[bytes, int] = {}
+    for place, ranks in enumerate(found):
+        top = ranks.max()
+        if top > 0:
+            turned = ranks if ranks[0] <= top - ranks[0] else top - ranks
+            seen.setdefault(turned.astype(np.uint32).tobytes(), place)
+    kept = list(seen.values())
+    kind = np.result_type(np.uint8, *(found[place] for place in kept))
+    columns = np.array([found[place] for place in kept], dtype=kind).reshape(len(kept), len(slots))
+    return columns, tuple(origins[place] for place in kept)
+
+
+def _merge(
+    columns: np.ndarray, codes: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first of all equal rows of one class, and their weight; then a number for each of them.
+
+    Rows that are equal but for their class have one number.
+    """
+    factors = np.random.default_rng(0x6D696374).integers(
+        0, 2**64, size=len(columns), dtype=np.uint64
+    )
+    hashes = np.zeros(len(codes), dtype=np.uint64)
+    for column, factor in zip(columns, factors, strict=True):
+        hashes += column * (factor | np.uint64(1))
+    order = np.lexsort((codes, hashes))
+    new = np.zeros(max(0, len(codes) - 1), dtype=bool)
+    for column in columns:
+        ranks = column[order]
+        new |= ranks[1:] != ranks[:-1]
     first = np.concatenate([[True], new | (codes[order[1:]] != codes[order[:-1]])])
     merged = np.add.reduceat(weights[order], np.flatnonzero(first))
-    chosen = order[first]
-    return np.ascontiguousarray(ranks[:, chosen]), codes[chosen], merged, group[first]
+    group = np.concatenate([[0], np.cumsum(new)])
+    return order[first], merged, group[first]

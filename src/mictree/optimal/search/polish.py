@@ -30,14 +30,14 @@ class Polished:
         self, asking: Asking, tree: Tree, most: int, depth: int, until: float = math.inf
     ) -> None:
         self.asking, self.skeleton = asking, tree
-        rows = asking.rows
+        rows, self.tests = asking.rows, asking.rows.tests(tree)
         self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
         waiting = [(0, rows.everything, depth)]
         while waiting:
             node, members, left = waiting.pop()
             self.nodes[node] = members, left
-            if tree.tests[node] >= 0:
-                held = rows.holds(members, rows.test(tree, node))
+            if self.tests[node] >= 0:
+                held = rows.holds(members, self.tests[node])
                 waiting.append((tree.low[node], members[~held], left - 1))
                 waiting.append((tree.high[node], members[held], left - 1))
         self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
@@ -65,5 +65,5 @@ class Polished:
         low, high = self.skeleton.low[node], self.skeleton.high[node]
         sums = self.best[low][:size] + self.best[high][:size][::-1]
         split = int(sums.argmin())
-        test = self.asking.rows.test(self.skeleton, node)
+        test = self.tests[node]
         return test, self._nested(low, split), self._nested(high, size - 1 - split)

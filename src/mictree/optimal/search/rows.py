@@ -12,18 +12,17 @@ import math
 import operator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from mictree._support.checks import as_fraction
 from mictree.optimal.search.frames import Data
+from mictree.optimal.search.searched_rows import SearchedRows, add_up, row_slots
 from mictree.problems.sample import SampleProblem
-from mictree.tree import Tree
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(SearchedRows):
     """A sample problem's rows: distinct, with integer weights."""
 
     problem: SampleProblem
@@ -32,18 +31,15 @@ class Rows:
     codes: np.ndarray  # the class of each row
     slots: np.ndarray  # where each row is in the data
     bits: np.ndarray  # (literals, rows), all literals
+    ranks: tuple[np.ndarray, ...]  # of the rows in the problem's ordered columns
     weights: np.ndarray
     slack: int  # by how much a sum of rounded weights may be wrong; 0 where none is rounded
 
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "Rows":
-        slots = np.concatenate(
-            [
-                64 * first + np.arange(count)
-                for first, count in zip(problem.first_word, problem.class_rows, strict=False)
-            ]
-        ).astype(np.intp)
-        unpacked = np.unpackbits(problem.bits.view(np.uint8), axis=1, bitorder="little")
+        slots = row_slots(problem)
+        words = problem.bits_of(np.arange(len(problem.literals)))
+        unpacked = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
         bits = unpacked[:, slots].astype(bool)
         codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
@@ -81,12 +77,8 @@ class Rows:
             keys=spread(keys),
             first_word=first_word,
         )
-        return cls(problem, data, kept, codes, slots, bits, weights, slack)
-
-    @property
-    def everything(self) -> np.ndarray:
-        """All rows."""
-        return np.arange(len(self.codes))
+        ranks = tuple(column[first] for column in problem.ranks)
+        return cls(problem, data, kept, codes, slots, bits, ranks, weights, slack)
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """The bits of some rows' slots."""
@@ -94,41 +86,9 @@ class Rows:
         chosen[self.slots[rows]] = True
         return np.packbits(chosen, bitorder="little").view(np.uint64)
 
-    def holds(self, rows: np.ndarray, literal: int) -> np.ndarray:
-        """In which of some rows a literal holds."""
-        return self.bits[literal, rows]
-
-    def test(self, tree: Tree, node: int) -> int:
-        """The literal that a node of a tree tests."""
-        return tree.tests[node]
-
-    def build(self, nested: Any) -> Tree:
-        """A tree from nested tests and labels."""
-        return Tree.build(self.problem.variables, nested)
-
-    def masses(self, rows: np.ndarray) -> np.ndarray:
-        """The weight of each class among some rows."""
-        return add_up(self.codes[rows], self.weights[rows], len(self.problem.classes))
-
-    def leaf_error(self, rows: np.ndarray) -> int:
-        """The weight that a leaf labels wrongly."""
-        masses = self.masses(rows)
-        return int(masses.sum() - masses.max())
-
-    def majority(self, rows: np.ndarray) -> int:
-        """The heaviest class of some rows, the first of several."""
-        return int(self.masses(rows).argmax())
-
-    def wrong(self, tree: Tree) -> int:
-        """The weight that a tree labels wrongly, counted anew."""
-        node = np.zeros(len(self.codes), dtype=np.intp)
-        tests, low, high = np.array(tree.tests), np.array(tree.low), np.array(tree.high)
-        every = np.arange(len(node))
-        for _ in range(tree.depth):
-            moving = every[tests[node] >= 0]
-            here = node[moving]
-            node[moving] = np.where(self.bits[tests[here], moving], high[here], low[here])
-        return int(self.weights[np.array(tree.labels)[node] != self.codes].sum())
+    def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
+        """In which of some rows a test holds."""
+        return self.bits[test, rows]
 
 
 def _distinct_literals(bits: np.ndarray) -> np.ndarray:
@@ -182,13 +142,6 @@ def to_integers(
             return np.array(integers, dtype=np.int64)[which], 0
     digits = 52 - int(np.ceil(np.log2(total)))
     return np.round(np.ldexp(products, digits)).astype(np.int64), len(products) // 2 + 2
-
-
-def add_up(groups: np.ndarray, integers: np.ndarray, count: int) -> np.typing.NDArray[np.int64]:
-    """The sum of each group's integers; ``np.bincount`` would add them up in floating point."""
-    sums = np.zeros(count, dtype=np.int64)
-    np.add.at(sums, groups, integers)
-    return sums
 
 
 def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint64]]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from mictree.optimal.search import sweep_kernel
 from mictree.optimal.search.engine import FIRST, PLAIN, Question
-from mictree.optimal.search.ordered_rows import OrderedRows, Test
+from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.sweep_frames import PLACE, SweepFrames, frame_bytes, make_frames
 from mictree.optimal.search.table import Table
 
@@ -19,7 +19,7 @@ class SweepEngine:
     """
 
     sure = 0
-    patience = PATIENCE
+    patience: tuple[int, ...] = PATIENCE
 
     def __init__(self, rows: OrderedRows) -> None:
         self.rows = rows
@@ -57,7 +57,7 @@ class SweepEngine:
         """Frames for one worker."""
         rows = self.rows
         return make_frames(
-            rows.data, rows.classes, self.budgets, self.levels, self.root, self.claims
+            rows.data, len(rows.problem.classes), self.budgets, self.levels, self.root, self.claims
         )
 
     def place(self, members: np.ndarray, frames: SweepFrames) -> None:
@@ -102,14 +102,14 @@ class SweepEngine:
         self.place(members, frames)
         self.solve(len(members), (budget, error + 1, depth, FIRST), table, frames, control)
 
-    def first_test(
-        self, frames: SweepFrames, budget: int, least: int
-    ) -> tuple[Test, int, int, int]:
+    def first_test(self, frames: SweepFrames, budget: int, least: int) -> tuple[int, int, int, int]:
         """The first test of the tree that was retraced, its low child's budget, both errors."""
         level = 0 if frames.levels[0].first >= 0 else 1
         at = frames.levels[level]
-        column = int(at.first_column)
+        column, low_budget = int(at.first_column), int(at.first_low)
         row = frames.order[level, column, frames.tests[level, PLACE, at.first]] >> 1
         low_error, high_error = at.first_errors.tolist()
-        test = column, int(self.rows.ranks[column, row])
-        return test, int(at.first_low), low_error, high_error
+        test, holds_below = self.rows.literal(column, int(self.rows.columns[column, row]))
+        if holds_below:
+            return test, budget - 1 - low_budget, high_error, low_error
+        return test, low_budget, low_error, high_error
