@@ -29,4 +29,7 @@ DataFile = Annotated[Path, typer.Argument(help="A .csv or .parquet file.", show_
 Target = Annotated[str, typer.Option(help="Column to predict.", show_default=False)]
 MostSplits = Annotated[int, typer.Option(help="Largest number of splits.")]
 Drop = Annotated[list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")]
-MostThresholds = Annotated[int, typer.Option(help="Largest number of thresholds per column.")]
+MostThresholds = Annotated[
+    int | None,
+    typer.Option(help="Largest number of thresholds per column; default: all.", show_default=False),
+]

@@ -16,13 +16,13 @@ import numpy as np
 from mictree._support.checks import check_count, check_seconds, check_size
 from mictree.columns.data import Data
 from mictree.comparison.held_out import FloatArray, HeldOut, check_folds, folds, take_rows
-from mictree.comparison.learners import Peer, check_max_size, read_peers
+from mictree.comparison.learners import Lesson, Peer, check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
 from mictree.estimators.base import read_labels
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.search.frontier import Found, SampleOptimalTrees, solve
 from mictree.problems.labels import Coded
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Limits, SampleProblem
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
 
@@ -46,7 +46,7 @@ def compare(
     cv: int = 5,
     repeats: int = 3,
     random_state: int = 0,
-    max_thresholds: int = 8,
+    max_thresholds: int | None = None,
     max_depth: int | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Progress | None = None,
@@ -69,7 +69,8 @@ def compare(
     cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
         skips cross-validation
     random_state : random seed for the folds
-    max_thresholds : the largest number of thresholds per numeric column
+    max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
+        ordered categories); None for all
     max_depth : the largest number of tests on a path, for the optimal trees and the learners;
         callables must enforce it themselves
     memory_limit : in bytes, for each search
@@ -128,7 +129,7 @@ def compare(
         else {},
         unproved_folds=unproved,
         rows=rows,
-        literals=len(solved.problem.variables),
+        literals=len(solved.problem.literals),
         classes=coded.classes,
         cv=cv,
         repeats=repeats,
@@ -145,7 +146,7 @@ class _Run:
     peers: tuple[Peer, ...]
     max_size: int
     max_depth: int | None
-    max_thresholds: int
+    max_thresholds: int | None
     memory_limit: int
     clock: _Clock
     report: Progress
@@ -159,17 +160,16 @@ class _Run:
         rows = self.X if test is train else take_rows(self.X, train)
         problem = SampleProblem(
             rows, Coded(self.coded.classes, self.coded.codes[train]),
-            max_thresholds=self.max_thresholds,
+            max_thresholds=self.max_thresholds, limits=Limits(max_depth=self.max_depth),
         )  # fmt: skip
         found = self._search(problem, what, self.clock.part(share))
-        literals, others = problem.literals, take_rows(self.X, test)
-        seen = literals.transform(rows)
-        new = seen if test is train else literals.transform(others)
+        literals, others = problem.literals, rows if test is train else take_rows(self.X, test)
+        lesson = Lesson.of(problem, rows, codes[train], others)
         predicted = (tree.predict(literals.transform(others, tree)) for tree in found.trees)
         errors = {OPTIMAL: _errors(predicted, codes[test])}
         for peer in self.peers:
             self.report(Step(f"{what}: {peer.name}", None))
-            given = peer.predictions(seen, codes[train], self.max_size, new)
+            given = peer.predictions(lesson, self.max_size)
             errors[peer.name] = _errors(given, codes[test])
         return found, errors
 

@@ -59,6 +59,7 @@ class SampleOptimalTrees(OptimalTrees):
     interrupted : whether Ctrl-C ended the search
     """
 
+    problem: SampleProblem
     errors: CertifiedErrors
     sub_problems: int
     interrupted: bool
