@@ -37,7 +37,7 @@ def _compiled():
 
 def recount(problem, X, y, weights, tree):
     """The share of the weight that a tree labels wrongly, from the rows themselves."""
-    literals = problem.literals.transform(X)
+    literals = problem.literals.transform(X, tree)
     classes = np.array(problem.classes)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
     wrong = classes[tree.predict(literals)] != np.asarray(y)
@@ -365,10 +365,10 @@ def test_more_splits_than_the_depth_allows(table, monkeypatch):
     least = mt.optimal_errors(problem, 7, exact=True, max_depth=3)[7]
     ask = _asking.Asking.ask
 
-    def late(self, rows, budget, bound, depth, retrace=False):
-        if budget < 8 and not retrace:
+    def late(self, rows, budget, bound, depth, wanted=0, quickly=False):
+        if budget < 8 and not wanted:
             return None
-        return ask(self, rows, budget, bound, depth, retrace)
+        return ask(self, rows, budget, bound, depth, wanted, quickly)
 
     monkeypatch.setattr(_asking.Asking, "ask", late)
     monkeypatch.setattr(_asking, "SMALLEST_TABLE", table)

@@ -32,7 +32,8 @@ from mictree.optimal.search.table import STORED, UNLIMITED
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
-FEW_LITERALS = 256  # up to which counting all pairs is faster than sweeping
+FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is faster than sweeping
+PAIRED_LEVELS = 8  # for which pair counts must fit into memory
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
@@ -85,7 +86,7 @@ def solve(
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
     begin = time.monotonic()
-    engine = choose_engine(problem, exact)
+    engine = choose_engine(problem, exact, memory_limit)
     greedy = TopDown().grow(problem, max_size) if max_depth is None else None
     frontier = Frontier(engine, max_size, max_depth, memory_limit)
     frontier.run(greedy, progress, time_limit, begin)
@@ -95,9 +96,17 @@ def solve(
     )  # fmt: skip
 
 
-def choose_engine(problem: SampleProblem, exact: bool) -> Engine:
-    """The faster way to enumerate the tests of a problem."""
-    if len(problem.literals) <= FEW_LITERALS or not problem.ranks:
+def choose_engine(problem: SampleProblem, exact: bool, memory_limit: int) -> Engine:
+    """The faster way to enumerate the tests of a problem.
+
+    Counting all pairs takes time with the square of the literals, sweeping with literals times
+    columns; counting also takes memory.
+    """
+    literals = problem.literals
+    columns = len(literals.ordered) + len(problem.bits)
+    pairs = 8 * PAIRED_LEVELS * len(problem.classes) * len(literals) ** 2
+    few = len(literals) <= FEW_THRESHOLDS * columns and pairs <= memory_limit
+    if few or not problem.ranks:
         return BitEngine(Rows.of(problem, exact))
     from mictree.optimal.search.ordered_rows import OrderedRows
     from mictree.optimal.search.sweeping import SweepEngine
