@@ -40,11 +40,11 @@ def gain(low, high, criterion):
         return Decimal(0) if abs(drop) < ZERO else drop
 
 
-def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2, least=1,
+def grow(rows, labels, weights, offered, rule, criterion, ties, max_size, split=2, least=1,
          depth=math.inf, min_gain=0):  # fmt: skip
     """One tree per size from 0 to max_size; labels are 0, 1, ..., the first class wins ties.
 
-    Weights are integers or Fractions.
+    Weights are integers or Fractions. ``offered`` gives the tests of a leaf's rows.
     """
     classes = range(max(labels) + 1)
     mass = lambda leaf: tuple(sum(weights[r] for r in leaf if labels[r] == c) for c in classes)  # noqa: E731
@@ -52,11 +52,11 @@ def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2,
     leaves, trees, made = [(tuple(range(len(rows))), 0, 0)], [], []  # rows, depth, born
     while True:
         trees.append(assemble(made, [mass(rows_) for rows_, _, _ in leaves]))
-        offers = []  # priority, weight, leaf, literal
+        offers = []  # priority, weight, leaf, test
         for number, (inside, deep, born) in enumerate(leaves):
             if any(step[0] == number for step in made) or deep >= depth or len(inside) < split:
                 continue
-            gains = []
+            gains, tests = [], offered([rows[r] for r in inside])
             for literal, (_, test) in enumerate(tests):
                 high = [r for r in inside if test(rows[r])]
                 low = [r for r in inside if not test(rows[r])]
@@ -65,20 +65,21 @@ def grow(rows, labels, weights, tests, rule, criterion, ties, max_size, split=2,
                 gains.append((gain(mass(low), mass(high), criterion), literal))
             if gains and max(gains)[0] >= min_gain:
                 best = max(gains)[0]
-                tied = [literal for drop, literal in gains if tie(drop, best)]
+                tied = [tests[literal] for drop, literal in gains if tie(drop, best)]
                 share = as_decimal(Fraction(sum(mass(inside))) / sum(weights))
                 urgency = {"topdown": share * best, "bestfirst": best, "id3": Decimal(born)}[rule]
                 offers.append((urgency, share, number, tied[0 if ties == "first" else -1]))
         if not offers or len(trees) > max_size:
             return trees + trees[-1:] * (max_size + 1 - len(trees))
-        offers = [offer for offer in offers if tie(offer[0], max(offers)[0])]
+        urgent = max(offer[0] for offer in offers)
+        offers = [offer for offer in offers if tie(offer[0], urgent)]
         if ties in ("heaviest", "lightest"):
             sign = 1 if ties == "heaviest" else -1
             offers = [o for o in offers if tie(o[1] ** sign, max(p[1] ** sign for p in offers))]
-        _, _, number, literal = offers[0 if ties == "first" else -1]
+        _, _, number, (text, test) = offers[0 if ties == "first" else -1]
         inside, deep, _ = leaves[number]
-        made.append((number, tests[literal][0]))
-        high = tuple(r for r in inside if tests[literal][1](rows[r]))
+        made.append((number, text))
+        high = tuple(r for r in inside if test(rows[r]))
         low = tuple(r for r in inside if r not in high)
         leaves += [(low, deep + 1, 2 * len(made) + 1), (high, deep + 1, 2 * len(made))]
 

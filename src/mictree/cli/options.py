@@ -31,5 +31,9 @@ MostSplits = Annotated[int, typer.Option(help="Largest number of splits.")]
 Drop = Annotated[list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")]
 MostThresholds = Annotated[
     int | None,
-    typer.Option(help="Largest number of thresholds per column; default: all.", show_default=False),
+    typer.Option(
+        help="Largest number of thresholds per column of numbers, dates or ordered categories; "
+        "default: all.",
+        show_default=False,
+    ),
 ]

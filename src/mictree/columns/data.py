@@ -99,7 +99,7 @@ class Data:
     def _merged_times(self, number: int) -> tuple[Any, Any] | None:
         """Only times in nanoseconds, or some thousand years away, can be rounded."""
         times = self._times(number)
-        ticks, first = np.unique(times.view(np.int64), return_index=True)
+        first = np.unique(times.view(np.int64), return_index=True)[1]
         merged = np.flatnonzero(np.diff(_microseconds(times)[first]) == 0)
         if not len(merged):
             return None

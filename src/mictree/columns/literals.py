@@ -4,296 +4,29 @@ A binary column (0 and 1) is itself a literal. An ordered column (numbers, dates
 ordered categories) offers thresholds halfway between neighbouring values, and a categorical column
 its categories. A column with missing values also offers "is missing". A missing value fails every
 threshold. Texts are made when asked for: a column of a million numbers offers a million literals.
-
-No two literals of a data set have the same text, and none has the text of another's negation. If
-two would clash, a column's texts are quoted (``c is '1'`` beside ``c is 1``, and always if one is
-"missing"). Any other clash is resolved by the number of the column: ``a > 1.5 (column 0)``.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from mictree.columns.column import Column, Texts
 from mictree.columns.data import Data, unnamed
-from mictree.columns.ordered import TIMES, Ranks, midpoint, rank, show
-from mictree.columns.packing import NONE, pack_bits, pack_categories
+from mictree.columns.ordered import Ranks
+from mictree.columns.texts import may_clash, tell_apart
 from mictree.tree import LEAF, Source, Tree
 
-MAX_CATEGORIES = 1024  # a column with more is an identifier
 TRANSFORM_LIMIT = 2**32  # bytes of a 0/1 matrix of all literals
 
-FloatArray = np.typing.NDArray[np.float64]
 BoolArray = np.typing.NDArray[np.bool_]
 IntArray = np.typing.NDArray[np.int64]
-Texts = tuple[str, str]  # a literal's text, and the text of its negation
-
-
-@dataclass(frozen=True)
-class Column:
-    """How one column becomes literals.
-
-    Attributes
-    ----------
-    below, above : of an ordered column, the values on both sides of each threshold, ascending;
-        0 and 1 for a binary one
-    binned : there are values with no threshold between them
-    categories : of a categorical column, sorted; None for an ordered one
-    levels : the categories of an ordered column of categories, whose values are positions
-    missing : whether "is missing" is a literal too, the last one
-    style : the type of an ordered column: how it reads
-    """
-
-    name: str
-    below: FloatArray = field(default_factory=lambda: np.empty(0))
-    above: FloatArray = field(default_factory=lambda: np.empty(0))
-    binned: bool = False
-    categories: tuple[Any, ...] | None = None
-    levels: tuple[Any, ...] | None = None
-    missing: bool = False
-    style: str = "number"
-
-    @property
-    def thresholds(self) -> int:
-        """The number of thresholds."""
-        return len(self.below)
-
-    @property
-    def count(self) -> int:
-        """The number of literals."""
-        offered = len(self.below) if self.categories is None else len(self.categories)
-        return offered + self.missing
-
-    def threshold(self, position: int) -> float:
-        """The threshold of a literal; NaN if it has none."""
-        if position >= len(self.below):
-            return math.nan
-        return midpoint(float(self.below[position]), float(self.above[position]))
-
-    def between(self, low: int, high: int) -> tuple[int, float]:
-        """The test for rows whose ranks are two neighbours among those of a leaf.
-
-        Halfway between the leaf's values, or with bins at the middle one of the thresholds offered.
-        Returns its position, as a literal that separates the rows of the whole table alike.
-        """
-        first, last = low - self.missing, high - self.missing - 1  # of the thresholds between
-        if self.binned:
-            position = (first + last) // 2
-            return position, self.threshold(position)
-        threshold = midpoint(float(self.below[first]), float(self.above[last]))
-        return first + int(
-            np.searchsorted(self.above[first : last + 1], threshold, "right")
-        ), threshold
-
-    def cut(self, threshold: float) -> int:
-        """The position of the literal that separates the training rows as a threshold does."""
-        return int(np.searchsorted(self.above, threshold, side="right"))
-
-    def text(self, position: int, threshold: float | None = None) -> Texts:
-        """The text of a literal and its negation's; ``tell_apart`` resolves clashes."""
-        if self.categories is not None:
-            return self._category_texts[position]
-        if position == len(self.below):
-            return self._is("missing")
-        if self.style == "boolean":
-            return self._is("True")
-        if self.style == "binary":
-            return self.name, f"not {self.name}"
-        exact = self.threshold(position) if threshold is None else threshold
-        around = float(self.below[position]), float(self.above[position])
-        text = show(exact, *around, self.style, self.levels)
-        above = f"{self.name} > {text}"
-        # a missing value is neither above nor below
-        return above, f"not {above}" if self.missing else f"{self.name} <= {text}"
-
-    def texts(self) -> list[Texts]:
-        """Those of all literals."""
-        return [self.text(position) for position in range(self.count)]
-
-    @cached_property
-    def _category_texts(self) -> list[Texts]:
-        categories = self.categories or ()
-        missing = [self._is("missing")] if self.missing else []
-        texts = [self._is(str(category)) for category in categories] + missing
-        if "missing" in categories or not _differ(texts):
-            quoted = [repr(str(c)) if isinstance(c, str) else str(c) for c in categories]
-            texts = [self._is(word) for word in quoted] + missing
-        return texts
-
-    def _is(self, word: str) -> Texts:
-        return f"{self.name} is {word}", f"{self.name} is not {word}"
-
-    def positions(self, values: FloatArray | list[Any]) -> np.typing.NDArray[np.int32]:
-        """The position of each value of a categorical column among its literals; NONE without."""
-        position = {category: number for number, category in enumerate(self.categories or ())}
-        if self.missing:
-            position[None] = len(position)
-        return np.array(
-            [position.get(value, NONE) for value in self.as_categories(values)], np.int32
-        )
-
-    def holds(
-        self, position: int, values: FloatArray | list[Any], threshold: float | None = None
-    ) -> BoolArray:
-        """Whether each value satisfies one of the literals, or is above a threshold."""
-        if self.categories is not None:
-            wanted = self.categories[position] if position < len(self.categories) else None
-            return np.array([value == wanted for value in self.as_categories(values)], dtype=bool)
-        numbers = self.as_numbers(values)
-        if position == len(self.below):
-            return np.isnan(numbers)
-        return numbers > (self.threshold(position) if threshold is None else threshold)
-
-    def as_numbers(self, values: FloatArray | list[Any]) -> FloatArray:
-        """The values of an ordered column."""
-        if isinstance(values, list) and self.levels is not None:
-            return _levels_of(values, self.levels, self.name)
-        if isinstance(values, list) and any(value is not None for value in values):
-            raise ValueError(f"a column must stay what it was at fit; {self.name} held numbers")
-        if self.levels is not None and not np.all(np.isnan(np.asarray(values, dtype=float))):
-            raise ValueError(f"a column must stay what it was at fit; {self.name} held categories")
-        return np.asarray([math.nan] * len(values) if isinstance(values, list) else values, float)
-
-    def as_categories(self, values: FloatArray | list[Any]) -> list[Any]:
-        """The values of a categorical column, None where missing."""
-        if isinstance(values, list):
-            return values
-        if not np.all(np.isnan(values)):
-            raise ValueError(f"a column must stay what it was at fit; {self.name} held categories")
-        return [None] * len(values)
-
-
-def _levels_of(values: list[Any], levels: tuple[Any, ...], name: str) -> FloatArray:
-    """The position of each category in its order; NaN where missing."""
-    position = {level: float(number) for number, level in enumerate(levels)}
-    position[None] = math.nan
-    unknown = next((value for value in values if value not in position), None)
-    if unknown is not None:
-        known = ", ".join(map(str, levels[:10]))
-        raise ValueError(f"an ordered category must be one of {known}; {name} has {unknown}")
-    return np.array([position[value] for value in values], dtype=float)
-
-
-def _differ(texts: Sequence[Texts]) -> bool:
-    return len({text for pair in texts for text in pair}) == 2 * len(texts)
-
-
-JOINTS = (" > ", " <= ", " is ")  # what follows a column's name in a text
-
-
-def may_clash(names: Sequence[str]) -> bool:
-    """Whether texts of different columns may be equal, judged by their names alone.
-
-    Both begin with a name, so one name must begin with the other and a joint, or be equal to it.
-    """
-    bare = [_without_not(name) for name in names]
-    known = set(bare)
-    if len(known) < len(bare) or not all(name.strip() for name in names):
-        return True
-    return any(
-        name[:place] in known for name in bare for joint in JOINTS for place in _places(name, joint)
-    )
-
-
-def _without_not(name: str) -> str:
-    while name.startswith("not "):
-        name = name.removeprefix("not ")
-    return name
-
-
-def _places(text: str, part: str) -> Iterable[int]:
-    place = text.find(part)
-    while place >= 0:
-        yield place
-        place = text.find(part, place + 1)
-
-
-def tell_apart(columns: Iterable[Sequence[Texts]]) -> list[Texts]:
-    """The texts of all columns in one list; blank texts and duplicates get a mark.
-
-    The mark is the number of the column, and a second number if that is not enough.
-    """
-    numbered = [(number, pair) for number, texts in enumerate(columns) for pair in texts]
-    uses = Counter(text for _, pair in numbered for text in pair)
-    return [
-        pair
-        if all(uses[text] == 1 and text.strip() for text in pair)
-        else _mark(pair, number, uses)
-        for number, pair in numbered
-    ]
-
-
-def _mark(pair: Texts, number: int, uses: Counter[str]) -> Texts:
-    """Texts with the number of their column that no literal has yet; adds them to ``uses``."""
-    again, mark = 1, f" (column {number})"
-    while pair[0] + mark in uses or pair[1] + mark in uses:
-        again += 1
-        mark = f" (column {number}, {again})"
-    marked = pair[0] + mark, pair[1] + mark
-    uses.update(marked)
-    return marked
-
-
-def learn_column(
-    data: Data, number: int, name: str, rows: IntArray, weights: FloatArray | None,
-    max_thresholds: int | None,
-) -> tuple[Column, Ranks | None]:  # fmt: skip
-    """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
-    values, levels = data.column(number), data.levels(number)
-    if isinstance(values, list) and levels is None:
-        return _learn_categories(name, {values[row] for row in rows.tolist()}), None
-    if isinstance(values, list):
-        values = _levels_of(values, levels or (), name)
-    merged = data.merged(number)
-    if merged is not None:
-        one, other = merged
-        raise ValueError(
-            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
-        )
-    values, present = values[rows], None
-    with np.errstate(over="ignore", invalid="ignore"):
-        plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
-    if not plain and np.isnan(values).any():
-        present = ~np.isnan(values)
-        values, weights = values[present], weights[present] if weights is not None else None
-    if not plain and np.isinf(values).any():
-        raise ValueError(f"X must not contain infinity; {name} does")
-    below, above, ranks, binned = rank(values, weights, max_thresholds)
-    style = data.kind(number) if data.kind(number) in TIMES else "number"
-    if len(below) == 1 and below[0] == 0 and above[0] == 1 and levels is None and style == "number":
-        style = "boolean" if data.kind(number) == "boolean" and data.frame is not None else "binary"
-    # a column of nothing but missing values, like any constant one, is no literal
-    missing = present is not None and len(values) > 0
-    if present is not None:
-        everywhere = np.zeros(len(rows), dtype=ranks.dtype)
-        everywhere[present] = ranks + 1
-        ranks = everywhere
-    return Column(name, below, above, binned, None, levels, missing, style), ranks
-
-
-def _learn_categories(name: str, found: set[Any]) -> Column:
-    missing = None in found
-    found.discard(None)
-    if len(found) > MAX_CATEGORIES:
-        raise ValueError(
-            f"a categorical column may have at most {MAX_CATEGORIES} categories; "
-            f"{name} has {len(found)}"
-        )
-    try:
-        categories = tuple(sorted(found))
-    except TypeError:  # such as texts and numbers in one pandas Categorical
-        categories = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
-    if len(categories) <= 2 and not missing:
-        categories = categories[1:]  # the other one is its negation
-    elif len(categories) == 1:
-        categories = ()  # its negation is "is missing"
-    return Column(name, categories=categories, missing=missing and bool(found))
 
 
 class Literals:
@@ -331,10 +64,10 @@ class Literals:
 
     @cached_property
     def ordered(self) -> tuple[int, ...]:
-        """The columns with several thresholds, which are stored as ranks; bits hold all others."""
+        """The columns that are stored as ranks; bits hold all others."""
         if self._columns is None:
             return ()
-        return tuple(number for number, c in enumerate(self.columns) if c.thresholds > 1)
+        return tuple(number for number, column in enumerate(self.columns) if column.ranked)
 
     @cached_property
     def stored_bits(self) -> np.typing.NDArray[np.intp]:
@@ -407,7 +140,7 @@ class Literals:
         thresholds: Sequence[float | None],
         labels: Sequence[int],
     ) -> Tree:
-        """A tree from splits as of ``Tree.from_splits``; with ordered columns, only of its tests."""
+        """A tree from splits as ``Tree.from_splits`` has them; with numbers, of its tests only."""
         if not self.ordered:
             return Tree.from_splits(self.names, leaves, literals, labels)
         tests = [
@@ -418,7 +151,7 @@ class Literals:
         place = {test: number for number, test in enumerate(distinct)}
         names = [self.texts(literal, _as_threshold(source))[0] for literal, source in distinct]
         uses = Counter(names)
-        for number, (literal, (column, what)) in enumerate(distinct):
+        for number, (_, (column, what)) in enumerate(distinct):
             if uses[names[number]] > 1:  # thresholds between the same two values of the table
                 exact = f"{self.columns[column].name} > {what!r}"
                 names[number] = f"{exact} (column {column})" if self._clashing else exact
@@ -426,6 +159,27 @@ class Literals:
         return Tree.from_splits(
             tuple(names), leaves, [place[test] for test in tests], labels, sources
         )
+
+    def only(self, used: Sequence[int]) -> tuple[Literals, dict[int, int]]:
+        """Without the thresholds of ordered columns that are not used; and the new positions."""
+        if not self.ordered:
+            return self, {literal: literal for literal in used}
+        located = [self.locate(literal) for literal in used]
+        columns = list(self.columns)
+        for number in self.ordered:
+            column = columns[number]
+            kept = [p for n, p in located if n == number and p < column.thresholds]
+            columns[number] = replace(
+                column, below=column.below[kept], above=column.above[kept], binned=True
+            )
+        fewer, place = Literals(columns), {}
+        for literal, (number, position) in zip(used, located, strict=True):
+            new, old = columns[number], self.columns[number]
+            if number in self.ordered:
+                same = old.below[position] if position < old.thresholds else math.inf
+                position = int(np.searchsorted(new.below, same))
+            place[literal] = int(fewer.starts[number]) + position
+        return fewer, place
 
     def compact(self, tree: Tree) -> Tree:
         """A tree whose variables are all literals; with ordered columns, only those it tests."""
@@ -469,16 +223,7 @@ class Literals:
 
         A tree reads the result: ``tree.predict(literals.transform(X, tree))``.
         """
-        data = Data(X)
-        if data.width != len(self.columns):
-            raise ValueError(f"X must have {len(self.columns)} columns; it has {data.width}")
-        known = tuple(column.name for column in self.columns)
-        if unnamed(data.width) not in (known, data.names) and known != data.names:
-            number = [a == b for a, b in zip(known, data.names, strict=True)].index(False)
-            raise ValueError(
-                "X must have the columns the literals were made from, in their order; "
-                f"column {number} is {data.names[number]!r}, not {known[number]!r}"
-            )
+        data = self._read(X)
         if tree is not None and (tree.sources or not tree.variables):
             return self._evaluate(data, tree.sources)
         if data.rows * len(self) > memory_limit:
@@ -491,6 +236,40 @@ class Literals:
         for literal in range(len(self)):
             matrix[:, literal] = self.holds(data, literal)
         return matrix
+
+    def ranks(self, X: Any) -> Ranks:
+        """A data set as a matrix that offers the same tests: ordered columns as ranks, else bits.
+
+        A missing value has rank 0.
+        """
+        data = self._read(X)
+        width = len(self.ordered) + len(self.stored_bits)
+        most = max((self.columns[number].thresholds + 1 for number in self.ordered), default=1)
+        matrix = np.empty((data.rows, width), dtype=np.min_scalar_type(most))
+        place = 0
+        for number, column in enumerate(self.columns):
+            start, stop = int(self.starts[number]), int(self.starts[number + 1])
+            if column.ranked:
+                matrix[:, place] = column.ranks(data.column(number))
+                place, start = place + 1, start + column.thresholds
+            for literal in range(start, stop):
+                matrix[:, place] = self.holds(data, literal)
+                place += 1
+        return matrix
+
+    def _read(self, X: Any) -> Data:
+        """A data set with the columns that the literals were made from."""
+        data = Data(X)
+        if data.width != len(self.columns):
+            raise ValueError(f"X must have {len(self.columns)} columns; it has {data.width}")
+        known = tuple(column.name for column in self.columns)
+        if unnamed(data.width) not in (known, data.names) and known != data.names:
+            number = [a == b for a, b in zip(known, data.names, strict=True)].index(False)
+            raise ValueError(
+                "X must have the columns the literals were made from, in their order; "
+                f"column {number} is {data.names[number]!r}, not {known[number]!r}"
+            )
+        return data
 
     def _evaluate(self, data: Data, sources: Sequence[Source]) -> np.typing.NDArray[np.uint8]:
         matrix = np.empty((data.rows, len(sources)), dtype=np.uint8)
@@ -508,48 +287,3 @@ class Literals:
 
 def _as_threshold(source: Source) -> float | None:
     return source[1] if isinstance(source[1], float) else None
-
-
-class Encoded(NamedTuple):
-    """A data set's literals and the rows to learn from, in the order of their slots."""
-
-    literals: Literals
-    bits: np.typing.NDArray[np.uint64]  # a row of words for each of ``literals.stored_bits``
-    ranks: tuple[Ranks, ...]  # of the rows, for each of ``literals.ordered``
-
-
-def encode(
-    data: Data,
-    order: IntArray,
-    weights: FloatArray | None = None,
-    max_thresholds: int | None = None,
-) -> Encoded:
-    """Choose the literals of a data set and store its columns, one after another.
-
-    Parameters
-    ----------
-    order : the row in each slot, NONE where it is empty; a multiple of 64 slots
-    weights : of all rows
-    """
-    slots = np.flatnonzero(order != NONE)
-    rows = order[slots]
-    if weights is not None:
-        weights = weights[rows]
-    columns: list[Column] = []
-    blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
-    kept: list[Ranks] = []
-    for number, name in enumerate(data.names):
-        column, ranks = learn_column(data, number, name, rows, weights, max_thresholds)
-        columns.append(column)
-        if ranks is None and column.count:
-            block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
-            pack_categories(column.positions(data.column(number)), order, block)
-            blocks.append(block)
-            continue
-        if column.thresholds > 1:
-            kept.append(ranks)
-        elif column.thresholds:
-            blocks.append(pack_bits(ranks > column.missing, slots, len(order)))
-        if column.missing:
-            blocks.append(pack_bits(ranks == 0, slots, len(order)))
-    return Encoded(Literals(columns), np.concatenate(blocks), tuple(kept))

@@ -115,7 +115,13 @@ def midpoint(below: float, above: float) -> float:
 
 def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
     """The same for arrays."""
-    return np.array([midpoint(*pair) for pair in zip(below.tolist(), above.tolist(), strict=True)])
+    middle = below / 2 + above / 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = (side.astype(np.float32).astype(float) for side in (below, above))
+        coarse = low / 2 + high / 2
+    off = (low < high) & ((middle < low) | (middle >= high)) & (below <= coarse) & (coarse < above)
+    middle = np.where(off, coarse, middle)
+    return np.where((below <= middle) & (middle < above), middle, below)
 
 
 def show(
@@ -135,12 +141,11 @@ def show(
 
 def _show_time(threshold: float, below: float, style: str) -> str:
     """Cut off what is not needed to stay at or above the neighbour below."""
+    unit, whole = "us", math.floor(threshold)
     for unit, length in MICROSECONDS.items():
         whole = math.floor(threshold / length) * length
         if whole >= below and (style != "time" or unit != "D"):
             break
-    else:
-        whole = math.floor(threshold)  # neighbours closer than a microsecond
     if style in ("date", "datetime"):
         return str(np.datetime64(whole, "us").astype(f"M8[{unit}]")).replace("T", " ")
     days, rest = divmod(whole, MICROSECONDS["D"])

@@ -174,7 +174,7 @@ def identify_rule(learner: Any) -> GrowthOrder:
 
 def _predictions(peer: Peer, case: Case) -> list[np.ndarray]:
     bits, labels = case.data()
-    lesson = Lesson.of(SampleProblem(bits, labels), bits, labels, bits)
+    lesson = Lesson(SampleProblem(bits, labels), bits, labels, bits)
     return list(peer.predictions(lesson, MAX_SIZE))
 
 

@@ -1,27 +1,25 @@
-"""Adapters: any learner makes a tree of a given size from the tests of a problem.
+"""Adapters: any learner makes a tree of a given size from a matrix of ranks and bits.
 
-Every learner gets the same tests, and labels 0, 1, ... An ordered column is one column of ranks:
-the number of its thresholds below a value. Every other literal is a 0/1 column. An adapter only
-sets the learner's size parameter and switches off the options that prevent it from growing one
-plain tree.
+Every learner has the same tests, and labels 0, 1, ... An adapter only sets the learner's size
+parameter and switches off the options that prevent it from growing one plain tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from mictree._support.checks import check_size
-from mictree.columns.data import Data
-from mictree.columns.literals import Literals
+from mictree.columns.ordered import Ranks
 from mictree.growers.rules import RULES, Grower, TopDown
 from mictree.impurity import name_of
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Limits, SampleProblem
+from mictree.tree import Tree
 
-Ranks = np.typing.NDArray[np.int32]
 Codes = np.typing.NDArray[np.integer]
 Make = Callable[[Any, Any, int], Any]
 
@@ -40,40 +38,28 @@ XGBOOST = {
 NAMES = (*RULES, "sklearn", "lightgbm", "xgboost")
 
 
-class Lesson(NamedTuple):
-    """What a learner learns from, and the rows whose labels it predicts."""
+@dataclass(frozen=True)
+class Lesson:
+    """Rows to learn from, and others to predict."""
 
-    problem: SampleProblem  # of the rows to learn from, with the limit of depth
-    ranks: Ranks  # of these rows
+    problem: SampleProblem
+    rows: Any
     codes: Codes
-    others: Any  # the other rows as they were given
-    other_ranks: Ranks
+    others: Any
 
-    @classmethod
-    def of(cls, problem: SampleProblem, rows: Any, codes: Codes, others: Any) -> Lesson:
-        """Read the ranks of both; the other rows may be the same object."""
-        ranks = read_ranks(problem.literals, rows)
-        same = ranks if others is rows else read_ranks(problem.literals, others)
-        return cls(problem, ranks, codes, others, same)
+    @cached_property
+    def seen(self) -> Ranks:
+        """The rows as ranks and bits."""
+        return self.problem.literals.ranks(self.rows)
 
+    @cached_property
+    def new(self) -> Ranks:
+        """The other rows as ranks and bits."""
+        return self.problem.literals.ranks(self.others)
 
-def read_ranks(literals: Literals, X: Any) -> Ranks:
-    """For each row, how many thresholds of each ordered column are below it; then other literals.
-
-    A missing value is below all thresholds.
-    """
-    data = Data(X)
-    stored = literals.stored_bits.tolist()
-    ranks = np.empty((data.rows, len(literals.ordered) + len(stored)), dtype=np.int32)
-    for place, number in enumerate(literals.ordered):
-        column = literals.columns[number]
-        thresholds = [column.threshold(position) for position in range(column.thresholds)]
-        values = column.as_numbers(data.column(number))
-        above = np.searchsorted(thresholds, values, side="left")
-        ranks[:, place] = np.where(np.isnan(values), 0, above)
-    for place, literal in enumerate(stored, start=len(literals.ordered)):
-        ranks[:, place] = literals.holds(data, literal)
-    return ranks
+    def predict(self, tree: Tree) -> Codes:
+        """A tree's labels of the other rows."""
+        return tree.predict(self.problem.literals.transform(self.others, tree))
 
 
 @dataclass(frozen=True)
@@ -91,25 +77,25 @@ class Peer:
 
     def predictions(self, lesson: Lesson, max_size: int) -> Iterator[Codes]:
         """Learn from rows and labels; for each size from 0, the predictions for other rows."""
-        codes, count = lesson.codes, len(lesson.other_ranks)
+        codes, new = lesson.codes, lesson.new
         classes = int(codes.max()) + 1
         majority = np.bincount(codes).argmax()  # a lone leaf, which many learners cannot make
-        yield np.full(count, majority)
+        yield np.full(len(new), majority)
         if isinstance(self.learner, Grower):
-            growth = self.learner.grow(lesson.problem, max_size)
+            problem = lesson.problem.limited(Limits(max_depth=self.max_depth))
+            growth = self.learner.grow(problem, max_size)
             for size in range(1, max_size + 1):
-                tree = growth.tree(size)
-                yield tree.predict(lesson.problem.literals.transform(lesson.others, tree))
+                yield lesson.predict(growth.tree(size))
             return
         make = self._maker(classes)
         for size in range(1, max_size + 1):
-            model = make(lesson.ranks, codes, size)
+            model = make(lesson.seen, codes, size)
             if not hasattr(model, "predict"):
                 raise TypeError(
                     f"a learner must return a model with predict; {self.name} gave "
                     f"{type(model).__name__}"
                 )
-            yield self._read(model.predict(lesson.other_ranks), count, classes)
+            yield self._read(model.predict(new), len(new), classes)
 
     def _read(self, predicted: Any, rows: int, classes: int) -> Codes:
         labels = np.asarray(predicted)

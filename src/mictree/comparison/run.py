@@ -22,7 +22,7 @@ from mictree.estimators.base import read_labels
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.search.frontier import Found, SampleOptimalTrees, solve
 from mictree.problems.labels import Coded
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.sample import SampleProblem
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
 
@@ -54,7 +54,8 @@ def compare(
     """Compare learners with the optimal trees of every size on a data set.
 
     All of them choose from the same literals, made from the training rows, so the excess of a
-    learner is due to its growth alone.
+    learner is due to its growth alone. Learners of other packages get a matrix of numbers: ordered
+    columns as ranks, and a 0/1 column for every other literal.
 
     Parameters
     ----------
@@ -69,8 +70,7 @@ def compare(
     cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
         skips cross-validation
     random_state : random seed for the folds
-    max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
-        ordered categories); None for all
+    max_thresholds : the largest number of thresholds per ordered column; None for all
     max_depth : the largest number of tests on a path, for the optimal trees and the learners;
         callables must enforce it themselves
     memory_limit : in bytes, for each search
@@ -160,17 +160,15 @@ class _Run:
         rows = self.X if test is train else take_rows(self.X, train)
         problem = SampleProblem(
             rows, Coded(self.coded.classes, self.coded.codes[train]),
-            max_thresholds=self.max_thresholds, limits=Limits(max_depth=self.max_depth),
+            max_thresholds=self.max_thresholds,
         )  # fmt: skip
         found = self._search(problem, what, self.clock.part(share))
-        literals, others = problem.literals, rows if test is train else take_rows(self.X, test)
-        lesson = Lesson.of(problem, rows, codes[train], others)
-        predicted = (tree.predict(literals.transform(others, tree)) for tree in found.trees)
-        errors = {OPTIMAL: _errors(predicted, codes[test])}
+        given = Lesson(problem, rows, codes[train], take_rows(self.X, test))
+        errors = {OPTIMAL: _errors(map(given.predict, found.trees), codes[test])}
         for peer in self.peers:
             self.report(Step(f"{what}: {peer.name}", None))
-            given = peer.predictions(lesson, self.max_size)
-            errors[peer.name] = _errors(given, codes[test])
+            given_by = peer.predictions(given, self.max_size)
+            errors[peer.name] = _errors(given_by, codes[test])
         return found, errors
 
     def _search(

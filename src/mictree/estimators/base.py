@@ -163,10 +163,18 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return exports.draw(ax, model._splitting, model.tree_, self._class_names)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state to pickle, without the training rows."""
+        """The state to pickle, without the training rows and the thresholds that are not used."""
         state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         if "_problem" in state:
-            state["_problem"] = state["_problem"].without_rows()
+            grown = [state["_splitting"], *state.get("_splittings", ())]
+            used = {literal for splitting in grown for literal in splitting.literals.tolist()}
+            literals, place = state["_problem"].literals.only(sorted(used))
+            state["_problem"] = state["_problem"].without_rows(literals)
+            for name, value in state.items():
+                if name == "_splitting":
+                    state[name] = value.renumbered(place)
+                elif name == "_splittings":
+                    state[name] = [splitting.renumbered(place) for splitting in value]
         return state
 
     @property

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from mictree._support.draws import stream
 from mictree.growers.counting import Matrix
-from mictree.growers.data_kernel import Rule, Splits, Task, grow
+from mictree.growers.cuts import Sorted, sort_entries
+from mictree.growers.data_kernel import NONE, Rule, Splits, Task, grow
 from mictree.growers.functions import RuleFunctions, criterion_code
 from mictree.growers.growth import Growth, GrowthStep, curve
 from mictree.growers.offers import COUNT_LOGS, Limits, Weighing
@@ -36,6 +37,11 @@ class Splitting:
     def exact_thresholds(self) -> list[float | None]:
         """For each split; None where its literal has none."""
         return [None if math.isnan(number) else number for number in self.thresholds.tolist()]
+
+    def renumbered(self, place: dict[int, int]) -> Splitting:
+        """The same splits with other positions of their literals."""
+        literals = [place[literal] for literal in self.literals.tolist()]
+        return replace(self, literals=np.array(literals, dtype=np.int64))
 
     @cached_property
     def labels(self) -> np.typing.NDArray[np.intp]:
@@ -69,13 +75,13 @@ class Splitting:
 
 def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     """Grow by the compiled loop."""
-    if problem.ranks:
-        return _slowly(problem, rule, max_size)
     # every split leaves a row on both sides and no literal is tested twice on a path
-    limit = min(max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.bits), 62) - 1)
+    limit = min(
+        max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.literals), 62) - 1
+    )
     functions = RuleFunctions(rule)
     out = Splits(
-        *np.empty((2, limit), dtype=np.int64),
+        *np.empty((4, limit), dtype=np.int64),
         gain=np.empty(limit),
         rows=np.empty((2 * limit + 1, len(problem.classes)), dtype=np.int64),
         sums=np.empty((2 * limit + 1, len(problem.classes))),
@@ -87,35 +93,59 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         _limits(problem),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
     )
-    rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights)
-    size = grow(rows, task, out)
+    origin = np.arange(64 * len(problem.valid) if problem.ranks else 0, dtype=np.uint32)
+    rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights, origin)
+    size = grow(rows, _sort(problem, limit), task, out)
     functions.settle()
     count = 2 * size + 1
     masses = out.sums[:count] * problem.class_weight * problem.weight_unit
-    thresholds = np.array([problem.literals.threshold(literal) for literal in out.literal[:size]])
+    literals, thresholds = _tests(problem, out, size)
     return Splitting(
-        out.leaf[:size], out.literal[:size], thresholds, out.gain[:size], out.rows[:count], masses
+        out.leaf[:size], literals, thresholds, out.gain[:size], out.rows[:count], masses
     )
 
 
-def _slowly(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
-    """The same by the loop for any problem."""
-    from mictree.growers import generic_loop
-
-    growth = generic_loop.grow(rule, problem, max_size)
-    leaves = [problem.root()]
-    for step in growth.steps:
-        leaves += problem.children(leaves[step.leaf], step.position)
-    masks = np.array([leaf.state.mask for leaf in leaves])
-    nan = math.nan
-    return Splitting(
-        np.array([step.leaf for step in growth.steps], dtype=np.int64),
-        np.array([step.position for step in growth.steps], dtype=np.int64),
-        np.array([nan if s.threshold is None else s.threshold for s in growth.steps], dtype=float),
-        np.array([step.gain for step in growth.steps]),
-        problem._counts(masks),
-        problem._masses(masks),
+def _sort(problem: SampleProblem, limit: int) -> Sorted:
+    """The rows in the order of each ordered column."""
+    columns, rows = problem.literals.ordered, int(problem.class_rows.sum())
+    entries = np.empty((len(columns), rows if columns else 0), dtype=np.uint32)
+    missing = np.zeros((2 * limit + 1 if columns else 0, len(columns)), dtype=np.int64)
+    for place, number in enumerate(columns):
+        column, ranks = problem.literals.columns[number], problem.ranks[place]
+        count = column.thresholds + 1 + column.missing
+        sort_entries(ranks, problem.slots, count, entries[place])
+        if column.missing:
+            missing[0, place] = np.count_nonzero(ranks == 0)
+    starts = problem.literals.starts[list(columns)]
+    return Sorted(
+        entries,
+        np.zeros(2 * limit + 1, dtype=np.int64),
+        missing,
+        np.searchsorted(problem.literals.stored_bits, starts) if columns else starts,
+        np.empty(entries.shape[1], dtype=np.uint32),
+        np.zeros(len(problem.valid) if columns else 0, dtype=np.uint64),
     )
+
+
+def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, FloatArray]:
+    """The literal of each split and its exact threshold."""
+    literals, stored = problem.literals, problem.literals.stored_bits
+    if not problem.ranks:
+        return out.literal[:size], np.array(
+            [literals.threshold(each) for each in out.literal[:size]]
+        )
+    positions, thresholds = np.empty(size, dtype=np.int64), np.empty(size)
+    for step in range(size):
+        place = int(out.column[step])
+        if place == NONE:
+            positions[step] = stored[out.literal[step]]
+            thresholds[step] = literals.threshold(int(positions[step]))
+            continue
+        number, ranks = literals.ordered[place], problem.ranks[place]
+        sides = np.searchsorted(problem.slots, [out.below[step], out.literal[step]])
+        position, thresholds[step] = literals.columns[number].between(*ranks[sides].tolist())
+        positions[step] = literals.starts[number] + position
+    return positions, thresholds
 
 
 def _weighing(problem: SampleProblem, rule: Grower, functions: RuleFunctions) -> Weighing:

@@ -1,4 +1,8 @@
-"""The literal that a leaf of data would be split by; kernels of the growing loop."""
+"""The gains of a leaf's literals; kernels of the growing loop.
+
+Gains by a built-in criterion are computed fast, and those that may be the largest once more,
+without cancellation.
+"""
 
 from typing import NamedTuple
 
@@ -53,43 +57,46 @@ def may_split(rows, depth, limits):
 
 
 @jit
-def offer(counts, rows, sums, weighing, limits, out_gain):
-    """The gain of a leaf's best split, or -1 for none; writes all gains, -1 for hopeless ones.
-
-    Gains by a built-in criterion are computed fast, and those that may be the largest once more,
-    without cancellation.
-    """
-    fast = _screen(counts, rows, sums, weighing, limits, out_gain)
-    if fast == -np.inf:
-        return -1.0
-    literals, classes = counts.rows.shape
-    candidate = least_tied(fast) - 2 * SLACK * (classes + 16)
-    low, high, work = np.empty(classes), np.empty(classes), np.empty((5, classes))
-    best = 0.0
-    for literal in range(literals):
-        if out_gain[literal] < candidate:
-            out_gain[literal] = -1.0
-            continue
-        for code in range(classes):
-            high[code] = (
-                counts.sums[literal, code] if len(counts.sums) else counts.rows[literal, code]
-            )
-            low[code] = sums[code] - high[code]
-        if weighing.criterion == OWN:
-            gain = own_gain_of_sums(
-                weighing.impurity, low, high, weighing.class_weight, weighing.refused
-            )
-        else:
-            gain = gain_of_sums(
-                weighing.criterion, low, high, weighing.class_weight, weighing.alike, work
-            )
-        out_gain[literal] = gain
-        best = max(best, gain)
-    return best if best >= limits.min_gain else -1.0
+def least_candidate(fast, classes):
+    """The least fast gain of a split that may tie with the best one."""
+    return least_tied(fast) - 2 * SLACK * (classes + 16)
 
 
 @jit
-def _screen(counts, rows, sums, weighing, limits, out_gain):
+def weigh_literals(counts, sums, weighing, candidate, gains):
+    """Replace the fast gains that may be the largest by exact ones, others by -1; the largest."""
+    literals, classes = counts.rows.shape
+    low, work = np.empty(classes), np.empty((7, classes))
+    best = -1.0
+    for literal in range(literals):
+        if gains[literal] < candidate:
+            gains[literal] = -1.0
+            continue
+        for code in range(classes):
+            high = counts.sums[literal, code] if len(counts.sums) else counts.rows[literal, code]
+            low[code] = sums[code] - high
+        gains[literal] = exact_gain(low, sums, weighing, work)
+        best = max(best, gains[literal])
+    return best
+
+
+@jit
+def exact_gain(low_sums, sums, weighing, work):
+    """The gain of a split without cancellation; overwrites seven rows of one float a class."""
+    low, high = work[5], work[6]
+    for code in range(len(sums)):
+        low[code], high[code] = low_sums[code], sums[code] - low_sums[code]
+    if weighing.criterion == OWN:
+        return own_gain_of_sums(
+            weighing.impurity, low, high, weighing.class_weight, weighing.refused
+        )
+    return gain_of_sums(
+        weighing.criterion, low, high, weighing.class_weight, weighing.alike, work[:5]
+    )
+
+
+@jit
+def screen_literals(counts, rows, sums, weighing, limits, out_gain):
     """Write each literal's fast gain, -inf where it must not be tested; returns the largest.
 
     Gains by one's own criterion are not computed here: 0.

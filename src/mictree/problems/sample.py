@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ import numpy as np
 
 from mictree._support.checks import as_fraction, check_count
 from mictree.columns.data import Data
-from mictree.columns.literals import Literals, encode
+from mictree.columns.encode import encode
+from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
 from mictree.impurity.gains import leads_of_sums, rate_differences
@@ -22,7 +24,7 @@ from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
 from mictree.tree import Source, Tree
 
-CACHED = ("_total", "_exact_total", "_slots")  # of the rows
+CACHED = ("_total", "_exact_total", "slots")  # of the rows
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -170,6 +172,12 @@ class SampleProblem(Problem):
             self.weights = np.where(order >= 0, weights[order], 0.0)
             self.whole_weights, self.weight_unit = whole_weights(self.weights)
 
+    def limited(self, limits: Limits) -> SampleProblem:
+        """The same rows with other limits."""
+        limited = copy.copy(self)
+        limited.limits, limited.min_gain = limits, limits.min_gain
+        return limited
+
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
         return f"SampleProblem({rows} rows, {len(self.literals)} literals, classes={self.classes})"
@@ -201,10 +209,10 @@ class SampleProblem(Problem):
         if number not in self.literals.ordered or position == column.thresholds:
             return self.bits[np.searchsorted(self.literals.stored_bits, literal)]
         ranks = self.ranks[self.literals.ordered.index(number)]
-        return pack_bits(ranks > position + column.missing, self._slots, len(self.valid) * 64)[0]
+        return pack_bits(ranks > position + column.missing, self.slots, len(self.valid) * 64)[0]
 
     @cached_property
-    def _slots(self) -> np.typing.NDArray[np.intp]:
+    def slots(self) -> np.typing.NDArray[np.intp]:
         """The slots that hold a row."""
         return np.flatnonzero(np.unpackbits(self.valid.view(np.uint8), bitorder="little"))
 
@@ -222,7 +230,7 @@ class SampleProblem(Problem):
 
     def _ranks_at(self, leaf: Leaf, number: int) -> Ranks:
         """The ranks of a leaf's rows in an ordered column."""
-        here = np.unpackbits(leaf.state.mask.view(np.uint8), bitorder="little")[self._slots]
+        here = np.unpackbits(leaf.state.mask.view(np.uint8), bitorder="little")[self.slots]
         return self.ranks[self.literals.ordered.index(number)][here.astype(bool)]
 
     def _cuts(self, leaf: Leaf) -> IntArray:
@@ -289,9 +297,8 @@ class SampleProblem(Problem):
         return bits
 
     def find(self, name: str, source: Source) -> int:
-        number, what = source
         columns = self.literals.columns
-        known = number < len(columns) and name.startswith(columns[number].name)
+        known = source[0] < len(columns) and name.startswith(columns[source[0]].name)
         literal = self.literals.find(source) if known else -1
         if literal < 0:
             raise ValueError(f"the problem must have every variable tested; it has no {name}")
@@ -377,11 +384,12 @@ class SampleProblem(Problem):
         factors = map(as_fraction, self.class_weight.tolist())
         return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
 
-    def without_rows(self) -> SampleProblem:
-        """The same literals and classes without the data; growers can no longer use it."""
+    def without_rows(self, literals: Literals) -> SampleProblem:
+        """The same classes and some literals without the data; growers can no longer use it."""
         bare = object.__new__(SampleProblem)
         bare.__dict__.update(
             {name: value for name, value in self.__dict__.items() if name not in CACHED},
+            literals=literals,
             bits=np.empty((len(self.bits), 0), dtype=np.uint64),
             ranks=tuple(ranks[:0] for ranks in self.ranks),
             valid=np.empty(0, dtype=np.uint64),
