@@ -24,8 +24,8 @@ from mictree.optimal.search.table import RUN, STATUS
 def few_splits(level, both, bound, trace, data, frames, control):
     """The least error with two splits, or with one in ``both`` children, if it is below a bound.
 
-    Otherwise the bound. To ``trace`` it is to note the purest of all tests that attain it. The
-    frame's tests must be listed.
+    Otherwise the bound. A test that attains it is noted; to ``trace`` it is to note the purest of
+    all such tests. The frame's tests must be listed.
     """
     live, cells, picked = frames.tests[level, LIVE], frames.cells[level], frames.picked
     lives = frames.start[level, -1]
@@ -49,6 +49,8 @@ def few_splits(level, both, bound, trace, data, frames, control):
                 continue
             if low + high < least:
                 least, purest = low + high, np.inf
+                if not trace:
+                    note(level, test, picked[1, lane], low_budget, low, high, frames)
             if trace:
                 spare = 1  # from now on, what is as good is of interest too
                 impurity = find_impurity(level, test, picked[1, lane], data, frames)

@@ -47,8 +47,7 @@ def solve(first, budget, bound, depth, wanted, data, table, frames, control):
     ``wanted`` of the tree, see ``engine``, is noted in the frame; only one worker may.
     """
     _start(first, data, frames)
-    frames.levels[0].first = -1
-    frames.work[0] = 0
+    frames.levels[0].first, frames.work[0] = -1, 0
     _ask(first, budget, bound, depth, frames)
     level = first
     while True:
@@ -272,14 +271,22 @@ def _keep_members(order, rows, level, frames):
 
 
 @jit
-def count_few(level, depth, data, frames, control):
-    """Errors of a frame's rows with 0, 1, 2 and 3 splits that sweeps find trees for."""
+def count_few(level, budget, depth, data, frames, control):
+    """Errors of a frame's rows with up to ``budget`` splits, at most 3, that sweeps find trees for.
+
+    The first test of the tree for the whole budget is noted. Sweeps end where no more work is
+    allowed.
+    """
     _start(level, data, frames)
+    frames.levels[0].first, frames.levels[level].first, frames.work[0] = -1, -1, 0
     errors = np.empty(4, dtype=np.int64)
     errors[:] = leaf_error(level, data, frames)
-    if depth > 0 and errors[0] > 0:
+    if min(budget, depth) > 0 and errors[0] > 0:
         errors[1:] = list_tests(level, data, frames)
-        if depth > 1:
+        if errors[1] < errors[0]:
+            note_one(level, errors[1], data, frames)
+        if min(budget, depth) > 1:
             errors[2:] = few_splits(level, False, errors[1], False, data, frames, control)
-            errors[3] = few_splits(level, True, errors[2], False, data, frames, control)
+            if budget > 2:
+                errors[3] = few_splits(level, True, errors[2], False, data, frames, control)
     return errors

@@ -3,13 +3,14 @@
 import numpy as np
 
 from mictree.optimal.search import sweep_kernel
-from mictree.optimal.search.engine import FIRST, PLAIN, Question
+from mictree.optimal.search.engine import PLAIN, Question
 from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.sweep_frames import PLACE, SweepFrames, frame_bytes, make_frames
-from mictree.optimal.search.table import Table
+from mictree.optimal.search.table import ALLOWED, Table
 
 # cells that are swept in a hundredth of a second, and in half a second
 PATIENCE = 2_000_000, 100_000_000
+COUNTED = 10_000_000  # cells that are swept to find the errors of few splits
 
 
 class SweepEngine:
@@ -81,26 +82,22 @@ class SweepEngine:
         return sweep_kernel.solve(first, *question, self.rows.data, table, frames, control)
 
     def count_few(
-        self,
-        members: np.ndarray,
-        depth: int,
-        table: Table,
-        frames: SweepFrames,
-        control: np.ndarray,
-    ) -> np.ndarray:
-        """Errors of some rows with 0, 1, 2 and 3 splits that sweeps find trees for."""
+        self, members: np.ndarray, depth: int, table: Table, frames: SweepFrames,
+        control: np.ndarray, budget: int = 3,
+    ) -> np.ndarray:  # fmt: skip
+        """Errors of some rows with 0, 1, 2 and 3 splits that a few sweeps find trees for."""
         self.place(members, frames)
+        control[ALLOWED] = COUNTED
         first = self._frame(len(members))
-        return sweep_kernel.count_few(first, depth, self.rows.data, frames, control)
+        return sweep_kernel.count_few(first, budget, depth, self.rows.data, frames, control)
 
     def retrace_few(
         self, members: np.ndarray, question: tuple[int, int, int], table: Table,
         frames: SweepFrames, control: np.ndarray,
     ) -> None:  # fmt: skip
-        """Retrace a tree with an error that ``count_few`` has found."""
-        budget, error, depth = question
-        self.place(members, frames)
-        self.solve(len(members), (budget, error + 1, depth, FIRST), table, frames, control)
+        """Retrace a tree with an error that ``count_few`` has found, in the same way."""
+        budget, _, depth = question
+        self.count_few(members, depth, table, frames, control, budget)
 
     def first_test(self, frames: SweepFrames, budget: int, least: int) -> tuple[int, int, int, int]:
         """The first test of the tree that was retraced, its low child's budget, both errors."""
