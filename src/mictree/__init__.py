@@ -112,4 +112,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    special = {name for name in globals() if name.startswith("__")}
+    return sorted({*__all__, *special} - {"__getattr__", "__dir__"})

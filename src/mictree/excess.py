@@ -11,7 +11,7 @@ import numpy as np
 
 from mictree._support.checks import check_size
 from mictree.growers.rules import Grower, as_rule
-from mictree.optimal import DEFAULT_MEMORY_LIMIT, optimal_errors
+from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors, optimal_errors
 from mictree.problems.base import Problem
 from mictree.tree import Tree
 
@@ -54,7 +54,7 @@ class MicResult:
     @property
     def proved(self) -> bool:
         """Whether every optimal error is proved, so that MIC is exact."""
-        return bool(np.all(self.optimal_lower == self.optimal_errors))
+        return bool(CertifiedErrors.between(self.optimal_lower, self.optimal_errors).proved.all())
 
     @property
     def max_size(self) -> int:

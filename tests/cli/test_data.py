@@ -1,18 +1,18 @@
 """mictree data: what it prints, writes and refuses."""
 
 import json
+import re
 import subprocess
 import sys
 
 import polars as pl
 import pytest
 from rich.console import Console
-from rich.status import Status
 from typer.testing import CliRunner
 
-from mictree.cli import app, data
-from mictree.comparison.run import Step
-from mictree.optimal.search.frontier import Found
+from mictree._support.progress import Progress
+from mictree.cli import app
+from mictree.cli.common import working
 from tests.datasets import random_bits
 
 EVIL = '<script>alert("x")</script>'
@@ -144,18 +144,19 @@ def test_a_tree_is_called_optimal_only_when_proved(tmp_path):
     assert "Best tree found of at most 12 splits, not proved optimal" in page.read_text()
 
 
-def test_progress_fits_a_line_and_tells_sizes_sub_problems_and_gap(monkeypatch):
-    said = []
+def test_progress_is_one_line_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(Console, "is_terminal", True)
-    monkeypatch.setattr(Status, "update", lambda self, text: said.append(text))
-    with data._progress() as tell:
-        tell(Step("fold 15 of 15", Found(11, 12, 12_345_678, 0.1234, 0.5678)))
-        tell(Step("fold 15 of 15: sklearn", None))
-    assert said == [
-        "fold 15 of 15: 10 of 12 sizes proved, 12,345,678 sub-problems, gap 0.4444",
-        "fold 15 of 15: sklearn ...",
-    ]
-    assert max(map(len, said)) + len("⠇ ") <= 80
+    monkeypatch.setenv("COLUMNS", "80")
+    with working("reading") as report:
+        report(Progress("fold 15 of 15: size 11 of 12", None, "error from 0.1234 to 0.5678, more"))
+        report(Progress("bestfirst, ties last", 0.3, "1,234/5,678 formulas"))
+        report(Progress("bestfirst, ties last", 0.4, "2,345/5,678 formulas"))
+    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err).splitlines()
+    assert max(map(len, said)) <= 80
+    last = [line for line in said if line.strip()][-1]
+    assert last.startswith("bestfirst, ties last ━")
+    assert " 40% " in last
+    assert last.rstrip().endswith("2,345/5,678 formulas")
 
 
 def test_an_error_is_one_line_and_status_two(csv):

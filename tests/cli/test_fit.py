@@ -66,7 +66,7 @@ def test_help_has_examples():
         (["--target", "rich", "--seed", "-1"], "--seed must be at least 0"),
         (["--target", "rich", "--drop", "age", "--drop", "color"], "a column beside the target"),
         (["--target", "color"], "color is missing in"),
-        (["--target", "rich", "--size", "99"], "size must be at most"),
+        (["--target", "rich", "--size", "99"], "--size must be from 0 to --max-size, 20; got 99"),
         (["--target", "rich", "--draw", "tree.txt"], "--draw must end in"),
         (["--target", "rich", "--ties", "any"], "ties must be one of"),
     ],
@@ -82,7 +82,7 @@ def test_bad_files(tmp_path):
         ("a.txt", "x", "must end in .csv or .parquet"),
         ("a.parquet", "no parquet", "cannot be read"),
         ("a.csv", "", "cannot be read"),
-        ("b.csv", "a,b\n1,2\n", "the file has 1 rows"),
+        ("b.csv", "a,b\n1,2\n", "the file has 1 row"),
     ):
         file = tmp_path / name
         file.write_text(content)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from math import comb
 from typing import NamedTuple
 from unittest import mock
 
@@ -105,7 +106,8 @@ def test_drawings(tmp_path, suffix):
 def test_sweep(tmp_path):
     out, plot = tmp_path / "mic.parquet", tmp_path / "mic.png"
     words = ["sweep", "--terms", "3", "--literals", "3", "--max-size", "20", "--ties", "last"]
-    shown = run(*words, "--ties", "first", "--out", str(out), "--plot", str(plot)).stdout
+    shown, told = run(*words, "--ties", "first", "--out", str(out), "--plot", str(plot))
+    assert f"mictree: wrote {out}\n" in told
     assert "above 0.05" in shown
     assert "3+3+3" in shown
     assert pl.read_parquet(out).height == 4 * 19
@@ -113,6 +115,27 @@ def test_sweep(tmp_path):
     found = json.loads(run(*words, "--rule", "id3", "--json").stdout)
     assert found["summary"][0]["formulas"] == 19
     assert run("sweep", "--variables", "6", "--bias", "0.4", "--bias", "0.6").stdout
+
+
+def test_a_wide_table_is_not_cut():
+    words = ["sweep", "--terms", "4", "--literals", "4", "--bias", "0.123", "--bias", "0.456"]
+    shown = run(*words, "--max-size", "3").stdout
+    worst = json.loads(run(*words, "--max-size", "3", "--json").stdout)["worst"]
+    assert max(len(each["formula"]) for each in worst) > 40
+    assert all(f" {each['formula']} " in shown for each in worst)
+
+
+def test_a_smaller_tree_than_asked_for_says_why():
+    assert (
+        "; growth ended before --size 9, as no leaf can be split"
+        in run("grow", "a & b", "--size", "9").stdout
+    )
+    assert (
+        "no larger tree up to --size 9 has a smaller error"
+        in run("optimal", "a & b", "--size", "9").stdout
+    )
+    assert "--size" not in run("grow", "a & b", "--size", "2").stdout
+    assert "--size" not in run("optimal", "a & b", "--size", "2").stdout
 
 
 def test_help_has_examples():
@@ -138,15 +161,23 @@ def test_help_has_examples():
         (["mic", "a", "--bias", "nan"], "NUMBER or NAME=NUMBER; got 'nan'"),
         (["mic", "a", "--bias", "1/0"], "NUMBER or NAME=NUMBER"),
         (["mic", "a", "--max-size", "0"], "at least 1; got 0"),
-        (["mic", "a", "--max-size", "2.5"], "integer"),
+        (["mic", "a", "--max-size", "2.5"], "--max-size must be an integer; got '2.5'"),
+        (["mic", "a", "--max-size", "100000000"], "--max-size must be at most 10,000,000"),
+        (["mic", "a", "--bias", "0.3", "--bias", "0.4"], "all variables one number; got 0.3 and"),
+        (["mic", "a", "--bias", "a=.3", "--bias", " a =.4"], "must give a one number; got .3 and"),
         (["mic", "a", "--rule", "best"], "topdown, bestfirst, id3; got 'best'"),
-        (["mic", "a", "--ties", "none"], "ties must be one of"),
-        (["mic", "a", "--criterion", "none"], "criterion must be one of"),
+        (["mic", "a", "--ties", "none"], "--ties must be one of"),
+        (["mic", "a", "--criterion", "none"], "--criterion must be one of"),
         (["grow", "a", "--size", "-1"], "at least 0; got -1"),
         (["grow", "a", "--draw", "x.txt"], ".svg, .png or .pdf; got 'x.txt'"),
         (["grow", "a", "--draw", "nowhere/x.svg"], "existing folder"),
         (["optimal", "a | b)"], "')' has no '('"),
-        (["sweep"], "--terms and --literals, or --variables"),
+        (["sweep"], "--terms and --literals, or --variables; got neither"),
+        (["sweep", "--terms", "3"], "got --terms alone"),
+        (["sweep", "--literals", "3"], "got --literals alone"),
+        (["sweep", "--terms", "-3", "--literals", "3"], "--terms must be"),
+        (["sweep", "--terms", "20", "--literals", "20"], f"has {comb(40, 20) - 1:,}"),
+        (["sweep", "--variables", "9", "--memory", "much"], "--memory must be a number; got 'much"),
         (["sweep", "--terms", "3", "--variables", "3"], "either"),
         (["sweep", "--variables", "9", "--bias", "x"], "number"),
         (["sweep", "--variables", "9", "--out", "x.csv"], ".parquet"),

@@ -1,5 +1,6 @@
 """What a user types, as section 4 of DESIGN.md has it."""
 
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -102,7 +103,7 @@ def test_no_optimal_tree_beyond_the_largest_size(problem):
 
 def test_optimal_trees_solve_once_and_tell_their_progress(problem):
     told: list[float] = []
-    solved = mt.optimal_trees(problem, 8, progress=told.append)
+    solved = mt.optimal_trees(problem, 8, progress=lambda progress: told.append(progress.share))
     assert isinstance(solved, mt.OptimalTrees)
     assert told == sorted(told)
     assert 0 <= told[0] <= told[-1] <= 1
@@ -147,3 +148,57 @@ def test_importing_the_package_is_silent_and_light():
     )
     assert loaded.stderr == ""
     assert "matplotlib" not in loaded.stdout.split()
+
+
+def test_dir_has_the_public_names_and_nothing_private():
+    command = "import mictree; mictree.mic; print(*dir(mictree))"
+    listed = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True).stdout
+    names = [name for name in listed.split() if not name.startswith("__")]
+    assert names == sorted(name for name in mt.__all__ if name != "__version__")
+
+
+def test_help_of_a_rule_lists_its_parameters():
+    class Mine(mt.Grower):
+        """Says little."""
+
+        def priority(self, reach, gain, born):
+            return gain
+
+    for rule in (mt.TopDown, mt.BestFirst, mt.ID3, Mine):
+        assert re.search(r"Parameters\n +-+\n +criterion : .*\n +seed : ", rule.__doc__, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("call", "rule"),
+    [
+        (
+            lambda: mt.mic(mt.TopDown, mt.FormulaProblem("a")),
+            r"got the class TopDown: write Top.*\(\)",
+        ),
+        (
+            lambda: mt.sweep(mt.families.grid(2, 2), 3, [mt.ID3]),
+            r"got the class ID3: write ID3\(\)",
+        ),
+        (lambda: mt.mic(mt.TopDown(), "a & b"), r"got str: write FormulaProblem\('a & b'\)"),
+        (lambda: mt.TopDown().grow("a & b", 3), r"got str: write FormulaProblem\('a & b'\)"),
+        (lambda: mt.optimal_tree(None, 3), "a problem must be a .*; got NoneType"),
+        (
+            lambda: type("Short", (mt.Grower,), {"priority": lambda self, reach: reach}),
+            r"priority must take self, reach, gain and born; Short.priority takes \(self, reach\)",
+        ),
+    ],
+)
+def test_slips_are_named(call, rule):
+    with pytest.raises(TypeError, match=rule):
+        call()
+
+
+def test_a_worst_case_is_one_line():
+    case = mt.sweep.worst(mt.families.grid(3, 3), "bestfirst", max_size=8, count=1)[0]
+    assert re.match(r"<WorstCase \d(\+\d)*: MIC\(8\) = 0\.\d+ by BestFirst", repr(case))
+    assert len(repr(case)) < 100
+
+
+def test_one_row_is_no_rows():
+    shown = repr(mt.SampleProblem([[0]], [1]))
+    assert shown == "SampleProblem(1 row, 0 literals, classes=(0, 1))"

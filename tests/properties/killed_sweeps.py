@@ -9,7 +9,6 @@ import random
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,48 +97,46 @@ def check_goes_on(path: Path, expected: Path) -> None:
     assert os.listdir(path.parent) == [path.name], left_by(path)
 
 
-def at_every_step(folder: Path, expected: Path) -> None:
-    """Kill a sweep at each of its steps, then let it go on."""
+def at_every_step(folder: Path, expected: Path) -> int:
+    """Kill a sweep at each of its steps, then let it go on; returns the number of steps."""
     states = set()
     for number in range(1, 10**6):
         path = folder / str(number) / "mic.parquet"
         path.parent.mkdir()
-        child = forked(lambda number=number, path=path: (kill_at(number), run(path)))
-        status = os.waitpid(child, 0)[1]
-        if os.WIFEXITED(status):
-            assert os.WEXITSTATUS(status) == 0
+        if not killed_at(number, path):
             break
         states.add(left_by(path))
         do(lambda path=path: check_goes_on(path, expected))
     sys.stdout.write(f"steps {number - 1} {len(states)}\n")
+    return number - 1
 
 
-def at_random_moments(folder: Path, expected: Path, kills: int = 50) -> None:
-    """Kill sweeps after random times, often several in a row on the same file."""
+def killed_at(number: int, path: Path) -> bool:
+    """Start a sweep that kills itself at a step; says whether it came that far."""
+    status = os.waitpid(forked(lambda: (kill_at(number), run(path))), 0)[1]
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+def in_a_row(folder: Path, expected: Path, steps: int, kills: int = 50) -> None:
+    """Kill sweeps at steps drawn at random, often several in a row on the same file."""
     path = folder / "mic.parquet"
-    begin = time.perf_counter()  # noqa: TID251 -- scales the moments, asserts nothing
-    do(lambda: run(path))
-    usual = time.perf_counter() - begin  # noqa: TID251
-    path.unlink()
     chance, killed, states = random.Random(7), 0, set()
     while killed < kills:
-        child = forked(lambda: run(path))
-        time.sleep(chance.uniform(0, usual))
-        os.kill(child, signal.SIGKILL)
-        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        states.add(left_by(path))
-        if chance.random() < 0.3:
+        if killed_at(chance.randint(1, steps), path):
+            killed += 1
+            states.add(left_by(path))
+        if path.exists() or chance.random() < 0.3:
             do(lambda: check_goes_on(path, expected))
             path.unlink()
-    do(lambda: check_goes_on(path, expected))
-    sys.stdout.write(f"moments {killed} {len(states)}\n")
+    sys.stdout.write(f"rows {killed} {len(states)}\n")
 
 
 if __name__ == "__main__":
     load_kernels()
-    reference = Path(sys.argv[1]) / "reference.parquet"
+    place = Path(sys.argv[1])
+    reference = place / "reference.parquet"
     do(lambda: run(None).write_parquet(reference))
-    for kind in (at_every_step, at_random_moments):
-        place = Path(sys.argv[1]) / kind.__name__
-        place.mkdir()
-        kind(place, reference)
+    (place / "steps").mkdir()
+    (place / "rows").mkdir()
+    in_a_row(place / "rows", reference, at_every_step(place / "steps", reference))

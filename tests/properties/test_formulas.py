@@ -1,6 +1,7 @@
 """Formulas: what is printed is read back, and nothing a user types does more than a ValueError."""
 
 import sys
+from collections import deque
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.functions import read_once
 from mictree.functions.read_once import as_formula
 from tests.strategies import FormulaCase, all_inputs, formula_cases, formula_text, formulas
 from tests.strategies import identifiers as any_identifiers
@@ -216,9 +218,22 @@ def test_a_hundred_thousand_names_nested_to_the_right(shape):
     assert len(formula.terms) == (1 if shape == "right and" else 100_000)
 
 
-def work(text: str) -> int:
-    """Lines of Python that parsing runs."""
-    counted = 0
+def work(text: str) -> tuple[int, int]:
+    """Lines of Python that parsing runs, and elements that it moves between rows."""
+    counted, moved = 0, 0
+
+    class Counting(deque):
+        def extend(self, others):
+            nonlocal moved
+            before = len(self)
+            super().extend(others)
+            moved += len(self) - before
+
+        def extendleft(self, others):
+            nonlocal moved
+            before = len(self)
+            super().extendleft(others)
+            moved += len(self) - before
 
     def count_lines(frame, event, _):
         nonlocal counted
@@ -226,18 +241,22 @@ def work(text: str) -> int:
         return count_lines
 
     before = sys.gettrace()
-    sys.settrace(count_lines)
-    try:
-        mt.ReadOnceDNF.parse(text)
-    finally:
-        sys.settrace(before)
-    return counted
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read_once, "deque", Counting)
+        sys.settrace(count_lines)
+        try:
+            mt.ReadOnceDNF.parse(text)
+        finally:
+            sys.settrace(before)
+    return counted, moved
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_parsing_takes_work_in_proportion_to_the_text(shape):
-    few, many = (work(SHAPES[shape](count)) for count in (100, 1000))
+    (few, _), (many, moved) = (work(SHAPES[shape](count)) for count in (100, 1000))
     assert many <= 10.5 * few
+    # a name of a chain is moved once; one of a balanced formula as often as its part doubles
+    assert moved <= 1000
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=5))

@@ -2,9 +2,11 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 from itertools import pairwise, product
 from unittest import mock
 
@@ -293,7 +295,8 @@ import mictree as mt
 problem = mt.SampleProblem(*random_bits(900, 60, 2, noise=0.3))
 told = []
 def progress(found):
-    if found.lower > 0 and not told:  # the second question, which no machine answers, is under way
+    # the second question, which no machine answers, is under way
+    if not found.detail.startswith("error from 0.0000") and not told:
         told.append(print("ready", flush=True))
 solved = mt.optimal_trees(problem, 30, progress=progress)
 errors = solved.errors
@@ -344,7 +347,8 @@ def test_progress_that_raises_ends_the_search():
         return makes(self)
 
     def stop(found):
-        if found.size == 5 and found.lower > 0:  # half is refuted; the long question is under way
+        # half is refuted; the long question is under way
+        if found.what == "size 5 of 8" and not found.detail.startswith("error from 0.0000"):
             raise LookupError
 
     with (
@@ -426,9 +430,15 @@ def test_progress_tells_of_sizes_and_sub_problems():
     X, y = random_bits(600, 30, 4)
     mt.optimal_trees(mt.SampleProblem(X, y), 6, progress=told.append, time_limit=2)
     assert told
-    assert [found.size for found in told] == sorted(found.size for found in told)
-    assert all(found.lower <= found.upper for found in told)
-    assert told[-1].sub_problems > 0
+    sizes = [int(re.fullmatch(r"size (\d) of 6", found.what)[1]) for found in told]
+    assert sizes == sorted(sizes)
+    details = [
+        re.fullmatch(r"error from (0\.\d{4}) to (0\.\d{4}), ([\d,]+) sub-problems", found.detail)
+        for found in told
+    ]
+    assert all(float(detail[1]) <= float(detail[2]) for detail in details)
+    assert int(details[-1][3].replace(",", "")) > 0
+    assert all(found.share is None for found in told)
 
 
 def test_pystreed_agrees_on_random_data():
@@ -466,9 +476,11 @@ def test_rounded_weights_are_not_proved_to_the_last_digit():
     """Weights of which 52 digits of the sum do not tell the smaller one from 0."""
     problem = mt.SampleProblem([[0], [1]], [0, 1], [1.0, 1e-20])
     errors = mt.optimal_errors(problem, 1, exact=True)
-    assert errors.lower.tolist() == [0, 0]
-    assert not errors.proved.any()
-    assert np.all(errors.upper > 0)
+    assert errors.tolist() == errors.lower.tolist() == [Fraction(1, 10**20 + 1), 0]
+    two = mt.SampleProblem([[0], [0], [0]], [0, 1, 2], [1.0, 1e-20, 3e-20])
+    errors = mt.optimal_errors(two, 1, exact=True)
+    assert errors.lower.tolist() == [Fraction(4, 10**20 + 4), 0]
+    assert errors.proved.tolist() == [True, False]
     uneven = mt.SampleProblem([[0, 1], [1, 0], [1, 1]], [0, 1, 0], [0.1, 0.7, 0.3])
     assert mt.optimal_errors(uneven, 2).proved.all()
     halves = mt.SampleProblem([[0], [1]], [0, 1], [0.5, 0.25])

@@ -211,7 +211,7 @@ from mictree.optimal.dynamic import program as graph
 graph.BATCH_UPDATES = 1
 sweeps.BLOCK = 50
 def slow(stage):
-    print(stage.name, flush=True)
+    print(stage.what, flush=True)
     time.sleep(0.02)
 mt.sweep(mt.families.grid(4, 4), 30, [mt.BestFirst(ties="random")], out=sys.argv[1], progress=slow)
 """
@@ -237,7 +237,7 @@ def test_a_killed_sweep_continues(tmp_path, kind, stage):
     visited = []
     rule = mt.BestFirst(ties="random")
     frame = mt.sweep(mt.families.grid(4, 4), 30, [rule], out=path, progress=visited.append)
-    solving = [stage for stage in visited if stage.name == "optimal errors"]
+    solving = [stage for stage in visited if stage.what == "optimal errors"]
     assert stage == "optimal errors" or not solving  # what was done is not done again
     seeds = pl.read_parquet_metadata(path)["mictree.seeds"]
     seed = int(seeds.strip("[]"))

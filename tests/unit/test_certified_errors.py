@@ -111,3 +111,14 @@ def test_nothing_can_be_changed(how, bounds):
         CHANGES[how](errors)
     bounds[0][0] = bounds[1][0] = 7
     assert errors[0] == errors.lower[0] != 7
+
+
+def test_floats_are_proved_to_ten_digits():
+    lower = np.array([0.3, 0.3 * (1 - 1e-12), 0.3 * (1 - 1e-8), 0.0, 0.0])
+    upper = np.array([0.3, 0.3, 0.3, 1e-30, 0.0])
+    errors = CertifiedErrors.between(lower, upper)
+    assert errors.proved.tolist() == [True, True, False, False, True]
+    exact = CertifiedErrors.between(
+        np.array([Fraction(1, 3)]), np.array([Fraction(1, 3) + Fraction(1, 10**30)])
+    )
+    assert not exact.proved.any()

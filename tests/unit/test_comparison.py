@@ -1,5 +1,6 @@
 """compare: learners beside the optimal trees."""
 
+import dataclasses
 import signal
 import statistics
 
@@ -375,3 +376,10 @@ def test_boosters_refuse_three_classes():
     X, y = random_bits(60, 6, 0, classes=3)
     with pytest.raises(ValueError, match="grows one for each of 3 classes"):
         mt.compare("lightgbm", X, y, 2, cv=0)
+
+
+def test_an_interrupted_comparison_says_so():
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    result = mt.compare("topdown", X, y, 2, cv=0)
+    assert "Ctrl-C" not in str(result)
+    assert "interrupted by Ctrl-C" in str(dataclasses.replace(result, interrupted=True))

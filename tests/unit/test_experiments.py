@@ -244,8 +244,8 @@ def test_a_refused_optimum_is_told(monkeypatch):
 
 
 def test_an_interrupted_experiment_goes_on(tmp_path):
-    def interrupt(what, share):
-        if "300" in what:
+    def interrupt(progress):
+        if "300" in progress.detail:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

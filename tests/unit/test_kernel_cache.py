@@ -1,5 +1,6 @@
 """Kept kernels are used while their sources are what they were, and none need to be kept."""
 
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import mictree
+from mictree._support import kernel_cache
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     pytest.skip("nothing is compiled", allow_module_level=True)
@@ -117,3 +119,13 @@ def test_without_a_writable_folder_it_runs_and_says_so(package):
     assert run(package, HOME=NOWHERE, NUMBA_CACHE_DIR=str(package.parent / "kept")).stdout == "21\n"
     again = run(package, HOME=NOWHERE, NUMBA_CACHE_DIR=str(package.parent / "kept"))
     assert (again.stdout, again.stderr) == ("21\n", "")
+
+
+def test_workers_of_a_pool_do_not_announce(capsys, monkeypatch):
+    process = multiprocessing.current_process()
+    for name, lines in (("LokyProcess-1", 0), ("MainProcess", 1)):
+        monkeypatch.setattr(process, "name", name)
+        announcer = kernel_cache._Announcer()
+        for _ in range(2):
+            announcer.on_start(None)
+        assert capsys.readouterr().err.count("compiling kernels") == lines

@@ -197,7 +197,7 @@ def test_own_criterion_with_several_classes():
 class CautiousClassifier(mt.TopDownClassifier):
     """An estimator with a rule of one's own."""
 
-    _rule = Cautious
+    rule = Cautious
 
 
 def test_estimators_take_them():

@@ -9,6 +9,7 @@ others, are what they were.
 import contextlib
 import functools
 import hashlib
+import multiprocessing
 import re
 import sys
 from collections.abc import Iterator
@@ -45,8 +46,9 @@ class _Announcer(event.Listener):
         """Numba is done."""
 
     def say(self, text: str) -> None:
-        """Print a line on stderr, but none twice."""
-        if text not in self.said:
+        """Print a line on stderr, but none twice, and none from a worker of a pool."""
+        worker = multiprocessing.current_process().name != "MainProcess"
+        if text not in self.said and not worker:
             self.said.add(text)
             print(f"mictree: {text}", file=sys.stderr)
 

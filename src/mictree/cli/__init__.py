@@ -2,17 +2,17 @@
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from mictree import __version__
-from mictree.cli import data, fit, formulas, reproduce, sweep, verify
+from mictree.cli import data, explore, fit, formulas, reproduce, sweep, verify
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
 mic, grow and optimal take a formula; fit and data take a table of data; sweep covers whole
-families of formulas; reproduce and verify check the paper.
+families of formulas; explore writes a page to play with; reproduce and verify check the paper.
 
 \b
 Examples:
@@ -20,6 +20,15 @@ Examples:
   mictree data iris.csv --target species
   mictree COMMAND --help
 """
+
+# parameters of the library whose options are called otherwise
+OTHER_NAMES = {
+    "biases": "--bias",
+    "max_literals": "--literals",
+    "max_terms": "--terms",
+    "memory_limit": "--memory",
+    "random_state": "--seed",
+}
 
 app = typer.Typer(
     name="mictree",
@@ -49,6 +58,7 @@ app.command()(formulas.optimal)
 app.command()(fit.fit)
 app.command()(data.data)
 app.command()(sweep.sweep)
+app.command()(explore.explore)
 app.command()(reproduce.reproduce)
 app.command()(verify.verify)
 
@@ -64,14 +74,36 @@ def main() -> None:
         finally:
             sys.stdout.flush()  # what was printed before Ctrl-C, too
     except typer.TyperException as error:
-        status = _fail(error.format_message())  # type: ignore[attr-defined]  # every subclass has it
+        status = _fail(_usage(error))
     except (BrokenPipeError, SystemExit) as end:  # typer and rich exit when a pipe breaks
         if not isinstance(end, BrokenPipeError) and not isinstance(end.__context__, OSError):
             raise
         status = _drop_output()
     except (ValueError, OSError) as error:
-        status = _fail(str(error))
+        status = _fail(_with_options(str(error)))
     sys.exit(status)
+
+
+def _usage(error: Any) -> str:
+    """An error of the command line; typer leaves out the value of one that is no number."""
+    if hasattr(error.__cause__, "errors") and getattr(error, "param", None) is not None:
+        found = error.__cause__.errors()[0]
+        kind = {"int": "an integer", "float": "a number"}.get(found["type"].partition("_")[0])
+        if kind:
+            return f"{error.param.opts[0]} must be {kind}; got {found['input']!r}"
+    return error.format_message()
+
+
+def _with_options(message: str) -> str:
+    """An error of the library, its parameter named as the command's option."""
+    options = {
+        parameter.name: parameter.opts[0]
+        for command in typer.main.get_command(app).commands.values()  # type: ignore[attr-defined]
+        for parameter in command.params
+        if parameter.opts[0].startswith("--")
+    } | OTHER_NAMES
+    name, _, rest = message.partition(" ")
+    return f"{options[name]} {rest}" if rest.startswith("must ") and name in options else message
 
 
 def _drop_output() -> int:

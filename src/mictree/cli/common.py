@@ -3,15 +3,20 @@
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Column
 
 from mictree._support.files import write_whole
+from mictree._support.progress import Progress, Report, ignore
 from mictree.growers.rules import RULES, Grower
 
 if TYPE_CHECKING:
@@ -30,9 +35,12 @@ def show_number(value: Any) -> str:
     return f"{float(value):.6g}"
 
 
-def print_parts(*parts: object) -> None:
-    """Tables and texts on stdout, one below the other."""
+def print_parts(*parts: RenderableType) -> None:
+    """Tables and texts on stdout, one below the other; a wide table is not cut."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
+    unlimited = console.options.update(width=10**6)
+    widths = [Measurement.get(console, unlimited, part).maximum for part in parts if part]
+    console.width = max([console.width, *widths])
     for part in parts:
         console.print(part)
 
@@ -43,21 +51,33 @@ def print_json(start: dict[str, Any], **more: Any) -> None:
 
 
 @contextmanager
-def spinner(what: str) -> Iterator[Callable[[str], None]]:
-    """A line on stderr that can be changed; without a terminal nothing, and no thread either."""
+def working(what: str) -> Iterator[Report]:
+    """A line on stderr for the current piece of work; without a terminal nothing, and no thread."""
     console = Console(stderr=True)
-    if console.is_terminal:
-        with console.status(what) as status:
-            yield status.update
-    else:
-        yield lambda _: None
+    if not console.is_terminal:
+        yield ignore
+        return
+    rest = Column(no_wrap=True, overflow="ellipsis", ratio=1)  # the rest of the line
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=8),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[detail]}", markup=False, table_column=rest),
+    )
+    with Bar(*columns, console=console, transient=True, expand=True) as bar:
 
+        def show(progress: Progress) -> None:
+            if bar.tasks and bar.tasks[0].description != progress.what:
+                bar.remove_task(bar.tasks[0].id)
+            if not bar.tasks:
+                bar.add_task(progress.what, total=None, detail="")
+            total = None if progress.share is None else 1.0
+            detail = progress.detail
+            bar.update(bar.tasks[0].id, total=total, completed=progress.share, detail=detail)
 
-@contextmanager
-def working(what: str) -> Iterator[Callable[[float], None]]:
-    """A spinner with the share of the work done."""
-    with spinner(f"{what} ...") as show:
-        yield lambda share: show(f"{what} ... {share:.0%}")
+        show(Progress(what))
+        yield show
 
 
 def check_drawing(path: Path | None, option: str = "--draw") -> None:

@@ -1,20 +1,17 @@
 """The command data: learners beside the optimal trees on a table of data."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mictree._support.files import write_whole
-from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, spinner
+from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
 from mictree.cli.fit import read_table
 from mictree.cli.options import AsJson, DataFile, Drop, MostSplits, MostThresholds, Target
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
-    from mictree.comparison.run import Step
 
 LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
@@ -74,10 +71,10 @@ def data(
     if not 0 <= seed < 2**32:
         raise ValueError(f"--seed must be from 0 to 2**32 - 1; got {seed}")
     if size is not None and not 0 <= size <= max_size:
-        raise ValueError(f"--size must be from 0 to --max-size; got {size}")
+        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(plot, "--plot")
     check_output(report, "--report", (".html", ".htm"))
-    with _progress() as progress:
+    with working("reading") as progress:
         X, y = read_table(file, target, drop)
         result = compare(
             learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
@@ -127,21 +124,3 @@ def _facts(result: "Comparison") -> dict[str, Any]:
         "mic": {name: result.mic(name) for name in result.names},
         "results": result.frame.to_dicts(),
     }
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[["Step"], None]]:
-    """One line on stderr, if that is a terminal: the sizes proved so far."""
-    with spinner("reading ...") as tell:
-
-        def show(step: "Step") -> None:
-            found = step.found
-            if found is None:
-                tell(f"{step.what} ...")
-                return
-            tell(
-                f"{step.what}: {found.size - 1} of {found.max_size} sizes proved, "
-                f"{found.sub_problems:,} sub-problems, gap {found.upper - found.lower:.4f}"
-            )
-
-        yield show

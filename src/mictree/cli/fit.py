@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from mictree._support.words import count_of
 from mictree.cli.common import (
     check_drawing,
     print_json,
@@ -79,15 +80,16 @@ def fit(
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
     """
-    from mictree.estimators import greedy as estimators
+    from mictree.estimators.greedy import CLASSIFIERS
 
     if rule not in RULES:
         raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {rule!r}")
+    if size is not None and not 0 <= size <= max_size:
+        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(draw)
     X, y = read_table(file, target, drop)
     train, test = split_rows(len(y), held_out, seed)
-    classifiers = {kind._rule: kind for kind in estimators.CLASSIFIERS}
-    model = classifiers[rule](
+    model = CLASSIFIERS[rule](
         max_size,
         criterion=criterion,
         ties=ties,
@@ -102,13 +104,14 @@ def fit(
         errors = model.growth_.errors
         test_errors = 1 - model.staged_score(X[test], y[test])
     made = model.get_n_leaves() - 1
-    shown = int(test_errors.argmin()) if size is None else size
+    shown = int(test_errors.argmin()) if size is None else min(size, made)
     tree = model.growth_.tree(shown)
     if as_json:
         print_json(
             {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
              "ties": ties, "seed": seed},
-            train_rows=len(train), held_out_rows=len(test), classes=model._class_names,
+            train_rows=len(train), held_out_rows=len(test),
+            classes=[str(label) for label in model.classes_],
             train_errors=errors, held_out_errors=test_errors,
             size=tree.size, tree=json.loads(tree.to_json()),
         )  # fmt: skip
@@ -119,11 +122,13 @@ def fit(
             cells = (show_number(errors[number]), show_number(test_errors[number]))
             table.add_row(str(number), splits[number], *cells)
         print_parts(
-            f"{len(train)} rows to grow on, {len(test)} held out, {len(model.literals_)} literals",
+            f"{count_of(len(train), 'row')} to grow on, {len(test):,} held out, "
+            f"{count_of(len(model.literals_), 'literal')}",
             table,
             model.to_text(shown),
             f"size {tree.size}, training error {show_number(errors[shown])}, "
-            f"held-out error {show_number(test_errors[shown])}",
+            f"held-out error {show_number(test_errors[shown])}"
+            + ("" if size in (None, shown) else f"; growth ended before --size {size}"),
         )
     if draw is not None:
         save(draw, model.draw(size=shown))
@@ -155,7 +160,8 @@ def read_table(file: Path, target: str, drop: list[str]) -> tuple["polars.DataFr
         raise ValueError("the file must have a row beside its header; it has none")
     missing = frame[target].null_count()
     if missing:
-        raise ValueError(f"every row must have a label; {target} is missing in {missing} rows")
+        rows = count_of(missing, "row")
+        raise ValueError(f"every row must have a label; {target} is missing in {rows}")
     kind = frame.schema[target]
     if kind.is_nested() or kind.is_decimal():
         raise ValueError(f"labels must be numbers, texts or booleans; {target} has {kind}")
@@ -183,6 +189,7 @@ def split_rows(rows: int, held_out: float, seed: int) -> tuple[Any, Any]:
         raise ValueError(f"--seed must be at least 0; got {seed}")
     count = round(rows * held_out)
     if count < 1 or rows - count < 1:
-        raise ValueError(f"both parts of the rows must have at least 1; the file has {rows} rows")
+        found = count_of(rows, "row")
+        raise ValueError(f"both parts of the rows must have at least 1; the file has {found}")
     shuffled = np.random.default_rng(seed).permutation(rows)
     return np.sort(shuffled[count:]), np.sort(shuffled[:count])

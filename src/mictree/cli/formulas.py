@@ -138,9 +138,10 @@ def grow(
         for number, step in enumerate(growth.steps, start=1):
             values = (step.reach, step.gain, step.weighted_gain, float(growth.errors[number]))
             table.add_row(str(number), step.variable, *map(show_number, values))
-        print_parts(
-            table, tree.to_text(), f"size {tree.size}, error {show_number(growth.errors[-1])}"
-        )
+        end = _end(tree.size, growth.errors[-1])
+        if tree.size < size:
+            end += f"; growth ended before --size {size}, as no leaf can be split"
+        print_parts(table, tree.to_text(), end)
     _draw_tree(draw, tree, problem)
 
 
@@ -171,9 +172,10 @@ def optimal(
         table = Table("size", "least error")
         for number, error in enumerate(solved.errors[: tree.size + 1]):
             table.add_row(str(number), show_number(error))
-        print_parts(
-            table, tree.to_text(), f"size {tree.size}, error {show_number(solved.errors[-1])}"
-        )
+        end = _end(tree.size, solved.errors[-1])
+        if tree.size < size:
+            end += f"; no larger tree up to --size {size} has a smaller error"
+        print_parts(table, tree.to_text(), end)
     _draw_tree(draw, tree, problem)
 
 
@@ -188,18 +190,22 @@ def _read(text: str, biases: list[str]) -> _Target:
         formula, reason = ReadOnceDNF.parse(text), ""
     except ValueError as error:
         formula, reason = Expression.parse(text), str(error)
+    given: dict[str, str] = {}  # by name; "" stands for all variables
     named: dict[str, Fraction] = {}
-    default = Fraction(1, 2)
     for option in biases:
         name, equals, number = option.rpartition("=")
         try:
             value = Fraction(number.strip())
         except (ValueError, ZeroDivisionError):
             raise ValueError(f"--bias must be NUMBER or NAME=NUMBER; got {option!r}") from None
-        if equals:
-            named[name.strip()] = value
-        else:
-            default = value
+        name = name.strip() if equals else ""
+        if name in given:
+            raise ValueError(
+                f"--bias must give {name or 'all variables'} one number; "
+                f"got {given[name]} and {number.strip()}"
+            )
+        given[name], named[name] = number.strip(), value
+    default = named.pop("", Fraction(1, 2))
     bias = dict.fromkeys(formula.variables, default) | named
     described = {
         "formula": str(formula),
@@ -213,6 +219,10 @@ def _read(text: str, biases: list[str]) -> _Target:
             f"one has {len(bias)} and is none: {reason}"
         )
     return _Target(TableProblem.from_formula(formula, bias), described)
+
+
+def _end(size: int, error: Any) -> str:
+    return f"size {size}, error {show_number(error)}"
 
 
 def _settings(rule: Grower) -> dict[str, Any]:

@@ -1,15 +1,11 @@
 """The command reproduce: every figure and claim of the paper, on one page."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from mictree.cli.common import print_parts
+from mictree.cli.common import print_parts, working
 
 
 def reproduce(
@@ -36,7 +32,7 @@ def reproduce(
         raise ValueError(f"--out must name a folder; {str(out)!r} is a file")
     from mictree.report.run import reproduce as run  # starts matplotlib, polars, scikit-learn
 
-    with _progress() as progress:
+    with working("the paper") as progress:
         made = run(out, quick, progress)
     for stage in made.stages:
         reused = f", {stage.reused} results from an earlier run" if stage.reused else ""
@@ -46,19 +42,3 @@ def reproduce(
     if made.surprises:
         typer.echo(f"mictree: not as expected: {', '.join(made.surprises)}", err=True)
         raise typer.Exit(1)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None]]:
-    """One bar on stderr, if that is a terminal, for the whole run."""
-    columns = (
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    console = Console(stderr=True)
-    hidden = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-        task = bar.add_task("starting", total=1.0)
-        yield lambda what, share: bar.update(task, completed=share, description=what)

@@ -1,13 +1,9 @@
 """The command sweep: MIC over a whole family of formulas."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from mictree.cli.common import (
@@ -17,6 +13,7 @@ from mictree.cli.common import (
     print_parts,
     save,
     show_number,
+    working,
 )
 from mictree.cli.options import AsJson, Criterion, LargestSize, Rules, Seed
 from mictree.growers.rules import TIES
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from mictree.families.family import Family
-    from mictree.families.sweep import Progress as Report
-    from mictree.families.sweep import Stage
 
 
 def sweep(
@@ -87,7 +82,7 @@ def sweep(
     family = _family(terms, literals, variables, bias)
     rules = [make_rule(name, criterion, tie, seed) for name in rule for tie in ties]
     check_drawing(plot, "--plot")
-    with _progress() as report:
+    with working("formulas") as report:
         frame = run(family, max_size, rules, out, int(memory * 2**30), report)
     summary = summarize(frame)
     worst = _worst_formulas(frame)
@@ -96,6 +91,8 @@ def sweep(
         print_json({"family": family.name, "max_size": max_size, **found})
     else:
         print_parts(f"{family.name}, max_size {max_size}", _columns(summary), _table(worst))
+    if out is not None:
+        typer.echo(f"mictree: wrote {out}", err=True)
     if plot is not None:
         _plot(plot, frame, f"{family.name}, MIC({max_size})")
 
@@ -114,38 +111,10 @@ def _family(
             raise ValueError("give either --variables, or --terms and --literals; got both")
         return families.up_to(variables, biases)
     if terms is None or literals is None:
-        raise ValueError("give --terms and --literals, or --variables; got neither")
+        alone = "--literals" if terms is None else "--terms"
+        got = "neither" if terms is literals else f"{alone} alone"
+        raise ValueError(f"give --terms and --literals, or --variables; got {got}")
     return families.grid(terms, literals, biases)
-
-
-@contextmanager
-def _progress() -> Iterator["Report"]:
-    """A live bar on stderr: stage, layer, formulas per second, time left."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=12),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TextColumn("{task.fields[detail]}"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    shown = console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
-        tasks: dict[str, int] = {}
-
-        def report(stage: "Stage") -> None:
-            if stage.name not in tasks:
-                tasks[stage.name] = bar.add_task(stage.name, total=1.0, detail="")
-            task = tasks[stage.name]
-            elapsed = bar.tasks[task].elapsed or 0.0
-            detail = f"{stage.done:,}/{stage.total:,} formulas"
-            if stage.layer:
-                detail += f", layer {stage.layer}"
-            if elapsed > 0:
-                detail += f", {stage.done / elapsed:,.0f}/s"
-            bar.update(task, completed=stage.share, detail=detail)  # type: ignore[arg-type]
-
-        yield report
 
 
 def _worst_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":

@@ -1,16 +1,12 @@
 """The command verify: the paper's statements, checked."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from mictree.cli.common import print_json, print_parts
+from mictree.cli.common import print_json, print_parts, working
 from mictree.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -37,7 +33,7 @@ def verify(quick: Quick = False, details: Details = False, as_json: AsJson = Fal
     from mictree.statements.checks import VERDICT_RULE
     from mictree.statements.theorems import verify as run_checks  # starts python-flint
 
-    with _progress() as progress:
+    with working("statements") as progress:
         checks = run_checks(quick, progress)
     surprising = [check for check in checks if not check.as_expected]
     if as_json:
@@ -53,22 +49,6 @@ def verify(quick: Quick = False, details: Details = False, as_json: AsJson = Fal
         for check in surprising:
             typer.echo(f"  {check.number}: {'; '.join(check.surprises)}", err=True)
         raise typer.Exit(1)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr, if that is a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())  # fmt: skip
-    console = Console(stderr=True)
-    hidden = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-        task = bar.add_task("starting")
-
-        def show(done: int, total: int, number: str) -> None:
-            bar.update(task, completed=done, total=total, description=number)
-
-        yield show
 
 
 def _table(checks: "list[Check]") -> Table:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from datetime import time
 from decimal import Decimal
+from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 WHOLE = 2**53  # every integer up to this is a 64-bit float; from here on some are rounded
-FLOATS = ("bool", "boolean", "float16", "float32", "float64")  # types that are never rounded
+# types that are never rounded
+FLOATS = ("bool", "boolean", "float16", "float32", "float64", "date", "time")
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -61,10 +63,16 @@ class Data:
 
     def kind(self, number: int) -> str:
         """The type of a column as one word in small letters: "boolean", "date", "float64", ..."""
+        return self._kinds[number if self.frame is not None else 0]
+
+    @cached_property
+    def _kinds(self) -> list[str]:
+        """Of all columns of a frame, or of a matrix."""
         if self.frame is not None:
-            return str(self.frame.schema.dtypes()[number]).partition("(")[0].lower()
+            kinds = self.frame.schema.dtypes()
+            return [str(kind).partition("(")[0].lower() for kind in kinds]
         kind = self.matrix.dtype
-        return {"M": "datetime", "m": "duration"}.get(kind.kind, str(kind))
+        return [{"M": "datetime", "m": "duration"}.get(kind.kind, str(kind))]
 
     def levels(self, number: int) -> tuple[Any, ...] | None:
         """The categories of an ordered categorical column, from the least on."""
@@ -83,13 +91,15 @@ class Data:
         numbers = self.column(number)
         if self.kind(number) in ("datetime", "duration"):
             return self._merged_times(number)
-        series = None if self.frame is None else self.frame[:, number]
-        kind = str(self.matrix.dtype if series is None else series.dtype).lower()
+        kind = self.kind(number)
         if isinstance(numbers, list) or kind in FLOATS:
             return None
         if "int" in kind and not np.any(np.abs(numbers) >= WHOLE):
             return None
-        cells = self._matrix_column(number).tolist() if series is None else series.to_list()
+        if self.frame is not None:
+            cells = self.frame[:, number].to_list()
+        else:
+            cells = self._matrix_column(number).tolist()
         first: dict[float, Any] = {}
         for cell, rounded in zip(cells, numbers.tolist(), strict=True):
             if not math.isnan(rounded) and first.setdefault(rounded, cell) != cell:
@@ -162,6 +172,7 @@ class Data:
         )
 
 
+@lru_cache(32)
 def unnamed(count: int) -> tuple[str, ...]:
     """The names of columns that have none."""
     return tuple(f"x{number}" for number in range(count))

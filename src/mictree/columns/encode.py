@@ -89,7 +89,7 @@ def learn_column(
         raise ValueError(f"X must not contain infinity; {name} does")
     below, above, ranks, binned = rank(values, weights, max_thresholds)
     style = data.kind(number) if data.kind(number) in TIMES else "number"
-    if len(below) == 1 and below[0] == 0 and above[0] == 1 and levels is None and style == "number":
+    if style == "number" and levels is None and not binned and _is_binary(below, above):
         style = "boolean" if data.kind(number) == "boolean" and data.frame is not None else "binary"
     # a column of nothing but missing values, like any constant one, is no literal
     missing = present is not None and len(values) > 0
@@ -98,6 +98,11 @@ def learn_column(
         everywhere[present] = ranks + 1
         ranks = everywhere
     return Column(name, below, above, binned, None, levels, missing, style), ranks
+
+
+def _is_binary(below: FloatArray, above: FloatArray) -> bool:
+    """Whether the values are 0 and 1."""
+    return len(below) == 1 and below[0] == 0 and above[0] == 1
 
 
 def _learn_categories(name: str, found: set[Any]) -> Column:

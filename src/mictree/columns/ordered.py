@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import jit
+from mictree._support.jit import inner_jit, jit
 
 FloatArray = np.typing.NDArray[np.float64]
 Ranks = np.typing.NDArray[np.unsignedinteger]
 
+UNSORTED = -1
+MOVES = 4  # for each value, until sorting by comparison is faster
 TIMES = ("date", "datetime", "duration", "time")  # read as microseconds
 MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
 
@@ -36,9 +38,11 @@ class Ranked(NamedTuple):
 
 def rank(values: FloatArray, weights: FloatArray | None, most: int | None) -> Ranked:
     """Find the thresholds of finite values: all, or at most so many."""
-    order = np.argsort(values)
+    values = values + 0.0  # -0.0 is 0.0
     distinct, ranks = np.empty(len(values)), np.empty(len(values), dtype=np.uint32)
-    count = _rank_sorted(values, order, distinct, ranks)
+    count = _rank(values.view(np.uint64), distinct.view(np.uint64), ranks)
+    if count == UNSORTED:
+        count = _rank_sorted(values, np.argsort(values), distinct, ranks)
     distinct = distinct[:count].copy() if count < len(values) else distinct
     if most is None or count - 1 <= most:
         ranks = ranks.astype(np.min_scalar_type(count), copy=False)  # missing: one rank more
@@ -51,6 +55,66 @@ def rank(values: FloatArray, weights: FloatArray | None, most: int | None) -> Ra
     bins[cuts] = 1
     np.cumsum(bins, out=bins)
     return Ranked(distinct[cuts - 1], distinct[cuts], bins[ranks], True)
+
+
+@jit
+def _rank(words, out_distinct, out_ranks):
+    """Write the distinct values and the rank of each, all floats as words; returns how many.
+
+    Keys have the order of the floats. Three passes sort them by their upper 33 bits, from the
+    lowest digit on, and insertion by the others. That is fast unless many values are nearly equal:
+    then returns UNSORTED.
+    """
+    count, sign = len(words), np.uint64(1) << np.uint64(63)
+    keys, moved = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint64)
+    rows, moved_rows = np.empty(count, dtype=np.uint32), np.empty(count, dtype=np.uint32)
+    for row in range(count):
+        keys[row] = ~words[row] if words[row] & sign else words[row] | sign
+        rows[row] = row
+    for shift in (31, 42, 53):
+        _sort_digit(keys, rows, np.uint64(shift), moved, moved_rows)
+        keys, moved, rows, moved_rows = moved, keys, moved_rows, rows
+    if not _insert(keys, rows):
+        return UNSORTED
+    found = 0
+    for place in range(count):
+        key = keys[place]
+        if place == 0 or key != keys[place - 1]:
+            out_distinct[found] = key ^ sign if key & sign else ~key
+            found += 1
+        out_ranks[rows[place]] = found - 1
+    return found
+
+
+@inner_jit
+def _sort_digit(keys, rows, shift, out_keys, out_rows):
+    """Sort by eleven bits of the keys, stably."""
+    place, digit = np.zeros(2049, dtype=np.int64), np.uint64(2047)
+    for key in keys:
+        place[(key >> shift & digit) + np.uint64(1)] += 1
+    for value in range(2048):
+        place[value + 1] += place[value]
+    for number in range(len(keys)):
+        value = keys[number] >> shift & digit
+        target = np.uint64(place[value])  # unsigned: needs no look for a negative one
+        place[value] += 1
+        out_keys[target], out_rows[target] = keys[number], rows[number]
+
+
+@inner_jit
+def _insert(keys, rows):
+    """Sort keys that are nearly sorted, in place; False if they are not."""
+    moves = 0
+    for number in range(1, len(keys)):
+        key, row, place = keys[number], rows[number], number
+        while place > 0 and keys[place - 1] > key:
+            keys[place], rows[place] = keys[place - 1], rows[place - 1]
+            place -= 1
+        keys[place], rows[place] = key, row
+        moves += number - place
+        if moves > MOVES * len(keys):
+            return False
+    return True
 
 
 @jit
@@ -153,5 +217,9 @@ def _show_time(threshold: float, below: float, style: str) -> str:
     if style == "time":
         return clock
     if unit == "D":
-        return f"{days} days"
-    return f"{days} days {clock}" if days else clock
+        return _days(days)
+    return f"{_days(days)} {clock}" if days else clock
+
+
+def _days(count: int) -> str:
+    return "1 day" if count == 1 else f"{count} days"

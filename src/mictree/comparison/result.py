@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mictree._support.words import count_of
 from mictree.comparison.held_out import HeldOut
 from mictree.excess import ROUNDING
 from mictree.optimal import CertifiedErrors
@@ -38,6 +39,7 @@ class Comparison:
     rows, literals, classes : of the data set
     cv, repeats : folds of one cross-validation, and its number of repetitions
     optimal_trees : the trees themselves
+    interrupted : whether Ctrl-C ended a search
     """
 
     names: tuple[str, ...]
@@ -51,6 +53,7 @@ class Comparison:
     cv: int
     repeats: int
     optimal_trees: SampleOptimalTrees = field(repr=False)
+    interrupted: bool = False
 
     @property
     def max_size(self) -> int:
@@ -148,8 +151,8 @@ class Comparison:
     @property
     def title(self) -> str:
         """The data set and the tests, in a line."""
-        counts = f"{_count(self.rows, 'row')}, {_count(self.literals, 'literal')}, "
-        counts += _count(len(self.classes), "class", "es")
+        counts = f"{count_of(self.rows, 'row')}, {count_of(self.literals, 'literal')}, "
+        counts += count_of(len(self.classes), "class", "es")
         if not self.held_out:
             return counts
         often = "" if self.repeats == 1 else f", {self.repeats} times"
@@ -157,7 +160,7 @@ class Comparison:
 
     def tree_title(self, size: int) -> str:
         """A heading for the tree of a size, "optimal" only if that is proved."""
-        most = f"of at most {_count(size, 'split')}"
+        most = f"of at most {count_of(size, 'split')}"
         if self.optimal_errors.proved[size]:
             return f"optimal tree {most}"
         return f"best tree found {most}, not proved optimal"
@@ -181,6 +184,8 @@ class Comparison:
                 f"from size {first} on, some folds' optimal trees are not proved: "
                 "the best found in time"
             )
+        if self.interrupted:
+            lines.append("interrupted by Ctrl-C: optimal errors are those proved until then")
         return lines
 
     def columns(self) -> list[str]:
@@ -225,10 +230,6 @@ class Comparison:
         from mictree.plotting.comparison import draw_comparison
 
         return draw_comparison(figure, self)
-
-
-def _count(number: int, what: str, plural: str = "s") -> str:
-    return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
 def _known(number: float) -> float | None:

@@ -7,33 +7,24 @@ fold makes its own literals, from its training rows only.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
+from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
 from mictree.comparison.held_out import FloatArray, HeldOut, check_folds, folds, take_rows
 from mictree.comparison.learners import Lesson, Peer, check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
 from mictree.estimators.base import read_labels
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.optimal.search.frontier import Found, SampleOptimalTrees, solve
+from mictree.optimal.search.frontier import SampleOptimalTrees, solve
 from mictree.problems.labels import Coded
 from mictree.problems.sample import SampleProblem
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
-
-Progress = Callable[["Step"], None]
-
-
-class Step(NamedTuple):
-    """The current step of a comparison."""
-
-    what: str  # "all rows", "fold 3 of 15: sklearn"
-    found: Found | None  # of the search for optimal trees, while it lasts
 
 
 def compare(
@@ -49,7 +40,7 @@ def compare(
     max_thresholds: int | None = None,
     max_depth: int | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Comparison:
     """Compare learners with the optimal trees of every size on a data set.
 
@@ -74,7 +65,8 @@ def compare(
     max_depth : the largest number of tests on a path, for the optimal trees and the learners;
         callables must enforce it themselves
     memory_limit : in bytes, for each search
-    progress : called now and then with a ``Step``
+    progress : called now and then with a value that has ``what``, ``share`` and ``detail``; see
+        ``optimal_trees``
 
     Examples
     --------
@@ -103,8 +95,7 @@ def compare(
     count = check_folds(coded, cv, repeats, random_state)
     memory = check_count(memory_limit, "memory_limit")
     clock = _Clock(None if time_limit is None else check_seconds(time_limit, "time_limit"))
-    report = progress or (lambda step: None)
-    run = _Run(X, coded, peers, limit, max_depth, max_thresholds, memory, clock, report)
+    run = _Run(X, coded, peers, limit, max_depth, max_thresholds, memory, clock, progress or ignore)
     everything = np.arange(rows)
     solved, training = run.learn("all rows", everything, everything, WHOLE_SHARE if count else 1.0)
     for name in names:
@@ -134,6 +125,7 @@ def compare(
         cv=cv,
         repeats=repeats,
         optimal_trees=solved,
+        interrupted=clock.interrupted,
     )
 
 
@@ -149,13 +141,13 @@ class _Run:
     max_thresholds: int | None
     memory_limit: int
     clock: _Clock
-    report: Progress
+    report: Report
 
     def learn(
         self, what: str, train: np.ndarray, test: np.ndarray, share: float
     ) -> tuple[SampleOptimalTrees, dict[str, FloatArray]]:
         """Grow all trees on the training rows; return their errors by size on the test rows."""
-        self.report(Step(what, None))
+        self.report(Progress(what))
         codes = self.coded.codes.astype(np.intp)
         rows = self.X if test is train else take_rows(self.X, train)
         problem = SampleProblem(
@@ -166,18 +158,20 @@ class _Run:
         given = Lesson(problem, rows, codes[train], take_rows(self.X, test))
         errors = {OPTIMAL: _errors(map(given.predict, found.trees), codes[test])}
         for peer in self.peers:
-            self.report(Step(f"{what}: {peer.name}", None))
-            given_by = peer.predictions(given, self.max_size)
-            errors[peer.name] = _errors(given_by, codes[test])
+            self.report(Progress(f"{what}: {peer.name}"))
+            predicted = peer.predictions(given, self.max_size)
+            errors[peer.name] = _errors(predicted, codes[test])
         return found, errors
 
     def _search(
         self, problem: SampleProblem, what: str, seconds: float | None
     ) -> SampleOptimalTrees:
+        def report(size: Progress) -> None:
+            self.report(replace(size, what=f"{what}: {size.what}"))
+
         found = solve(
-            problem, self.max_size, False, self.memory_limit,
-            lambda found: self.report(Step(what, found)), self.max_depth, seconds,
-        )  # fmt: skip
+            problem, self.max_size, False, self.memory_limit, report, self.max_depth, seconds
+        )
         if found.interrupted:
             self.clock.interrupt()
         return found

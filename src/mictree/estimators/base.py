@@ -22,7 +22,7 @@ from mictree.columns.data import Data, read_array
 from mictree.columns.literals import Literals
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
-from mictree.problems.labels import Coded
+from mictree.problems.labels import Coded, check_whole_weights
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
@@ -283,4 +283,5 @@ def read_weights(sample_weight: Any, rows: int) -> Any:
     """Weights as scikit-learn checks them; None stays None."""
     if sample_weight is None:
         return None
+    check_whole_weights(sample_weight)
     return _check_sample_weight(sample_weight, np.empty((rows, 0)), dtype=np.float64)

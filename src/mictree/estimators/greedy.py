@@ -50,7 +50,7 @@ class GreedyTreeClassifier(TreeClassifier):
     feature_importances_ : the share of each column in the drop of impurity
     """
 
-    _rule: ClassVar[str | type[Grower]]  # a class of one's own may name any
+    rule: ClassVar[str | type[Grower]]  # a subclass of one's own may set any
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Append the parameters and attributes, which all rules share, to the docstring."""
@@ -109,6 +109,7 @@ class GreedyTreeClassifier(TreeClassifier):
         criterion, ties = check_criterion(self.criterion), self.ties
         if ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
         data = self._read(X, reset=True)
         self.classes_: np.ndarray
         self.classes_, coded = read_labels(y, data.rows)
@@ -124,11 +125,10 @@ class GreedyTreeClassifier(TreeClassifier):
             max_thresholds=self.max_thresholds,
             limits=limits,
         )
-        self._max_size = None if self.max_size is None else check_size(self.max_size)
         # no tree has more splits than rows
         limit = data.rows if self._max_size is None else min(data.rows, self._max_size)
         self._limit = limit
-        rule = RULES[self._rule] if isinstance(self._rule, str) else self._rule
+        rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
         self._grower = rule(criterion, ties, seed)
         self._splitting = split(self._problem, self._grower, limit)
         self._forget_views()
@@ -156,7 +156,7 @@ class GreedyTreeClassifier(TreeClassifier):
         smaller._forget_views()
         smaller.max_size = smaller._max_size = wanted
         smaller._limit = min(wanted, self._limit)
-        whole = self._splitting
+        whole = smaller._splitting  # whose literals a copy renumbers
         smaller._splitting = Splitting(
             whole.leaves[:made], whole.literals[:made], whole.thresholds[:made], whole.gains[:made],
             whole.rows[: 2 * made + 1], whole.masses[: 2 * made + 1],
@@ -191,7 +191,7 @@ class TopDownClassifier(GreedyTreeClassifier):
     the name of its BestFirstTreeBuilder.
     """
 
-    _rule = "topdown"
+    rule = "topdown"
 
 
 class BestFirstClassifier(GreedyTreeClassifier):
@@ -200,13 +200,17 @@ class BestFirstClassifier(GreedyTreeClassifier):
     This is WEKA's BFTree, not scikit-learn's ``max_leaf_nodes``, which is TopDown.
     """
 
-    _rule = "bestfirst"
+    rule = "bestfirst"
 
 
 class ID3Classifier(GreedyTreeClassifier):
     """Splits depth first, the low branch before the high one."""
 
-    _rule = "id3"
+    rule = "id3"
 
 
-CLASSIFIERS = (TopDownClassifier, BestFirstClassifier, ID3Classifier)
+CLASSIFIERS: dict[str, type[GreedyTreeClassifier]] = {  # by the names of their rules
+    "topdown": TopDownClassifier,
+    "bestfirst": BestFirstClassifier,
+    "id3": ID3Classifier,
+}

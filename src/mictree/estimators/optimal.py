@@ -136,7 +136,7 @@ class OptimalTreeClassifier(TreeClassifier):
         wanted = self._check_size(size)
         smaller = copy.copy(self)
         smaller.max_size = smaller._max_size = wanted
-        smaller._splittings = self._splittings[: wanted + 1]
+        smaller._splittings = smaller._splittings[: wanted + 1]  # a copy renumbers literals
         smaller._splitting = smaller._splittings[-1]
         smaller._bounds = self._bounds[:, : wanted + 1]
         return smaller

@@ -4,8 +4,9 @@ import hashlib
 import io
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,19 @@ class Cache:
     def frame(self, name: str, parameters: Any, compute: Callable[[], pl.DataFrame]) -> Found:
         """A polars frame, kept as Parquet."""
         return self._find(name, parameters, compute, _frame_to_bytes, _frame_from_bytes)
+
+    def by_rows(
+        self,
+        name: str,
+        parameters: dict[str, Any],
+        counts: Iterable[int],
+        compute: Callable[[int], pl.DataFrame],
+    ) -> pl.DataFrame:
+        """The frames of several numbers of rows, below each other; each is kept by itself."""
+        return pl.concat(
+            self.frame(name, parameters | {"rows": rows}, partial(compute, rows)).value
+            for rows in counts
+        )
 
     def values(self, name: str, parameters: Any, compute: Callable[[], Any]) -> Found:
         """A value that JSON can hold."""

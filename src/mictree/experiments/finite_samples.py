@@ -1,7 +1,7 @@
 """Section 8.3 and the last supplement: test error against the number of training rows."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import polars as pl
 from sklearn.tree import DecisionTreeClassifier
 
 from mictree._support.checks import TooLarge
+from mictree._support.progress import EqualParts, Report
 from mictree.experiments.cache import Cache
 from mictree.experiments.samples import Rows, from_sklearn, learn
 from mictree.functions.read_once import ReadOnceDNF
@@ -24,7 +25,6 @@ RULES: tuple[Grower, ...] = (TopDown(), BestFirst())
 SKLEARN = "scikit-learn"
 LEARNERS = (*(type(rule).__name__ for rule in RULES), SKLEARN)
 OPTIMAL_MEMORY = 6 * 2**30  # bytes
-Progress = Callable[[str, float], None]  # the current task, and the share of it done so far
 
 
 @dataclass(frozen=True)
@@ -109,53 +109,34 @@ class FiniteSamples:
 
 
 def finite_samples(
-    plan: Plan, cache: Cache | None = None, progress: Progress | None = None
+    plan: Plan, cache: Cache | None = None, progress: Report | None = None
 ) -> FiniteSamples:
     """Fit every learner on every sample; reuse cached fits."""
     store = cache or Cache()
     settings = []
-    work = _Work(progress, len(plan.biases) * (len(plan.rows) + 1))
+    parts = EqualParts("finite samples", len(plan.biases) * (len(plan.rows) + 1), progress)
     for number, biases in enumerate(plan.biases):
         name = setting_name(biases)
         problem = plan.problem(biases)
         parameters: dict[str, Any] = asdict(plan) | {"biases": biases, "number": number}
-        del parameters["rows"]  # each number of rows is kept by itself
-        parts = []
-        for rows in plan.rows:
-            work.next(f"finite samples, {name}: {rows:,} rows")
-            made = store.frame(
-                "finite",
-                {**parameters, "rows": rows},
-                lambda problem=problem, number=number, rows=rows: pl.DataFrame(
-                    list(_fits(plan, problem, number, rows))
-                ),
-            )
-            parts.append(made.value)
-        work.next(f"optimal trees, {name}")
+        del parameters["rows"]
+
+        def fit(rows: int, problem: FormulaProblem = problem, number: int = number) -> pl.DataFrame:
+            return pl.DataFrame(list(_fits(plan, problem, number, rows)))
+
+        counts = parts.each(plan.rows, lambda rows, name=name: f"{name}, {rows:,} rows")
+        frame = store.by_rows("finite", parameters, counts, fit)
+        parts.begin(f"{name}, optimal trees")
         limit = store.values(
             "limit", parameters, lambda problem=problem: asdict(_limit(plan, problem))
         )
-        settings.append(FiniteSetting(name, pl.concat(parts), Limit(**limit.value), limit.seconds))
+        settings.append(FiniteSetting(name, frame, Limit(**limit.value), limit.seconds))
     return FiniteSamples(plan, tuple(settings))
 
 
 def setting_name(biases: tuple[float, float]) -> str:
     """The name of a distribution."""
     return "uniform" if biases[0] == biases[1] == 0.5 else f"{biases[0]:g} and {biases[1]:g}"
-
-
-@dataclass
-class _Work:
-    """Reports progress over a list of equal pieces of work."""
-
-    progress: Progress | None
-    pieces: int
-    done: int = 0
-
-    def next(self, what: str) -> None:
-        if self.progress is not None:
-            self.progress(what, self.done / self.pieces)
-        self.done += 1
 
 
 def _fits(plan: Plan, problem: FormulaProblem, setting: int, rows: int) -> Iterator[dict[str, Any]]:

@@ -1,20 +1,19 @@
 """Section 8.2: the distribution of MIC(100) over whole families of formulas, by tie rule."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
+from mictree._support.progress import Progress, Report, ignore
 from mictree.excess import ROUNDING
 from mictree.experiments.cache import Cache
 from mictree.families.family import Family, grid
-from mictree.families.sweep import Stage, summarize, sweep
+from mictree.families.sweep import summarize, sweep
 from mictree.growers.rules import TIES, BestFirst, TopDown
 
 SEED = 20210  # of ties="random"
-Progress = Callable[[str, float], None]  # the current task, and the share of it done so far
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def spread(
     max_size: int = 100,
     seed: int = SEED,
     cache: Cache | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Spread:
     """Sweep one setting with TopDown and BestFirst, each with every tie rule.
 
@@ -110,9 +109,8 @@ def spread(
     """
     rules = [rule(ties=ties, seed=seed) for rule in (TopDown, BestFirst) for ties in TIES]
 
-    def report(stage: Stage) -> None:
-        if progress is not None:
-            progress(f"{setting.name}: {stage.name}", stage.share)
+    def report(stage: Progress) -> None:
+        (progress or ignore)(replace(stage, what=f"{setting.name}: {stage.what}"))
 
     found = (cache or Cache()).frame(
         f"mic-{setting.name.replace(' ', '-')}",

@@ -1,12 +1,13 @@
 """Excess error at every size against the number of rows: when does a sample show the MIC?"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from mictree._support.progress import EqualParts, Report
 from mictree.experiments.cache import Cache
 from mictree.experiments.samples import Rows, learn
 from mictree.functions.read_once import ReadOnceDNF
@@ -17,7 +18,6 @@ from mictree.problems import FormulaProblem
 SEED = 100
 RULES: tuple[Grower, ...] = (TopDown(), BestFirst())
 FOLLOWS = 0.01  # two curves agree if their means differ by at most this at every size
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -109,27 +109,20 @@ class SampleSizes:
 
 
 def sample_sizes(
-    plan: Plan, cache: Cache | None = None, progress: Progress | None = None
+    plan: Plan, cache: Cache | None = None, progress: Report | None = None
 ) -> SampleSizes:
     """Learn trees from more and more rows and judge each of their sizes by the distribution."""
     store = cache or Cache()
-    cases, pieces = [], len(plan.cases) * len(plan.rows)
+    cases, parts = [], EqualParts("MIC from samples", len(plan.cases) * len(plan.rows), progress)
     for number, case in enumerate(plan.cases):
         parameters: dict[str, Any] = asdict(plan) | {"cases": asdict(case), "number": number}
-        del parameters["rows"]  # each number of rows is kept by itself
-        parts = []
-        for rows in plan.rows:
-            if progress is not None:
-                done = (number * len(plan.rows) + len(parts)) / pieces
-                progress(f"MIC from samples, {case.name}: {rows:,} rows", done)
-            made = store.frame(
-                "sample-size",
-                {**parameters, "rows": rows},
-                lambda case=case, number=number, rows=rows: pl.concat(
-                    list(_curves(plan, case, number, rows))
-                ),
-            )
-            parts.append(made.value)
+        del parameters["rows"]
+
+        def fit(rows: int, case: Case = case, number: int = number) -> pl.DataFrame:
+            return pl.concat(_curves(plan, case, number, rows))
+
+        counts = parts.each(plan.rows, lambda rows, case=case: f"{case.name}, {rows:,} rows")
+        frame = store.by_rows("sample-size", parameters, counts, fit)
         problem = case.problem
         optimal = store.values(
             "sample-size-optimal",
@@ -137,7 +130,7 @@ def sample_sizes(
             lambda problem=problem, case=case: optimal_errors(problem, case.max_size).tolist(),
         )
         exact = {type(rule).__name__: rule.grow(problem, case.max_size).errors for rule in RULES}
-        cases.append(SampledCase(case, pl.concat(parts), np.array(optimal.value), exact))
+        cases.append(SampledCase(case, frame, np.array(optimal.value), exact))
     return SampleSizes(plan, tuple(cases))
 
 

@@ -58,7 +58,8 @@ class Family:
                 table[term, total] += table[term, total - cost]
         if table[-1, -1] >= 2**31:
             raise ValueError(
-                f"a family may have at most {2**31:,} members; {self.name} has {table[-1, -1]:,}"
+                f"a family may have at most {2**31 - 2:,} members; {self.name} has "
+                f"{table[-1, -1] - 1:,}"
             )
         return table.astype(np.int64)
 

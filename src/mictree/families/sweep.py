@@ -3,11 +3,11 @@
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from mictree import __version__
 from mictree._support.checkpoints import KeptRows, Partial, resumable
 from mictree._support.checks import check_size
 from mictree._support.parquet import as_parquet
+from mictree._support.progress import Progress, Report, ignore
 from mictree._support.versions import code_version, library_versions
 from mictree.excess import MicResult, against
 from mictree.families.family import Family
@@ -40,26 +41,13 @@ SECONDS = 2.0  # between two checkpoints of optimal errors
 DEFAULT_RULES = (TopDown(), BestFirst())
 
 
-class Stage(NamedTuple):
-    """How far a sweep has come."""
-
-    name: str  # "optimal errors", or the rule being grown
-    done: int  # formulas, in this stage
-    total: int
-    layer: int  # literals of the formulas being solved; 0 while growing
-    share: float  # of this stage's work, from 0 to 1
-
-
-Progress = Callable[[Stage], None]
-
-
 def sweep(
     family: Family,
     max_size: int = 100,
     rules: Sequence[Grower | str] = DEFAULT_RULES,
     out: str | Path | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> pl.DataFrame:
     """Compare rules with optimal trees on every member of a family.
 
@@ -72,7 +60,8 @@ def sweep(
     out : a Parquet file to write. An interrupted sweep leaves ``<out>.partial`` beside it, and the
         same call continues from there. Only one process may write it at a time.
     memory_limit : in bytes; a family that needs more is refused with a ValueError
-    progress : called with a ``Stage``
+    progress : called now and then with a value that has ``what``, ``share`` and ``detail``; see
+        ``optimal_trees``
 
     Returns
     -------
@@ -101,7 +90,7 @@ def sweep(
     with resumable(path, [provenance, _details(family, growers)], state) as partial:
         seeds = partial.state["seeds"]
         seeded = [rule.with_seed(seed) for rule, seed in zip(growers, seeds, strict=True)]
-        solved = _Solved(family, limit, memory_limit, partial, progress or (lambda _: None))
+        solved = _Solved(family, limit, memory_limit, partial, progress or ignore)
         compared = [solved.compare(number, rule) for number, rule in enumerate(seeded)]
         frame = solved.frame(seeded, compared)
         if path is not None:
@@ -125,7 +114,7 @@ def summarize(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WorstCase:
     """A formula on which a rule is far from optimal."""
 
@@ -133,6 +122,11 @@ class WorstCase:
     result: MicResult
     growth: Growth
     optimal: OptimalTrees
+
+    def __repr__(self) -> str:
+        terms = "+".join(str(len(term)) for term in self.problem.formula.terms)
+        mic = f"MIC({self.result.max_size}) = {self.result.mic:.6g}"
+        return f"<WorstCase {terms}: {mic} by {self.result.rule}>"
 
     def draw(self, size: int | None = None) -> "Figure":
         """Draw the grown and the optimal tree side by side, by default where they differ most."""
@@ -190,7 +184,7 @@ class _Solved:
         max_size: int,
         memory_limit: int,
         partial: Partial,
-        progress: Progress,
+        progress: Report,
     ) -> None:
         self.family, self.max_size = family, max_size
         self.partial, self.progress = partial, progress
@@ -212,7 +206,8 @@ class _Solved:
                 rows.keep(batch.stop)
                 kept = time.monotonic()
             layer = int(graph.literals[graph.order[batch.stop - 1]])
-            progress(Stage("optimal errors", batch.stop, len(graph), layer, batch.share))
+            solved = f"{batch.stop:,}/{len(graph):,} formulas, layer {layer}"
+            progress(Progress("optimal errors", batch.share, solved))
         self.growth = FamilyGrowth(family, self.built, self.program, max_size)
         self._best: dict[str | int, BestSplits] = {}
 
@@ -232,7 +227,8 @@ class _Solved:
                 self.partial.block(name, lambda some=members: self.growth.compare(rule, best, some))
             )
             done = members.stop - 1
-            self.progress(Stage(f"{rule.name}, ties {rule.ties}", done, total, 0, done / total))
+            grown = f"{done:,}/{total:,} formulas"
+            self.progress(Progress(f"{rule.name}, ties {rule.ties}", done / total, grown))
         return np.concatenate(found).reshape(total, 3)
 
     def frame(self, rules: Sequence[Grower], compared: Sequence[np.ndarray]) -> pl.DataFrame:

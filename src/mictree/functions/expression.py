@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mictree.functions.read_once import Literal, binary_matrix
+from mictree.functions.read_once import Literal, read_columns
 from mictree.functions.syntax import CONSTANTS, PRECEDENCE, RIGHT_ASSOCIATIVE, postfix
 
 MAX_VARIABLES = 16  # of a truth table
@@ -88,15 +88,9 @@ class Expression:
         X : array of shape (rows, columns)
         variables : the columns' names; by default ``self.variables``
         """
-        names = self.variables if variables is None else tuple(variables)
-        matrix = binary_matrix(X, names)
-        column = {name: index for index, name in enumerate(names)}
-        missing = [name for name in self.variables if name not in column]
-        if missing:
-            raise ValueError(f"every variable needs a column; there is none for {missing[0]}")
-        known = {text: np.full(len(matrix), text == "1") for text in CONSTANTS}
-        known |= {name: matrix[:, column[name]] for name in self.variables}
-        return self._compute(known).astype(np.uint8)
+        columns, rows = read_columns(X, variables, self.variables)
+        known = {text: np.full(rows, text == "1") for text in CONSTANTS}
+        return self._compute(known | columns).astype(np.uint8)
 
     def truth_table(self, variables: Sequence[str] | None = None) -> np.typing.NDArray[np.uint8]:
         """The value on all inputs; bit i of the row number is the value of variable i."""

@@ -116,17 +116,12 @@ class ReadOnceDNF:
         X : array of shape (rows, columns)
         variables : the columns' names; by default ``self.variables``
         """
-        names = self.variables if variables is None else tuple(variables)
-        matrix = binary_matrix(X, names)
-        column = {name: index for index, name in enumerate(names)}
-        missing = [name for name in self.variables if name not in column]
-        if missing:
-            raise ValueError(f"every variable needs a column; there is none for {missing[0]}")
-        value = np.zeros(len(matrix), dtype=bool)
+        columns, rows = read_columns(X, variables, self.variables)
+        value = np.zeros(rows, dtype=bool)
         for term in self.terms:
-            satisfied = np.ones(len(matrix), dtype=bool)
+            satisfied = np.ones(rows, dtype=bool)
             for literal in term:
-                satisfied &= matrix[:, column[literal.variable]] == literal.positive
+                satisfied &= columns[literal.variable] == literal.positive
             value |= satisfied
         return value.astype(np.uint8)
 
@@ -141,6 +136,22 @@ def as_formula(formula: "str | ReadOnceDNF") -> ReadOnceDNF:
     if isinstance(formula, str):
         return ReadOnceDNF.parse(formula)
     raise TypeError(f"a formula must be a text or a ReadOnceDNF; got {type(formula).__name__}")
+
+
+def read_columns(
+    X: np.typing.ArrayLike, names: Sequence[str] | None, variables: tuple[str, ...]
+) -> tuple[dict[str, np.typing.NDArray[np.bool_]], int]:
+    """The column of each variable in a 0/1 matrix, and the number of rows.
+
+    ``names`` are the names of the matrix's columns; by default, they are the variables.
+    """
+    names = variables if names is None else tuple(names)
+    matrix = binary_matrix(X, names)
+    columns = dict(zip(names, matrix.T, strict=True))
+    missing = [name for name in variables if name not in columns]
+    if missing:
+        raise ValueError(f"every variable needs a column; there is none for {missing[0]}")
+    return {name: columns[name] for name in variables}, len(matrix)
 
 
 def binary_matrix(X: np.typing.ArrayLike, names: Sequence[str]) -> np.typing.NDArray[np.bool_]:

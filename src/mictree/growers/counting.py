@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import jit, lowest_bit, popcount
+from mictree._support.jit import inner_jit, lowest_bit, popcount
 
 
 class Matrix(NamedTuple):
@@ -27,7 +27,7 @@ class Counts(NamedTuple):
 SHRINK = 4  # a compact matrix must have this many times fewer words
 
 
-@jit
+@inner_jit
 def total_of(values):
     total = values[0]
     for position in range(1, len(values)):
@@ -35,7 +35,7 @@ def total_of(values):
     return total
 
 
-@jit
+@inner_jit
 def leaf_mask(matrix, leaf, top, parent, chosen):
     """The rows of a leaf among the slots of its matrix, which was made for leaf ``top``."""
     mask = matrix.valid.copy()
@@ -51,7 +51,7 @@ def leaf_mask(matrix, leaf, top, parent, chosen):
     return mask
 
 
-@jit
+@inner_jit
 def child_mask(mask, row, is_high):
     """The rows of a leaf that satisfy a literal, or those that do not."""
     child = np.empty_like(mask)
@@ -60,7 +60,7 @@ def child_mask(mask, row, is_high):
     return child
 
 
-@jit
+@inner_jit
 def count_root(matrix, out_rows, out_sums):
     """Counts and weights of all rows; writes those of the classes."""
     first_word, weights = matrix.first_word, matrix.weights
@@ -79,7 +79,7 @@ def count_root(matrix, out_rows, out_sums):
     return Counts(rows, sums)
 
 
-@jit
+@inner_jit
 def count_class_rows(mask, first_word, out):
     for code in range(len(out)):
         ones = np.uint64(0)
@@ -88,13 +88,13 @@ def count_class_rows(mask, first_word, out):
         out[code] = ones
 
 
-@jit
+@inner_jit
 def weigh_class_rows(mask, first_word, weights, out):
     for code in range(len(out)):
         out[code] = _weigh_words(mask, mask, weights, first_word[code], first_word[code + 1])
 
 
-@jit
+@inner_jit
 def count(bits, first_word, mask, literals, out):
     """Rows of the mask that satisfy each of the given literals, by class."""
     for code in range(len(first_word) - 1):
@@ -109,7 +109,7 @@ def count(bits, first_word, mask, literals, out):
             out[literal, code] = ones
 
 
-@jit
+@inner_jit
 def weigh(bits, first_word, mask, weights, literals, out):
     """The same, weighted."""
     for literal in literals:
@@ -119,7 +119,7 @@ def weigh(bits, first_word, mask, weights, literals, out):
             )
 
 
-@jit
+@inner_jit
 def _weigh_words(row, mask, weights, start, stop):
     """A sum of weights, exact as they are whole and have a sum below 2**53."""
     total = 0.0
@@ -131,7 +131,7 @@ def _weigh_words(row, mask, weights, start, stop):
     return total
 
 
-@jit
+@inner_jit
 def count_child(matrix, child, parent_rows, total, rows, class_sums):
     """Counts and weights of one child; literals constant at the parent need no look at the rows.
 
@@ -160,7 +160,7 @@ def count_child(matrix, child, parent_rows, total, rows, class_sums):
     return Counts(counts, sums)
 
 
-@jit
+@inner_jit
 def subtract(counts, sums, small_counts, small_sums):
     """Turn the parent's counts into the larger child's, in place."""
     for literal in range(counts.shape[0]):
@@ -170,7 +170,7 @@ def subtract(counts, sums, small_counts, small_sums):
                 sums[literal, code] -= small_sums[literal, code]
 
 
-@jit
+@inner_jit
 def _first_words(rows):
     first = np.zeros(len(rows) + 1, dtype=np.int64)
     for code in range(len(rows)):
@@ -178,7 +178,7 @@ def _first_words(rows):
     return first
 
 
-@jit
+@inner_jit
 def shrinks(bits, rows):
     """Whether a matrix of its own would be much smaller than the one a leaf has."""
     words = 0
@@ -187,7 +187,7 @@ def shrinks(bits, rows):
     return words * SHRINK <= bits.shape[1]
 
 
-@jit
+@inner_jit
 def compact(matrix, mask, rows):
     """The mask's rows of every literal in as few words as hold them, by class ``rows`` of them."""
     bits, first_word, weights = matrix.bits, matrix.first_word, matrix.weights
@@ -221,7 +221,7 @@ def compact(matrix, mask, rows):
     return Matrix(small, new_first, valid, small_weights, origin)
 
 
-@jit
+@inner_jit
 def _plan_moves(mask, word, moves):
     """Which bits move right by 1, 2, 4, ... to close the gaps of a mask (Hacker's Delight, 7-4)."""
     one = np.uint64(1)
@@ -239,7 +239,7 @@ def _plan_moves(mask, word, moves):
         gaps &= ~parity
 
 
-@jit
+@inner_jit
 def _squeeze(row, mask, moves, out):
     """Move the mask's bits of every word to its right end."""
     for word in range(len(row)):
@@ -252,7 +252,7 @@ def _squeeze(row, mask, moves, out):
             out[word] = (out[word] ^ moved) | (moved >> shift)
 
 
-@jit
+@inner_jit
 def _append(packed, mask, place, out):
     """Put the bits of all words behind each other, word ``w`` from slot ``place[w]`` on."""
     for word in range(len(packed)):

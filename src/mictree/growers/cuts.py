@@ -44,6 +44,20 @@ class _Leaf(NamedTuple):
     table: bool  # logarithms are looked up
 
 
+class _Two(NamedTuple):
+    """The same for two classes, in numbers alone: these are passed on faster than arrays."""
+
+    first: float  # sums
+    second: float
+    first_weight: float
+    second_weight: float
+    rows: int
+    mass: float
+    before: float
+    table: bool
+    criterion: int
+
+
 class _Room(NamedTuple):
     """Scratch arrays, one number for each class: sums of the low child, of a corner, masses."""
 
@@ -173,22 +187,14 @@ def _scan(entries, missing, matrix, leaf, task, room, least, collect, gains, pla
         )
     blocks = (rows + block - 1) // block
     ends, bounds = np.zeros((blocks + 1, classes)), np.empty(blocks)
-    best = 0
-    at_end = _fast_gain(ends[0], leaf, task, room, -np.inf)
     for number in range(blocks):
         ends[number + 1] = ends[number]
         add_rows(entries[block * number : block * (number + 1)], matrix, ends[number + 1])
-        bound = at_end
-        at_end = _fast_gain(ends[number + 1], leaf, task, room, -np.inf)
-        bound = max(bound, at_end)
-        for corner in range(1, (1 << classes) - 1):
-            for code in range(classes):
-                room.corner[code] = ends[number + (corner >> code & 1), code]
-            bound = max(bound, _fast_gain(room.corner, leaf, task, room, -np.inf))
-        bounds[number] = bound
-        if bound > bounds[best]:
-            best = number
-    found = -np.inf
+    if classes == 2:
+        _bound_two(ends, two_of(leaf, task), task.weighing.logs, bounds)
+    else:
+        _bound_blocks(ends, leaf, task, room, bounds)
+    best, found = bounds.argmax(), -np.inf
     slack = 4 * SLACK * (classes + 16)
     for turn in range(-1, blocks):
         number = best if turn < 0 else turn  # the most promising one first
@@ -211,10 +217,115 @@ def _scan(entries, missing, matrix, leaf, task, room, least, collect, gains, pla
 
 
 @inner_jit
+def _bound_blocks(ends, leaf, task, room, out_bounds):
+    """Write the largest gain of any sums between those at the ends of a block, for each one."""
+    classes = len(leaf.sums)
+    at_end = _fast_gain(ends[0], leaf, task, room, -np.inf)
+    for number in range(len(out_bounds)):
+        bound = at_end
+        at_end = _fast_gain(ends[number + 1], leaf, task, room, -np.inf)
+        bound = max(bound, at_end)
+        for corner in range(1, (1 << classes) - 1):
+            for code in range(classes):
+                room.corner[code] = ends[number + (corner >> code & 1), code]
+            bound = max(bound, _fast_gain(room.corner, leaf, task, room, -np.inf))
+        out_bounds[number] = bound
+
+
+@inner_jit
+def _bound_two(ends, two, logs, out_bounds):
+    """The same for two classes."""
+    at_end = _gain_of_two(0.0, 0.0, two, logs)
+    for number in range(len(out_bounds)):
+        first, second = ends[number]
+        last_first, last_second = ends[number + 1]
+        bound = at_end
+        at_end = _gain_of_two(last_first, last_second, two, logs)
+        bound = max(bound, at_end, _gain_of_two(first, last_second, two, logs))
+        out_bounds[number] = max(bound, _gain_of_two(last_first, second, two, logs))
+
+
+@inner_jit
+def two_of(leaf, task):
+    """A leaf with two classes."""
+    weights = task.weighing.class_weight
+    return _Two(
+        leaf.sums[0], leaf.sums[1], weights[0], weights[1], leaf.rows, leaf.mass, leaf.before,
+        leaf.table, task.weighing.criterion,
+    )  # fmt: skip
+
+
+@inner_jit
+def _gain_of_two(left_first, left_second, two, logs):
+    """The gain of a split with these sums in the low child."""
+    if two.table:
+        one, other = np.int64(left_first), np.int64(left_second)
+        after = logs[one + other] + logs[two.rows - one - other] - logs[one] - logs[other]
+        after -= logs[np.int64(two.first) - one] + logs[np.int64(two.second) - other]
+        return (two.before - after) / two.mass
+    one, other = left_first * two.first_weight, left_second * two.second_weight
+    rest = (two.first - left_first) * two.first_weight
+    other_rest = (two.second - left_second) * two.second_weight
+    after = _two_masses(one, other, two.criterion) + _two_masses(rest, other_rest, two.criterion)
+    return (two.before - after) / two.mass
+
+
+@inner_jit
+def _two_masses(one, other, criterion):
+    """The mass of a leaf with two classes times its impurity."""
+    if one <= 0 or other <= 0 or criterion == OWN:
+        return 0.0
+    total = one + other
+    if criterion == ENTROPY:
+        return total * np.log2(total) - one * np.log2(one) - other * np.log2(other)
+    if criterion == GINI:
+        return 2 * one * other / total
+    if criterion == ROOT:
+        return 2 * np.sqrt(one * other)
+    return min(one, other)
+
+
+@inner_jit
+def _scan_two(
+    entries, first, last, missing, matrix, leaf, task, room, least, collect, gains, places
+):
+    """As ``_scan_block``, for two classes."""
+    best, left_first, left_second = -np.inf, room.left[0], room.left[1]
+    weights, logs, two = matrix.weights, task.weighing.logs, two_of(leaf, task)
+    weighted, border = len(weights) > 0, np.uint32(64 * matrix.first_word[1])
+    fewest, lightest = max(1, task.limits.min_samples_leaf), task.limits.min_leaf_mass
+    begin, end = max(missing + 1, fewest), len(entries) - fewest
+    for place in range(first, last):
+        entry = entries[place]
+        if entry & NEW and begin <= place <= end:
+            low = left_first * two.first_weight + left_second * two.second_weight
+            high = (two.first - left_first) * two.first_weight
+            high += (two.second - left_second) * two.second_weight
+            if low >= lightest and high >= lightest:
+                fast = _gain_of_two(left_first, left_second, two, logs)
+                best = max(best, fast)
+                if collect and fast >= least:
+                    room.left[0], room.left[1] = left_first, left_second
+                    gains.append(exact_gain(room.left, leaf.sums, task.weighing, room.exact))
+                    places.append(place)
+        slot = entry & SLOT
+        weight = weights[slot] if weighted else 1.0
+        if slot >= border:
+            left_second += weight
+        else:
+            left_first += weight
+    return best
+
+
+@inner_jit
 def _scan_block(
     entries, first, last, missing, matrix, leaf, task, room, least, collect, gains, places
 ):
     """The same for some rows; ``room.left`` has the sums before the first, and is overwritten."""
+    if len(leaf.sums) == 2:
+        return _scan_two(
+            entries, first, last, missing, matrix, leaf, task, room, least, collect, gains, places
+        )
     best = -np.inf
     first_word, weights, left = matrix.first_word, matrix.weights, room.left
     fewest = max(1, task.limits.min_samples_leaf)

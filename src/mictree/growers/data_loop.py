@@ -56,11 +56,17 @@ class Splitting:
 
     @cached_property
     def errors(self) -> FloatArray:
-        """The error on the rows by size, until growth ended."""
-        mass = self.masses.sum(axis=1)
-        wrong = mass - self.masses.max(axis=1)
-        change = wrong[1::2] + wrong[2::2] - wrong[self.leaves]
-        return np.maximum(0.0, np.cumsum(np.concatenate([wrong[:1], change])) / mass[0])
+        """The error on the rows by size, until growth ended.
+
+        Summed from the last size to the first, and by classes that are not the label: so small
+        errors are no differences of large ones.
+        """
+        others = self.masses.copy()
+        others[np.arange(len(others)), self.labels] = 0.0
+        wrong = others.sum(axis=1)
+        drop = np.maximum(0.0, wrong[self.leaves] - (wrong[1::2] + wrong[2::2]))
+        wrong[self.leaves] = 0.0
+        return np.cumsum(np.append(wrong.sum(), drop[::-1]))[::-1] / self.masses[0].sum()
 
     def growth(self, problem: SampleProblem, rule: Grower, limit: int) -> Growth:
         """The same as a growth to a size, by the rule that made it."""
@@ -98,11 +104,12 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     size = grow(rows, _sort(problem, limit), task, out)
     functions.settle()
     count = 2 * size + 1
-    masses = out.sums[:count] * problem.class_weight * problem.weight_unit
-    literals, thresholds = _tests(problem, out, size)
-    return Splitting(
-        out.leaf[:size], literals, thresholds, out.gain[:size], out.rows[:count], masses
-    )
+    leaves, (literals, thresholds) = out.leaf[:size], _tests(problem, out, size)
+    if problem.rounded:
+        masses = problem.masses_of_leaves(leaves.tolist(), literals.tolist())
+    else:
+        masses = out.sums[:count] * problem.class_weight * problem.weight_unit
+    return Splitting(leaves, literals, thresholds, out.gain[:size], out.rows[:count], masses)
 
 
 def _sort(problem: SampleProblem, limit: int) -> Sorted:

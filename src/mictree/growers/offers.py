@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import jit
+from mictree._support.jit import inner_jit
 from mictree.growers.counting import total_of
 from mictree.growers.ties import least_tied
 from mictree.impurity.gains import ENTROPY, OWN, gain_of_sums, own_gain_of_sums
@@ -44,7 +44,7 @@ class Weighing(NamedTuple):
     refused: np.ndarray  # True, the rate and the value where an impurity is none
 
 
-@jit
+@inner_jit
 def may_split(rows, depth, limits):
     """Whether a leaf is impure, large and high enough to have its splits looked at."""
     total = total_of(rows)
@@ -56,13 +56,13 @@ def may_split(rows, depth, limits):
     return impure
 
 
-@jit
+@inner_jit
 def least_candidate(fast, classes):
     """The least fast gain of a split that may tie with the best one."""
     return least_tied(fast) - 2 * SLACK * (classes + 16)
 
 
-@jit
+@inner_jit
 def weigh_literals(counts, sums, weighing, candidate, gains):
     """Replace the fast gains that may be the largest by exact ones, others by -1; the largest."""
     literals, classes = counts.rows.shape
@@ -80,7 +80,7 @@ def weigh_literals(counts, sums, weighing, candidate, gains):
     return best
 
 
-@jit
+@inner_jit
 def exact_gain(low_sums, sums, weighing, work):
     """The gain of a split without cancellation; overwrites seven rows of one float a class."""
     low, high = work[5], work[6]
@@ -95,7 +95,7 @@ def exact_gain(low_sums, sums, weighing, work):
     )
 
 
-@jit
+@inner_jit
 def screen_literals(counts, rows, sums, weighing, limits, out_gain):
     """Write each literal's fast gain, -inf where it must not be tested; returns the largest.
 
@@ -150,7 +150,7 @@ def screen_literals(counts, rows, sums, weighing, limits, out_gain):
     return best
 
 
-@jit
+@inner_jit
 def _impurity(masses, total, criterion):
     """The impurity of a leaf with these class masses."""
     result = 0.0
@@ -177,7 +177,7 @@ def _impurity(masses, total, criterion):
     return result / np.log(2.0) if criterion == 0 else result
 
 
-@jit
+@inner_jit
 def mass_of(sums, class_weight):
     mass = 0.0
     for code in range(len(sums)):

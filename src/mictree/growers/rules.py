@@ -7,6 +7,7 @@ in spite of the name "best first".
 """
 
 import copy
+import inspect
 import math
 import secrets
 from abc import ABC, abstractmethod
@@ -16,18 +17,32 @@ from typing import Any, ClassVar, Self
 from mictree._support.checks import check_count, check_size
 from mictree.growers.growth import Growth
 from mictree.impurity import Criterion, check_criterion, name_of
-from mictree.problems.base import Problem
+from mictree.problems.base import Problem, check_problem
 
 TIES = ("last", "first", "random", "heaviest", "lightest")
 # Two numbers tie when they differ by at most this, relative to the larger one: docs/decisions/0003.
 TIE_TOLERANCE = 1e-10
 
 
+def _check_signature(rule: type) -> None:
+    """Refuse a priority that cannot be called with a leaf's three numbers."""
+    method = inspect.getattr_static(rule, "priority")
+    if not inspect.isfunction(method):
+        return  # called as it is
+    try:
+        inspect.signature(method).bind(rule, 1.0, 1.0, 0)
+    except TypeError:
+        raise TypeError(
+            f"priority must take self, reach, gain and born; "
+            f"{rule.__name__}.priority takes {inspect.signature(method)}"
+        ) from None
+
+
 class Grower(ABC):
     """A greedy learner that knows the distribution.
 
-    A rule of one's own derives from it and has a method ``priority``. It grows on every problem;
-    ``sweep`` needs one that numba can compile, so without attributes of ``self``.
+    A rule of one's own derives from it and has a method ``priority``. It grows on every problem and
+    in sweeps: see ``docs/own-rules.md``.
 
     Parameters
     ----------
@@ -47,6 +62,10 @@ class Grower(ABC):
         super().__init_subclass__(**settings)
         if "name" not in vars(cls):  # a rule of another kind must not bear its parent's name
             cls.name = cls.__name__.lower()
+        if "Parameters\n" not in (cls.__doc__ or ""):
+            shared = (Grower.__doc__ or "").partition("    Parameters\n")
+            cls.__doc__ = f"{(cls.__doc__ or cls.__name__).rstrip()}\n\n{''.join(shared[1:])}"
+        _check_signature(cls)
 
     def __init__(
         self, criterion: Criterion = "entropy", ties: str = "last", seed: int | None = None
@@ -92,7 +111,7 @@ class Grower(ABC):
         """Split leaves one at a time until the tree has ``max_size`` splits or only pure leaves."""
         from mictree.growers.loops import grow
 
-        return grow(self, problem, check_size(max_size))
+        return grow(self, check_problem(problem), check_size(max_size))
 
 
 class TopDown(Grower):
@@ -126,7 +145,10 @@ RULES: dict[str, type[Grower]] = {rule.name: rule for rule in (TopDown, BestFirs
 
 
 def as_rule(rule: Any) -> Any:
-    """A rule by its name; whatever is no name is returned as it is."""
+    """A rule by its name; whatever is no name is returned as it is, unless it is a class."""
+    if isinstance(rule, type) and issubclass(rule, Grower):
+        name = rule.__name__
+        raise TypeError(f"a rule must be an object; got the class {name}: write {name}()")
     if not isinstance(rule, str):
         return rule
     if rule not in RULES:

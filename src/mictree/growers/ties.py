@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mictree._support.draws import below
-from mictree._support.jit import jit
+from mictree._support.jit import inner_jit, jit
 from mictree.growers.rules import TIE_TOLERANCE, TIES
 
 LAST, FIRST, RANDOM, HEAVIEST, LIGHTEST = range(5)
@@ -55,7 +55,7 @@ def close_leaf(frontier, leaf):
     _set_priority(frontier.tournament, leaf, CLOSED)
 
 
-@jit
+@inner_jit
 def _set_priority(tournament, leaf, priority):
     node = len(tournament) // 2 + leaf
     tournament[node] = priority
@@ -120,7 +120,7 @@ def choose_leaf(frontier, ties, draws):
     return tied[choose_tied(weights, LAST, draws)]
 
 
-@jit
+@inner_jit
 def _tied_leaves(tournament, least):
     """The leaves of at least this priority, in order of creation."""
     size = len(tournament) // 2

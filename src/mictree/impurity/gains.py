@@ -6,7 +6,7 @@ Rates, masses and differences of a split are arrays or tuples with one number fo
 import numpy as np
 
 from mictree._support.calls import call_impurity
-from mictree._support.jit import jit
+from mictree._support.jit import inner_jit, jit
 from mictree.impurity.criteria import (
     CRITERIA,
     LEAST_IMPURITY,
@@ -78,7 +78,7 @@ def own_gain(impurity, low_share, high_share, low, high, refused):
     return drop if len(low) == 2 else drop / 2
 
 
-@jit
+@inner_jit
 def _own(impurity, rate, refused):
     rate = min(rate, 1.0)  # rounding may leave more
     value = call_impurity(impurity, rate)
@@ -98,7 +98,7 @@ def own_gains(impurity, low_shares, high_shares, lows, highs, refused):
     return gains
 
 
-@jit
+@inner_jit
 def _divergence(change):
     """(1 + x) log(1 + x) - x for x >= -1, to full relative precision."""
     if abs(change) < SERIES_BELOW:
@@ -111,7 +111,7 @@ def _divergence(change):
     return (1 + change) * np.log1p(change) - change
 
 
-@jit
+@inner_jit
 def _rest_of(rates, code):
     """The rate of all classes but one."""
     if rates[code] <= 0.5:
@@ -151,7 +151,7 @@ def gain_of_sums(criterion, low_sums, high_sums, factors, alike, scratch):
     )
 
 
-@jit
+@inner_jit
 def own_gain_of_sums(impurity, low_sums, high_sums, factors, refused):
     """The gain of a split of data by a function of one's own."""
     low, high = low_sums * factors, high_sums * factors
@@ -195,7 +195,7 @@ def leads_of_sums(low_sums, high_sums, factors):
     return low / low_mass, high / high_mass
 
 
-@jit
+@inner_jit
 def _leading(sums, factors):
     """The class of the largest mass, the first of several."""
     best = 0
@@ -205,7 +205,7 @@ def _leading(sums, factors):
     return best
 
 
-@jit
+@inner_jit
 def _lead(sums, factors, label):
     """By how much the largest mass exceeds that of the label."""
     best = _leading(sums, factors)
@@ -219,7 +219,7 @@ def difference_of_products(one, two, three, four):
     return (first - second) + (_lost(one, two, first) - _lost(three, four, second))
 
 
-@jit
+@inner_jit
 def _lost(one, two, product):
     """The rounding error of a product of two floats."""
     scaled = _SPLITTER * one

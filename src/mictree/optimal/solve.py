@@ -1,13 +1,11 @@
 """OPT: the least error of any tree of each size, and the trees."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from mictree._support.checks import check_size
+from mictree._support.progress import Report
 from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, OptimalTrees
-from mictree.problems.base import Problem
+from mictree.problems.base import Problem, check_problem
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
 from mictree.tree import Tree
@@ -18,7 +16,7 @@ def optimal_trees(
     max_size: int,
     exact: bool = False,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Callable[[Any], None] | None = None,
+    progress: Report | None = None,
     max_depth: int | None = None,
     time_limit: float | None = None,
 ) -> OptimalTrees:
@@ -31,8 +29,8 @@ def optimal_trees(
     exact : compute with integers and return Fractions
     memory_limit : in bytes; a formula or table that needs more raises a ValueError, and a search
         over data stays within it
-    progress : called now and then, with the share of the work done, from 0 to 1; for data with a
-        ``Found``
+    progress : called now and then with a value that has ``what``, ``share`` and ``detail``: the
+        piece of work, the part of it that is done (from 0 to 1, or None), and more in words
     max_depth, time_limit : for data only: the largest number of tests on a path; the seconds after
         which sizes not yet proved get a certified interval. Ctrl-C has the same effect.
 
@@ -47,6 +45,7 @@ def optimal_trees(
     array([ True,  True,  True,  True])
     """
     limit = check_size(max_size)
+    check_problem(problem)
     if isinstance(problem, FormulaProblem | TableProblem):
         if max_depth is not None or time_limit is not None:
             raise ValueError("max_depth and time_limit are for data; formulas and tables have none")

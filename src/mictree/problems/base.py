@@ -43,10 +43,22 @@ class Leaf:
     def misclassified(self, label: int) -> Probability:
         """The probability of reaching the leaf and having another label than the given one."""
         if self.class_rates is not None and label < len(self.class_rates):
-            return self.reach * (1 - self.class_rates[label])
+            others = self.class_rates[:label] + self.class_rates[label + 1 :]
+            return self.reach * sum(others)  # 1 - rate would cancel
         if self.class_rates is not None or label > 1:
             return self.reach  # a label that never occurs
         return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
+
+
+def check_problem(problem: Any) -> Any:
+    """Refuse what has no leaves, such as the text of a formula."""
+    if hasattr(problem, "root"):
+        return problem
+    hint = f": write FormulaProblem({problem!r})" if isinstance(problem, str) else ""
+    raise TypeError(
+        "a problem must be a FormulaProblem, TableProblem, SampleProblem or another Problem; "
+        f"got {type(problem).__name__}{hint}"
+    )
 
 
 # Both labels' rates differ by less: their difference is computed exactly, as it decides gains.

@@ -285,8 +285,6 @@ def _insert(ascending: Iterable[Probability], number: Probability) -> tuple[Prob
 
 def _rates(alive: Iterable[Chances]) -> tuple[float, float]:
     """The negative and the positive rate of a formula, from the chances of its terms."""
-    negative, positive = 1.0, 0.0
-    for satisfied, failed in alive:
-        positive += satisfied * (1 - positive)
-        negative *= failed
-    return negative, positive
+    terms = list(alive)
+    negative = math.prod((failed for _, failed in terms), start=1.0)
+    return negative, float(at_least_one(satisfied for satisfied, _ in terms))

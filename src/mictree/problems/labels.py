@@ -13,6 +13,7 @@ import numpy as np
 from mictree.columns.data import is_missing, read_array
 
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
+MOST_WHOLE = 2**53  # all whole numbers up to this one are floats
 
 FloatArray = np.typing.NDArray[np.float64]
 Labels = np.typing.NDArray[Any]
@@ -77,6 +78,7 @@ def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
     """A positive weight for some rows, zero for others; None when all are 1."""
     if sample_weight is None:
         return None
+    check_whole_weights(sample_weight)
     try:
         weights = np.array(sample_weight, dtype=float)
     except OverflowError:
@@ -92,11 +94,30 @@ def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
     return weights
 
 
-def whole_weights(weights: FloatArray) -> tuple[FloatArray, float]:
-    """Weights as whole numbers whose sums are exact floats, and the weight that became 1.
+def check_whole_weights(sample_weight: Any) -> None:
+    """Refuse integers that a 64-bit float may not hold; floats are read as written."""
+    given = sample_weight
+    if not isinstance(given, list | tuple):
+        array = np.asarray(given)
+        given = array.ravel().tolist() if array.dtype.kind in "iuO" else ()
+    for weight in given:
+        if isinstance(weight, int | np.integer) and MOST_WHOLE < weight < sys.float_info.max:
+            raise ValueError(f"sample_weight must be at most 2**53 if an integer; got {weight}")
 
-    Decimals such as 0.25 are multiplied by a power of ten. Weights with too many digits for that
-    are rounded to 52 binary digits of their sum, none to 0.
+
+class Whole(NamedTuple):
+    """Weights as whole numbers whose sums are exact floats."""
+
+    weights: FloatArray
+    unit: float  # the weight that became 1
+    rounded: bool  # whether some are not exactly what they were
+
+
+def whole_weights(weights: FloatArray) -> Whole:
+    """Multiply decimals such as 0.25 by a power of ten.
+
+    Weights with too many digits for that are rounded to 52 binary digits of their sum, none to 0.
+    Growers choose splits by whole weights; masses and errors come from the weights themselves.
     """
     total, some = float(weights.sum()), weights[:64]
     for digits in range(16):
@@ -107,10 +128,11 @@ def whole_weights(weights: FloatArray) -> tuple[FloatArray, float]:
         if np.all(np.round(some * unit) / unit == some):
             whole = np.round(weights * unit)
             if np.all(whole / unit == weights):
-                return whole, 1 / unit
+                return Whole(whole, 1 / unit, False)
     digits = 52 - math.frexp(total)[1]
-    whole = np.maximum(np.round(np.ldexp(weights, digits)), weights > 0)
-    return whole, math.ldexp(1.0, -digits)
+    scaled = np.ldexp(weights, digits)
+    whole = np.maximum(np.round(scaled), weights > 0)
+    return Whole(whole, math.ldexp(1.0, -digits), bool(np.any(whole != scaled)))
 
 
 def class_weights(weight: Any, coded: Coded) -> FloatArray | None:

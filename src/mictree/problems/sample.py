@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count
+from mictree._support.words import count_of
 from mictree.columns.data import Data
 from mictree.columns.encode import encode
 from mictree.columns.literals import Literals
@@ -110,6 +111,7 @@ class SampleProblem(Problem):
     weights: FloatArray
     whole_weights: FloatArray
     weight_unit: float
+    rounded: bool  # whether whole_weights are rounded
 
     def __init__(
         self,
@@ -157,7 +159,7 @@ class SampleProblem(Problem):
         self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
         valid_slots(self.class_rows, self.first_word, self.valid)
         self.weights = self.whole_weights = np.empty(0)
-        self.weight_unit = 1.0
+        self.weight_unit, self.rounded = 1.0, False
         if weights is None and data.bytes is not None:
             bits = np.zeros((data.width, self.first_word[-1]), dtype=np.uint64)
             if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
@@ -170,7 +172,7 @@ class SampleProblem(Problem):
         self.literals, self.bits, self.ranks = encode(data, order, weights, max_thresholds)
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)
-            self.whole_weights, self.weight_unit = whole_weights(self.weights)
+            self.whole_weights, self.weight_unit, self.rounded = whole_weights(self.weights)
 
     def limited(self, limits: Limits) -> SampleProblem:
         """The same rows with other limits."""
@@ -180,7 +182,8 @@ class SampleProblem(Problem):
 
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
-        return f"SampleProblem({rows} rows, {len(self.literals)} literals, classes={self.classes})"
+        counts = f"{count_of(rows, 'row')}, {count_of(len(self.literals), 'literal')}"
+        return f"SampleProblem({counts}, classes={self.classes})"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -337,9 +340,10 @@ class SampleProblem(Problem):
 
     @property
     def min_leaf_mass(self) -> float:
-        """The least weight that a split may leave on a side."""
-        """In the unit of whole weights."""
+        """The least weight that a split may leave on a side, in the unit of whole weights."""
         share = self.limits.min_weight_fraction_leaf
+        if share == 0:  # as in most fits, which need no sums then
+            return 0.0
         return share * float((self._sums(self.valid[None]) * self.class_weight).sum())
 
     def _counts(self, words: np.ndarray) -> IntArray:
@@ -348,14 +352,41 @@ class SampleProblem(Problem):
 
     def _masses(self, words: np.ndarray) -> FloatArray:
         """The weight of the ones of each row of words, by class."""
+        if self.rounded:
+            return self._weigh(words, self.weights) * self.class_weight
         return self._sums(words) * self.class_weight * self.weight_unit
+
+    def masses_of_leaves(self, leaves: Sequence[int], literals: Sequence[int]) -> FloatArray:
+        """The weight of each class at each leaf, in order of creation, from the weights as given.
+
+        Split number s, from 0, tests a literal at a leaf and makes the leaves 2s + 1 and 2s + 2.
+        """
+        ends = 64 * self.first_word
+        masses = np.empty((2 * len(leaves) + 1, len(self.classes)))
+        valid = np.unpackbits(self.valid.view(np.uint8), bitorder="little")
+        members = {0: np.flatnonzero(valid).astype(np.uint64)}
+        splits = zip(leaves, literals, strict=True)
+        for leaf in range(len(masses)):
+            if leaf % 2:
+                split, literal = next(splits)
+                inside = members.pop(split)
+                held = self.words(literal)[inside >> 6] >> (inside & 63) & 1 > 0
+                members[leaf], members[leaf + 1] = inside[~held], inside[held]
+            inside = members[leaf]
+            parts = np.split(self.weights[inside], np.searchsorted(inside, ends[1:-1]))
+            masses[leaf] = [part.sum() for part in parts]
+        return masses * self.class_weight
 
     def _sums(self, words: np.ndarray) -> FloatArray:
         """The same in whole weights and without the factors of classes: exact."""
         if not len(self.weights):
             return self._counts(words).astype(float)
+        return self._weigh(words, self.whole_weights)
+
+    def _weigh(self, words: np.ndarray, slots: FloatArray) -> FloatArray:
+        """The sum of the slots' weights over the ones of each row of words, by class."""
         sums = np.empty((len(words), self.first_word[-1]))
-        weights = self.whole_weights.reshape(-1, 64)
+        weights = slots.reshape(-1, 64)
         for number, row in enumerate(words):
             ones = np.unpackbits(row.view(np.uint8), bitorder="little").reshape(-1, 64)
             sums[number] = (ones * weights).sum(axis=1)

@@ -10,6 +10,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from mictree._support.files import write_whole
+from mictree._support.progress import EqualParts, Report
 from mictree.experiments.finite_samples import FiniteSamples
 from mictree.experiments.histograms import Spread
 from mictree.experiments.sample_size import FOLLOWS, SampleSizes
@@ -52,16 +53,13 @@ class Drawing:
 def pictures(
     results: Results,
     folder: Path | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Report | None = None,
 ) -> tuple[Picture, ...]:
     """Draw everything; with a folder, also write each picture there as SVG and PNG."""
     drawings = list(_drawings(results))
-    made = []
-    for number, drawing in enumerate(drawings):
-        if progress is not None:
-            progress(f"figures: {drawing.name}", number / len(drawings))
-        made.append(make(drawing, folder))
-    return tuple(made)
+    parts = EqualParts("figures", len(drawings), progress)
+    named = parts.each(drawings, lambda drawing: drawing.name)
+    return tuple(make(drawing, folder) for drawing in named)
 
 
 def make(drawing: Drawing, folder: Path | None) -> Picture:

@@ -51,22 +51,30 @@ class Page:
 def render(page: Page) -> str:
     """The page as HTML text."""
     script = (TEMPLATES / "page.js").read_text("utf-8")
-    return fill("page.html", f"script-src '{_hash(script)}'; ", page=page, script=Markup(script))
+    return fill(
+        "page.html", f"script-src '{hash_source(script)}'; ", page=page, script=Markup(script)
+    )
 
 
-def fill(template: str, allowed: str = "", **values: Any) -> str:
-    """Fill a template and add its style and a policy: no requests, only the allowed script."""
+def fill(
+    template: str,
+    allowed: str = "",
+    folder: Path = TEMPLATES,
+    style_name: str = "page.css",
+    **values: Any,
+) -> str:
+    """Fill a template and add its style and a policy: no requests, only the allowed scripts."""
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["data_uri"] = data_uri
-    style = (TEMPLATES / "page.css").read_text("utf-8")
+    style = (folder / style_name).read_text("utf-8")
     policy = (
-        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; {allowed}"
+        f"default-src 'none'; img-src data:; style-src '{hash_source(style)}'; {allowed}"
         "base-uri 'none'; form-action 'none'"
     )
     return environment.get_template(template).render(policy=policy, style=Markup(style), **values)
@@ -77,6 +85,7 @@ def data_uri(svg: bytes) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
 
 
-def _hash(text: str) -> str:
+def hash_source(text: str) -> str:
+    """A style or script as a source that a content security policy allows."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

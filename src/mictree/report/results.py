@@ -1,12 +1,13 @@
 """Run every experiment of the paper, one stage after the other."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from mictree._support.progress import EqualParts, Progress, Report
 from mictree.experiments import finite_samples, histograms, sample_size
 from mictree.experiments.cache import Cache
 from mictree.experiments.examples import Examples, SteppedGrowth, examples, stepped_growths
@@ -16,8 +17,6 @@ from mictree.problems import FormulaProblem
 from mictree.problems.sample import SampleProblem
 from mictree.statements.checks import Check
 from mictree.statements.theorems import STATEMENTS, verify
-
-Progress = Callable[[str, float], None]  # the current task, and the share of the run done so far
 
 # each stage's approximate share of the time of the whole run
 SHARES = {
@@ -46,19 +45,21 @@ class Clock:
     """Times the stages and reports the progress of the whole run."""
 
     cache: Cache
-    progress: Progress
+    progress: Report
     stages: list[Stage] = field(default_factory=list)
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Progress]:
-        """Time the block inside; yields a progress function for this stage alone."""
+    def stage(self, name: str) -> Iterator[Report]:
+        """Time the block inside; yields a function that reports on this stage alone."""
         before = sum(SHARES[stage.name] for stage in self.stages)
 
-        def report(what: str, share: float) -> None:
-            self.progress(what, before + SHARES[name] * min(1.0, share))
+        def report(part: Progress) -> None:
+            share = before + SHARES[name] * min(1.0, part.share or 0.0)
+            detail = f"{part.what}: {part.detail}" if part.detail else part.what
+            self.progress(Progress("the paper", share, detail))
 
         reused, begin = self.cache.reused, time.perf_counter()
-        report(name, 0.0)
+        report(Progress(name))
         yield report
         seconds = time.perf_counter() - begin
         self.stages.append(Stage(name, seconds, self.cache.reused - reused))
@@ -109,11 +110,10 @@ def warm_up() -> None:
         rule.grow(SampleProblem(X, X[:, 0] & X[:, 1]), 3)
 
 
-def _checks(quick: bool, cache: Cache, report: Progress) -> tuple[Check, ...]:
+def _checks(quick: bool, cache: Cache, report: Report) -> tuple[Check, ...]:
     """Check the paper's statements one by one, and cache each result at once."""
-    checks = []
-    for done, statement in enumerate(STATEMENTS):
-        report(f"theorems: {statement.number}", done / len(STATEMENTS))
+    checks, parts = [], EqualParts("theorems", len(STATEMENTS), report)
+    for statement in parts.each(STATEMENTS, lambda statement: statement.number):
         found = cache.values(
             "statement",
             [statement.number, quick],
@@ -123,5 +123,7 @@ def _checks(quick: bool, cache: Cache, report: Progress) -> tuple[Check, ...]:
     return tuple(checks)
 
 
-def _part(report: Progress, number: int, parts: int) -> Progress:
-    return lambda what, share: report(f"histograms, {what}", (number + share) / parts)
+def _part(report: Report, number: int, parts: int) -> Report:
+    return lambda stage: report(
+        Progress("histograms", (number + (stage.share or 0.0)) / parts, stage.what)
+    )

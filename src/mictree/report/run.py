@@ -10,11 +10,13 @@ from typing import Any
 import polars as pl
 
 from mictree._support.files import locked, remove_unfinished, write_whole
+from mictree._support.progress import Report, ignore
 from mictree.experiments.cache import Cache
 from mictree.report.claims import claims
+from mictree.report.explorer.render import render as render_explorer
 from mictree.report.figures import Picture, pictures
 from mictree.report.page import Page, render
-from mictree.report.results import Clock, Progress, Results, Stage, compute
+from mictree.report.results import Clock, Results, Stage, compute
 from mictree.report.stepper import stepper_data
 from mictree.report.tables import count_verdicts, facts, tables
 
@@ -36,24 +38,24 @@ class Run:
     surprises: tuple[str, ...]  # statements whose verdict a correct program would not give
 
 
-def reproduce(out: Path, quick: bool = False, progress: Progress | None = None) -> Run:
+def reproduce(out: Path, quick: bool = False, progress: Report | None = None) -> Run:
     """Compute everything and write it to a folder; continue an interrupted run.
 
     Parameters
     ----------
-    out : folder for ``report.html``, ``figures/``, ``results/`` and ``cache/``; only one process
-        may write to it at a time
+    out : folder for ``report.html``, ``explorer.html``, ``figures/``, ``results/`` and ``cache/``;
+        only one process may write to it at a time
     quick : smaller ranges everywhere, for a first look
-    progress : called with the current task and the share of the run done so far
+    progress : called with the share of the run done so far and, in words, the current task
     """
     out.mkdir(parents=True, exist_ok=True)
     with locked(out / ".lock", out):
         for folder in (out, *(out / name for name in FOLDERS)):
             remove_unfinished(folder)
-        return _reproduce(out, quick, progress or (lambda what, share: None))
+        return _reproduce(out, quick, progress or ignore)
 
 
-def _reproduce(out: Path, quick: bool, progress: Progress) -> Run:
+def _reproduce(out: Path, quick: bool, progress: Report) -> Run:
     began = datetime.now(UTC).isoformat(timespec="seconds")
     cache = Cache(out / "cache")
     clock = Clock(cache, progress)
@@ -64,6 +66,7 @@ def _reproduce(out: Path, quick: bool, progress: Progress) -> Run:
         write_results(out / "results", results)
         made = make_page(results, drawn, clock.stages, began)
         write_whole(out / "report.html", render(made).encode())
+        write_whole(out / "explorer.html", render_explorer().encode())
     _write_json(out / "results" / "run.json", {**made.facts, "stages": _plain(clock.stages)})
     surprises = tuple(check.number for check in results.checks if not check.as_expected)
     return Run(out / "report.html", tuple(clock.stages), surprises)

@@ -5,8 +5,9 @@ corollaries and definitions share one counter in each section.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from mictree._support.progress import EqualParts, Report
 from mictree.statements import (
     conjunctions,
     gains,
@@ -18,7 +19,6 @@ from mictree.statements import (
 )
 from mictree.statements.checks import Check, Statement
 
-Progress = Callable[[int, int, str], None]  # finished, all, the number of the next statement
 MODULES = (identities, recurrences, inequalities, conjunctions, two_terms, gains, readings)
 
 
@@ -36,7 +36,7 @@ STATEMENTS: tuple[Statement, ...] = tuple(
 
 def verify(
     quick: bool = False,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     statements: Sequence[Statement] = STATEMENTS,
 ) -> list[Check]:
     """Check the paper's statements one after the other.
@@ -44,7 +44,7 @@ def verify(
     Parameters
     ----------
     quick : smaller ranges, for a first look
-    progress : called before each check, and once at the end
+    progress : called before each check with the number of its statement
     statements : which; by default all, in the paper's order
 
     Examples
@@ -53,11 +53,7 @@ def verify(
     >>> check.number, check.verdict
     ('Section 3', 'holds')
     """
-    checks = []
-    for done, statement in enumerate(statements):
-        if progress is not None:
-            progress(done, len(statements), statement.number)
+    checks, parts = [], EqualParts("statements", len(statements), progress)
+    for statement in parts.each(statements, lambda statement: statement.number):
         checks.append(statement.check(quick))
-    if progress is not None:
-        progress(len(statements), len(statements), "")
     return checks

@@ -14,6 +14,7 @@ import numpy as np
 
 from mictree._support.chances import at_least_one
 from mictree._support.jit import jit
+from mictree._support.progress import Progress, Report
 from mictree.optimal.dynamic import lattice as lattices
 from mictree.optimal.dynamic.lattice import Lattice
 from mictree.optimal.dynamic.minplus import NOTHING
@@ -21,7 +22,6 @@ from mictree.optimal.dynamic.program import Program, fill, perfect_sizes, row_st
 from mictree.optimal.result import (
     Choice,
     ProgramTrees,
-    Progress,
     check_rows,
     repeat_last,
     smallest_size,
@@ -37,7 +37,7 @@ def solve(
     max_size: int,
     exact: bool,
     memory_limit: int,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> "FormulaOptimalTrees":
     """Solve every restriction within ``max_size`` tests of the formula."""
     lattice = lattices.build(problem, max_size, memory_limit)
@@ -52,7 +52,7 @@ def solve(
     )
     for share in fill(graph, program):
         if progress is not None:
-            progress(share)
+            progress(Progress("optimal trees", share))
     row = program.row(1)
     if exact:
         scale = _denominator(problem) ** int(graph.literals[1])

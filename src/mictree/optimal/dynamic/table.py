@@ -13,11 +13,11 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import jit, run
+from mictree._support.progress import Progress, Report
 from mictree.optimal.dynamic.minplus import NOTHING, level_out, relax, relax_objects
 from mictree.optimal.result import (
     Choice,
     ProgramTrees,
-    Progress,
     check_rows,
     repeat_last,
     smallest_size,
@@ -33,7 +33,7 @@ def solve(
     max_size: int,
     exact: bool,
     memory_limit: int,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> "TableOptimalTrees":
     """Solve every subcube within ``max_size`` tests of the whole cube."""
     count = len(problem.variables)
@@ -63,7 +63,7 @@ def solve(
             some = order[levels[level] : levels[level + 1]]
             run(_fill_errors, len(some), 100 * len(some), some, count, start, nothing, rows)
         if progress is not None:
-            progress((level + 1) / (count + 1))
+            progress(Progress("optimal trees", (level + 1) / (count + 1)))
     row = rows[start[-2] :]
     if exact:
         row = np.array([Fraction(int(number), denominator[0]) for number in row], dtype=object)

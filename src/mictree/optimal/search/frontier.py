@@ -11,14 +11,13 @@ tree with this many splits or fewer that makes ``upper`` errors.
 
 import operator
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
+from mictree._support.progress import Progress, Report, ignore
 from mictree.growers.growth import Growth
 from mictree.growers.rules import TopDown
 from mictree.optimal.result import CertifiedErrors, OptimalTrees
@@ -28,6 +27,7 @@ from mictree.optimal.search.engine import Engine
 from mictree.optimal.search.polish import Polished
 from mictree.optimal.search.questions import Asking
 from mictree.optimal.search.rows import Rows
+from mictree.optimal.search.searched_rows import Written
 from mictree.optimal.search.table import STORED, UNLIMITED
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
@@ -37,16 +37,6 @@ PAIRED_LEVELS = 8  # for which pair counts must fit into memory
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
-
-
-class Found(NamedTuple):
-    """How far the search has come."""
-
-    size: int  # being proved
-    max_size: int
-    sub_problems: int
-    lower: float  # of the size being proved
-    upper: float
 
 
 @dataclass(frozen=True)
@@ -75,7 +65,7 @@ def solve(
     max_size: int,
     exact: bool,
     memory_limit: int,
-    progress: Callable[[Found], None] | None = None,
+    progress: Report | None = None,
     max_depth: int | None = None,
     time_limit: float | None = None,
 ) -> SampleOptimalTrees:
@@ -90,8 +80,9 @@ def solve(
     greedy = TopDown().grow(problem, max_size) if max_depth is None else None
     frontier = Frontier(engine, max_size, max_depth, memory_limit)
     frontier.run(greedy, progress, time_limit, begin)
+    errors = _certify(frontier, exact)  # before the trees, which it may change
     return SampleOptimalTrees(
-        problem, max_size, _certify(frontier, problem, exact),
+        problem, max_size, errors,
         int(frontier.asking.control[STORED]), frontier.asking.interrupted, tuple(frontier.trees),
     )  # fmt: skip
 
@@ -140,12 +131,12 @@ class Frontier:
     def run(
         self,
         greedy: Growth | None = None,
-        progress: Callable[[Found], None] | None = None,
+        progress: Report | None = None,
         time_limit: float | None = None,
         begin: float | None = None,
     ) -> None:
         """Prove sizes 1, 2, ...; start from the trees of a greedy growth, if there is one."""
-        self.greedy, self.progress = greedy, progress or (lambda found: None)
+        self.greedy, self.progress = greedy, progress or ignore
         begin, compiling = begin or time.monotonic(), time.monotonic()
         self.asking.compile()
         begin += time.monotonic() - compiling  # compiling does not count
@@ -227,8 +218,9 @@ class Frontier:
 
     def _tell(self, size: int) -> None:
         stored = int(self.asking.control[STORED])
-        bounds = self.lower[size] / self.total, self.upper[size] / self.total
-        self.progress(Found(size, self.max_size, stored, *bounds))
+        lower, upper = self.lower[size] / self.total, self.upper[size] / self.total
+        bounds = f"error from {lower:.4f} to {upper:.4f}, {stored:,} sub-problems"
+        self.progress(Progress(f"size {size} of {self.max_size}", None, bounds))
 
     def _open_sizes(self) -> list[int]:
         return [s for s in range(self.budgets + 1) if self.lower[s] < self.upper[s]]
@@ -270,23 +262,37 @@ class Frontier:
                 late.add(size)
 
 
-def _certify(frontier: Frontier, problem: SampleProblem, exact: bool) -> CertifiedErrors:
+def _certify(frontier: Frontier, exact: bool) -> CertifiedErrors:
     """Both bounds as shares of the whole weight.
 
-    Where weights had to be rounded, Fractions are proved only as far as that allows; floats do
-    not show it.
+    Where the search rounds weights, lower bounds allow for it, and upper bounds are the errors of
+    the trees by the weights as written.
     """
-    slack, total, kind = frontier.rows.slack, frontier.total, object if exact else float
-    share = Fraction if exact else operator.truediv
-    least = [share(max(0, wrong - slack), total + slack) for wrong in frontier.lower]
-    lower = np.array(least, dtype=kind)
-    upper = np.array([share(wrong, total) for wrong in frontier.upper], dtype=kind)
-    if slack:
-        distinct = {id(tree): tree for tree in frontier.trees}  # many sizes may share a tree
-        known = {key: tree.error(problem, exact) for key, tree in distinct.items()}
-        upper[:] = [known[id(tree)] for tree in frontier.trees]
-        if not exact:
-            proved = np.equal(frontier.lower, frontier.upper)
-            lower[proved] = upper[proved]
-    lower = np.maximum.accumulate(lower[::-1])[::-1]  # fewer splits do no better
-    return CertifiedErrors.between(np.minimum(lower, upper), upper)
+    kind, share = (object, Fraction) if exact else (float, operator.truediv)
+    lower, upper, whole = frontier.lower, frontier.upper, frontier.total
+    if (written := frontier.rows.written) is not None:
+        whole = int(written.weights.sum())
+        lower = [max(0, wrong - written.slack) * written.unit for wrong in lower]
+        upper = _settle(frontier, written)
+        lower[0] = upper[0]  # a lone leaf needs no search
+    least = np.array([share(wrong, whole) for wrong in lower], dtype=kind)
+    least = np.maximum.accumulate(least[::-1])[::-1]  # fewer splits do no better
+    most = np.array([share(wrong, whole) for wrong in upper], dtype=kind)
+    return CertifiedErrors.between(np.minimum(least, most), most)
+
+
+def _settle(frontier: Frontier, written: Written) -> list[int]:
+    """Give each size its best tree by the weights as written; returns their wrong weights."""
+    settled: list[tuple[Tree, int]] = []
+    seen: dict[int, tuple[Tree, int]] = {}  # many sizes may share a tree
+    whole, rows, greedy = int(written.weights.sum()), frontier.rows, frontier.greedy
+    for size, tree in enumerate(frontier.trees):
+        if id(tree) not in seen:
+            seen[id(tree)] = rows.relabel(tree, written.weights)
+        best = min([*settled[-1:], seen[id(tree)]], key=lambda found: found[1])
+        if greedy is not None and greedy.errors[size] < best[1] / whole:
+            grown = rows.relabel(greedy.tree(size), written.weights)
+            best = min(best, grown, key=lambda found: found[1])
+        settled.append(best)
+    frontier.trees = [tree for tree, _ in settled]
+    return [wrong for _, wrong in settled]

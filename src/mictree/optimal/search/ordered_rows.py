@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mictree.optimal.search.rows import find_unavoidable, to_integers
-from mictree.optimal.search.searched_rows import SearchedRows, row_slots
+from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, row_slots
 from mictree.optimal.search.sweep_frames import OrderedData
 from mictree.problems.sample import SampleProblem
 
@@ -27,16 +27,19 @@ class OrderedRows(SearchedRows):
     ranks: tuple[np.ndarray, ...]
     codes: np.ndarray
     weights: np.ndarray
-    slack: int
+    written: Written | None
 
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "OrderedRows":
         codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
         slots = row_slots(problem)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(codes))
-        integers, slack = to_integers(weights, codes, problem.class_weight, exact)
+        integers, written = to_integers(weights, codes, problem.class_weight, exact)
         columns, origins = _distinct_columns(problem, slots)
-        chosen, weights, alike = _merge(columns, codes, integers)
+        chosen, group, alike = _merge(columns, codes)
+        weights = add_up(group, integers, len(chosen))
+        if written is not None:
+            written = written._replace(weights=add_up(group, written.weights, len(chosen)))
         columns, codes = np.ascontiguousarray(columns[:, chosen]), codes[chosen]
         weights = weights.astype(np.int32 if weights.sum() < 2**30 else np.int64)
         unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
@@ -59,7 +62,7 @@ class OrderedRows(SearchedRows):
             keys=keys,
         )
         ordered = tuple(column[chosen] for column in problem.ranks)
-        return cls(problem, data, columns, origins, slots[chosen], ordered, codes, weights, slack)
+        return cls(problem, data, columns, origins, slots[chosen], ordered, codes, weights, written)
 
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
@@ -108,12 +111,10 @@ def _distinct_columns(
     return columns, tuple(origins[place] for place in kept)
 
 
-def _merge(
-    columns: np.ndarray, codes: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The first of all equal rows of one class, and their weight; then a number for each of them.
+def _merge(columns: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first of all equal rows of one class, and for each row which of them it equals.
 
-    Rows that are equal but for their class have one number.
+    Then a number for each of these, the same for those that are equal but for their class.
     """
     factors = np.random.default_rng(0x6D696374).integers(
         0, 2**64, size=len(columns), dtype=np.uint64
@@ -127,6 +128,7 @@ def _merge(
         ranks = column[order]
         new |= ranks[1:] != ranks[:-1]
     first = np.concatenate([[True], new | (codes[order[1:]] != codes[order[:-1]])])
-    merged = np.add.reduceat(weights[order], np.flatnonzero(first))
-    group = np.concatenate([[0], np.cumsum(new)])
-    return order[first], merged, group[first]
+    group = np.empty(len(codes), dtype=np.intp)
+    group[order] = np.cumsum(first) - 1
+    alike = np.concatenate([[0], np.cumsum(new)])
+    return order[first], group, alike[first]

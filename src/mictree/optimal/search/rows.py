@@ -5,20 +5,21 @@ Literals that never change, and all but one of those that split the rows in the 
 out. Weights become integers, so sums and differences are exact and ties are ties.
 
 Invariant: the error of a tree on these rows, over the sum of their weights, is its error on the
-problem; where weights had to be rounded, up to ``slack``.
+problem; where weights had to be rounded, up to the slack of ``written``.
 """
 
 import math
 import operator
 from dataclasses import dataclass
-from fractions import Fraction
+from decimal import Context, Decimal
 
 import numpy as np
 
-from mictree._support.checks import as_fraction
 from mictree.optimal.search.frames import Data
-from mictree.optimal.search.searched_rows import SearchedRows, add_up, row_slots
+from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, row_slots
 from mictree.problems.sample import SampleProblem
+
+EXACT = Context(prec=20)  # all digits of a float as written, whatever the thread's context
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Rows(SearchedRows):
     bits: np.ndarray  # (literals, rows), all literals
     ranks: tuple[np.ndarray, ...]  # of the rows in the problem's ordered columns
     weights: np.ndarray
-    slack: int  # by how much a sum of rounded weights may be wrong; 0 where none is rounded
+    written: Written | None  # None where no weight is rounded
 
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "Rows":
@@ -43,7 +44,7 @@ class Rows(SearchedRows):
         bits = unpacked[:, slots].astype(bool)
         codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
-        integers, slack = to_integers(weights, codes, problem.class_weight, exact)
+        integers, written = to_integers(weights, codes, problem.class_weight, exact)
         kept = _distinct_literals(bits)
         words = _pack(bits[kept].T)
         alike = _number_alike(words)
@@ -52,6 +53,8 @@ class Rows(SearchedRows):
         )
         words, codes, bits, alike = words[first], codes[first], bits[:, first], alike[first]
         weights = add_up(group, integers, len(first))
+        if written is not None:
+            written = written._replace(weights=add_up(group, written.weights, len(first)))
         weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
         unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
         amounts, which = _amounts(weights)
@@ -78,7 +81,7 @@ class Rows(SearchedRows):
             first_word=first_word,
         )
         ranks = tuple(column[first] for column in problem.ranks)
-        return cls(problem, data, kept, codes, slots, bits, ranks, weights, slack)
+        return cls(problem, data, kept, codes, slots, bits, ranks, weights, written)
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """The bits of some rows' slots."""
@@ -112,36 +115,39 @@ def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
 
 def to_integers(
     weights: np.ndarray, codes: np.ndarray, class_weight: np.ndarray, exact: bool
-) -> tuple[np.ndarray, int]:
-    """Weights times their class's in multiples of one unit, and by how much sums may be wrong.
+) -> tuple[np.ndarray, Written | None]:
+    """Weights times their class's in multiples of one unit, and as written if that rounds them.
 
-    Both are read as written, see ``as_fraction``. The unit divides all products if sums then keep
-    to 62 binary digits. Otherwise it is as small as lets sums keep to 52, and products are rounded:
-    each by half a unit, and all together by less than two more in floating point.
+    Both are read as written: 0.3 is 3/10. The unit divides all products if sums then keep
+    to 62 binary digits. Otherwise products are rounded to 61 digits of their sum, none to 0.
     """
     products = weights * class_weight[codes]
-    total = products.sum()
-    written = (weights, class_weight) if exact else (products,)
-    if total < 2**53 and all(np.all(numbers == np.round(numbers)) for numbers in written):
-        return products.astype(np.int64), 0
+    factors = (weights, class_weight) if exact else (products,)
+    if products.sum() < 2**53 and all(np.all(each == np.round(each)) for each in factors):
+        return products.astype(np.int64), None
     distinct, which = np.unique(weights, return_inverse=True)
     pairs, which = np.unique(which * len(class_weight) + codes, return_inverse=True)
-    most = 2**63 / Fraction(float(total))  # units in 1, or sums are too large for sure
-    values, divisor, multiple = [], 0, 1
-    for pair in pairs.tolist():
-        weight, label = divmod(pair, len(class_weight))
-        values.append(as_fraction(float(distinct[weight])) * as_fraction(class_weight[label]))
-        divisor = math.gcd(divisor, values[-1].numerator)
-        multiple = math.lcm(multiple, values[-1].denominator)
-        if multiple > divisor * most:
-            break
-    else:
-        unit = Fraction(divisor, multiple)
-        integers = [int(value / unit) for value in values]
-        if sum(map(operator.mul, integers, np.bincount(which).tolist())) < 2**62:
-            return np.array(integers, dtype=np.int64)[which], 0
-    digits = 52 - int(np.ceil(np.log2(total)))
-    return np.round(np.ldexp(products, digits)).astype(np.int64), len(products) // 2 + 2
+    factors = _multiples(class_weight)
+    numbers, counts = _multiples(distinct), np.bincount(which).tolist()
+    integers = [numbers[pair // len(factors)] * factors[pair % len(factors)] for pair in pairs]
+    divisor = math.gcd(*integers)
+    integers = [integer // divisor for integer in integers]
+    digits = sum(map(operator.mul, integers, counts)).bit_length()
+    if digits <= 62:
+        return np.array(integers, dtype=np.int64)[which], None
+    unit = 1 << digits - 61
+    rounded = [max(1, (integer + unit // 2) // unit) for integer in integers]
+    wrong = [abs(r * unit - integer) for r, integer in zip(rounded, integers, strict=True)]
+    slack = -(-sum(map(operator.mul, wrong, counts)) // unit)
+    written = Written(np.array(integers, dtype=object)[which], unit, slack)
+    return np.array(rounded, dtype=np.int64)[which], written
+
+
+def _multiples(numbers: np.ndarray) -> list[int]:
+    """Floats as written, in multiples of one power of ten."""
+    decimals = [Decimal(repr(number)) for number in numbers.tolist()]
+    least = min(int(number.as_tuple().exponent) for number in decimals)
+    return [int(number.scaleb(-least, EXACT)) for number in decimals]
 
 
 def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint64]]:

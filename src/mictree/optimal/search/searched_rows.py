@@ -5,12 +5,21 @@ test is the position of a literal among those of the problem.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree.problems.sample import SampleProblem
 from mictree.tree import LEAF, Tree
+
+
+class Written(NamedTuple):
+    """Weights exactly as written, where those of the search are rounded."""
+
+    weights: np.ndarray  # Python integers
+    unit: int  # what is 1 in the search
+    slack: int  # by how much a sum of rounded weights may be wrong, in units
 
 
 class SearchedRows(ABC):
@@ -22,7 +31,7 @@ class SearchedRows(ABC):
         tree can label right
     ranks : of each row in the problem's ordered columns, one line each
     codes, weights : the class and the weight of each row
-    slack : by how much a sum of rounded weights may be wrong; 0 where none is rounded
+    written : the weights as written; None where none is rounded
     """
 
     problem: SampleProblem
@@ -30,7 +39,7 @@ class SearchedRows(ABC):
     ranks: tuple[np.ndarray, ...]
     codes: np.ndarray
     weights: np.ndarray
-    slack: int
+    written: Written | None
 
     @abstractmethod
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
@@ -61,15 +70,32 @@ class SearchedRows(ABC):
 
     def wrong(self, tree: Tree) -> int:
         """The weight that a tree labels wrongly, counted anew."""
-        wrong, tests, waiting = 0, self.tests(tree), [(0, self.everything)]
+        labels = np.array(tree.labels)[self._leaves(tree)]
+        return int(self.weights[labels != self.codes].sum())
+
+    def relabel(self, tree: Tree, weights: np.ndarray) -> tuple[Tree, int]:
+        """A tree with the heaviest class at each leaf, by other weights; its wrong weight."""
+        votes = np.zeros((len(tree.tests), len(self.problem.classes)), dtype=weights.dtype)
+        np.add.at(votes, (self._leaves(tree), self.codes), weights)
+        labels = [
+            LEAF if test != LEAF else int(np.argmax(row))
+            for test, row in zip(tree.tests, votes, strict=True)
+        ]
+        right = sum(row[label] for row, label in zip(votes, labels, strict=True) if label != LEAF)
+        return replace(tree, labels=tuple(labels)), int(weights.sum() - right)
+
+    def _leaves(self, tree: Tree) -> np.ndarray:
+        """The leaf of a tree that each row reaches."""
+        reached = np.zeros(len(self.codes), dtype=np.intp)
+        tests, waiting = self.tests(tree), [(0, self.everything)]
         while waiting:
             node, rows = waiting.pop()
             if tests[node] == LEAF:
-                wrong += int(self.weights[rows[self.codes[rows] != tree.labels[node]]].sum())
+                reached[rows] = node
             else:
                 held = self.holds(rows, tests[node])
                 waiting += [(tree.low[node], rows[~held]), (tree.high[node], rows[held])]
-        return wrong
+        return reached
 
     def build(self, nested: Any) -> Tree:
         """A tree from nested tests and labels.
@@ -112,9 +138,9 @@ class SearchedRows(ABC):
         return int(literals.starts[number]) + position, threshold
 
 
-def add_up(groups: np.ndarray, integers: np.ndarray, count: int) -> np.typing.NDArray[np.int64]:
+def add_up(groups: np.ndarray, integers: np.ndarray, count: int) -> np.ndarray:
     """The sum of each group's integers; ``np.bincount`` would add them up in floating point."""
-    sums = np.zeros(count, dtype=np.int64)
+    sums = np.zeros(count, dtype=integers.dtype if integers.dtype == object else np.int64)
     np.add.at(sums, groups, integers)
     return sums
 

@@ -1,0 +1,72 @@
+// The next split: which leaves are open, which one is taken and why, and by which variable.
+
+const RULE_NAMES = { topdown: "TopDown", bestfirst: "BestFirst", id3: "ID3" };
+const RULE_REASONS = {
+  topdown: "TopDown takes the open leaf with the largest reach × gain",
+  bestfirst: "BestFirst takes the open leaf with the largest gain, however few inputs reach it",
+  id3: "ID3 goes depth first: it takes the youngest leaf, left before right",
+};
+const LEAF_TIES = {
+  last: "the one made last", first: "the one made first", random: "one of them at random",
+  heaviest: "the one that most inputs reach (if still equal, the last)",
+  lightest: "the one that fewest inputs reach (if still equal, the last)",
+};
+const VARIABLE_TIES = { first: "the first of them", random: "one of them at random" };
+
+const product = (leaf) => `${decimal(leaf.reach)} × ${decimal(leaf.gain)} = ${decimal(leaf.reach * leaf.gain)}`;
+
+// Sentences that say why the next split is made.
+const reasonsOf = (answer, state, size) => {
+  const step = answer.steps[size], noun = answer.data ? "test" : "variable";
+  if (!step) {
+    return [answer.leaves.every((leaf) => leaf.pure || leaf.split)
+      ? "Every leaf is pure: the tree makes no error, and growth has ended."
+      : "No leaf can be split any more, because the tests cannot tell its rows apart. Growth has ended."];
+  }
+  const leaf = answer.leaves[step.leaf], name = answer.names[step.variable];
+  const measured = { topdown: `, ${product(leaf)}`, bestfirst: `, ${decimal(leaf.gain)}`, id3: "" }[state.rule];
+  const reasons = [`${RULE_REASONS[state.rule]}: leaf ${leaf.number}${measured}.`];
+  if (step.tiedLeaves.length > 1) {
+    reasons.push(`Leaves ${listed(step.tiedLeaves)} are equally good; your choice among ties takes ${LEAF_TIES[state.ties]}.`);
+  }
+  if (step.tiedVariables.length > 1) {
+    const names = step.tiedVariables.map((variable) => answer.names[variable]);
+    reasons.push(`There, ${listed(names)} gain the same; your choice among ties takes ${VARIABLE_TIES[state.ties] ?? "the last of them"}, ${name}.`);
+  } else {
+    reasons.push(`There, ${name} is the ${noun} with the largest gain.`);
+  }
+  if (leaf.gain === 0) reasons.push("The gain is 0: this split alone helps nothing, but the ones below it may.");
+  return reasons;
+};
+
+const leafRow = (leaf, answer, step) => {
+  const chosen = leaf.number === step.leaf, best = leaf.offers.find((offer) => offer.gain === leaf.gain);
+  const name = chosen ? answer.names[step.variable] : answer.names[best.variable];
+  const cells = [pathText(leaf.path, answer.names), decimal(leaf.reach), decimal(leaf.rate), name, decimal(leaf.gain), decimal(leaf.reach * leaf.gain)];
+  return html("tr", { class: chosen ? "chosen" : undefined },
+    html("th", { scope: "row" }, chosen ? `${leaf.number} ← next` : leaf.number), cells.map((cell) => html("td", {}, cell)));
+};
+
+const drawOpenLeaves = (answer, step) => {
+  if (!step) return [];
+  const head = tableHead("leaf", "where", "reach: share of inputs that come here", "of them label 1", "best split", "gain", "reach × gain");
+  return [head, html("tbody", {}, step.open.map((number) => leafRow(answer.leaves[number], answer, step)))];
+};
+
+// The gains of all splits of the chosen leaf, as bars.
+const drawOffers = (answer, step) => {
+  if (!step) return [];
+  const { offers, gain, number } = answer.leaves[step.leaf];
+  const rows = offers.map((offer) => {
+    const taken = offer.variable === step.variable;
+    const bar = svg("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+      svg("rect", { class: taken ? "taken" : "", width: gain ? Math.max(0.5, (offer.gain / gain) * 100) : 0.5, height: 8 }));
+    return html("tr", { class: taken ? "chosen" : undefined },
+      html("th", { scope: "row" }, answer.names[offer.variable], taken ? " ← taken" : ""), html("td", {}, decimal(offer.gain)), html("td", { class: "wide" }, bar));
+  });
+  return [
+    html("h4", {}, `What each split of leaf ${number} gains`),
+    html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "gains at the leaf" },
+      html("table", { class: "numbers offers" }, tableHead(answer.data ? "test" : "variable", "gain", "compared"), html("tbody", {}, rows))),
+  ];
+};

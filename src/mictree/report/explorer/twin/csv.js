@@ -1,0 +1,139 @@
+// A small table of data as a problem: its columns offer tests, and the page keeps at most ten.
+
+const MOST_ROWS = 200;
+const MOST_COLUMNS = 50;
+const MOST_TEXT = 60000; // characters
+const MISSING = new Set(["", "NA", "NaN", "nan", "null", "?"]); // as on the command line
+const SEPARATORS = [",", ";", "\t"];
+
+// Rows of cells; quotes as in RFC 4180.
+const readCells = (text, separator) => {
+  const rows = [[]];
+  let cell = "", inside = false;
+  const endCell = () => { rows.at(-1).push(cell.trim()); cell = ""; };
+  for (let place = 0; place < text.length; place++) {
+    const sign = text[place];
+    if (inside) {
+      if (sign !== '"') cell += sign;
+      else if (text[place + 1] === '"') cell += text[++place];
+      else inside = false;
+    } else if (sign === '"' && !cell.trim()) {
+      cell = "";
+      inside = true;
+    } else if (sign === separator) {
+      endCell();
+    } else if (sign === "\n") {
+      endCell();
+      rows.push([]);
+    } else {
+      cell += sign;
+    }
+  }
+  if (inside) throw new Error("a quoted cell must end with a quote; the last one does not");
+  endCell();
+  return rows.filter((row) => row.length > 1 || row[0] !== "");
+};
+
+const readTable = (text) => {
+  if (text.length > MOST_TEXT) {
+    throw new Error(`a table may have at most ${MOST_TEXT} characters here; this one has ${text.length}`);
+  }
+  const unix = text.replace(/\r\n?/g, "\n").replace(/^\ufeff/, "");
+  const header = unix.split("\n", 1)[0];
+  const separator = SEPARATORS.find((sign) => header.includes(sign)) ?? ",";
+  const [names, ...rows] = readCells(unix, separator);
+  if (!names || names.length < 2) throw new Error("a table must have a header and two columns or more");
+  if (names.length > MOST_COLUMNS) throw new Error(`a table may have at most ${MOST_COLUMNS} columns here; this one has ${names.length}`);
+  if (new Set(names).size < names.length) {
+    const twice = names.find((name, place) => names.indexOf(name) < place);
+    throw new Error(`columns must have different names; ${quoted(twice)} occurs twice`);
+  }
+  if (!rows.length) throw new Error("a table must have a row beside its header; it has none");
+  if (rows.length > MOST_ROWS) {
+    throw new Error(`a table may have at most ${MOST_ROWS} rows here; this one has ${rows.length}. On the command line: mictree data FILE --target COLUMN`);
+  }
+  const wrong = rows.findIndex((row) => row.length !== names.length);
+  if (wrong >= 0) throw new Error(`every row must have ${names.length} cells; row ${wrong + 1} has ${rows[wrong].length}`);
+  return { names, rows };
+};
+
+const isNumber = (cell) => cell !== "" && Number.isFinite(Number(cell));
+
+const inOrder = (values) => {
+  const compare = values.every(isNumber) ? (one, two) => one - two : (one, two) => (one < two ? -1 : one > two ? 1 : 0);
+  return [...new Set(values)].sort(compare);
+};
+
+// At most three thresholds, each halfway between two neighbouring values, near the quartiles.
+const quartiles = (numbers) => {
+  const sorted = numbers.slice().sort((one, two) => one - two), found = new Set();
+  for (const share of [0.25, 0.5, 0.75]) {
+    const value = sorted[Math.floor(share * (sorted.length - 1))];
+    const next = sorted.find((other) => other > value);
+    if (next !== undefined) found.add(Number(((value + next) / 2).toPrecision(12)));
+  }
+  return [...found].sort((one, two) => one - two);
+};
+
+// The tests that a column offers; a test that a missing value cannot answer is not met.
+const testsOf = (name, cells) => {
+  const present = cells.filter((cell) => !MISSING.has(cell)), values = inOrder(present);
+  const tests = [];
+  if (values.length > 2 && values.every(isNumber)) {
+    for (const threshold of quartiles(present.map(Number))) {
+      tests.push([`${name} > ${threshold}`, (cell) => Number(cell) > threshold]);
+    }
+  } else if (values.length > 1) {
+    for (const value of values.length === 2 ? values.slice(1) : values) {
+      tests.push([`${name} = ${value}`, (cell) => cell === value]);
+    }
+  }
+  const met = tests.map(([title, meets]) => ({ title, bits: cells.map((cell) => (!MISSING.has(cell) && meets(cell) ? 1 : 0)) }));
+  if (present.length < cells.length && present.length) {
+    met.push({ title: `${name} is missing`, bits: cells.map((cell) => (MISSING.has(cell) ? 1 : 0)) });
+  }
+  return met;
+};
+
+// The gain of a test at the root, by entropy.
+const rootGainOf = (bits, labels) => {
+  const problem = dataProblem(["test"], bits, labels);
+  const split = splitOf(problem, wholeCube(problem), 0);
+  return split ? entropyGain(split) : -1;
+};
+
+// The ten tests of largest gain, in the order of the columns; of tests that separate the rows alike
+// only the first.
+const chooseTests = (tests, labels) => {
+  const seen = new Set(), different = tests.filter(({ bits }) => {
+    const key = bits.map((bit) => bit ^ bits[0]).join("");
+    return !seen.has(key) && key.includes("1") && seen.add(key);
+  });
+  const gains = different.map(({ bits }) => rootGainOf(bits, labels));
+  const best = [...gains.keys()].sort((one, two) => gains[two] - gains[one] || one - two).slice(0, MOST_VARIABLES);
+  return { chosen: best.sort((one, two) => one - two).map((place) => different[place]), offered: different.length };
+};
+
+// `target` names the column to predict, by default the last; `positive` the value with label 1, by
+// default the later of two, or the most frequent of more.
+const readData = (text, target, positive) => {
+  const { names, rows } = readTable(text);
+  const column = target ? names.indexOf(target) : names.length - 1;
+  if (column < 0) throw new Error(`the table must have a column ${quoted(target)}; it has ${names.slice(0, 10).join(", ")}`);
+  const cells = names.map((_, place) => rows.map((row) => row[place]));
+  const unknown = cells[column].filter((cell) => MISSING.has(cell)).length;
+  if (unknown) throw new Error(`every row must have a label; ${names[column]} is missing in ${unknown} rows`);
+  const values = inOrder(cells[column]);
+  const frequency = (value) => cells[column].filter((cell) => cell === value).length;
+  const usual = values.length === 2 ? values[1] : values.reduce((most, value) => (frequency(value) > frequency(most) ? value : most));
+  const one = values.includes(positive) ? positive : usual;
+  const labels = cells[column].map((cell) => (cell === one ? 1 : 0));
+  const offered = names.flatMap((name, place) => (place === column ? [] : testsOf(name, cells[place])));
+  const tests = chooseTests(offered, labels);
+  if (!tests.chosen.length) throw new Error("a column besides the target must have two different values; none has");
+  const packed = rows.map((_, row) => tests.chosen.reduce((sum, { bits }, place) => sum + (bits[row] << place), 0));
+  return {
+    columns: names, target: names[column], values, positive: one, rows: packed, labels,
+    tests: tests.chosen.map(({ title }) => title), offered: tests.offered,
+  };
+};

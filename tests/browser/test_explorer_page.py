@@ -1,0 +1,464 @@
+"""The explorer's page in a real browser: every control, the link, the keyboard, hostile text."""
+
+import re
+import xml.etree.ElementTree as ET
+from importlib.resources import files
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+
+from mictree.report.explorer.examples import EXAMPLES
+from mictree.report.explorer.render import render
+
+EVIL = "</script><img src=x onerror=alert(1)>"
+READY = '#results[aria-busy="false"]'
+
+
+@pytest.fixture
+def open_explorer(open_page, tmp_path):
+    """Open the page, with any state in its link, and wait for the first answer."""
+
+    def open_with(start=None, **settings):
+        fields = settings.pop("link", None)
+        path = tmp_path / "explorer.html"
+        path.write_text(render(start), encoding="utf-8")
+        page = open_page(
+            path, fragment=f"#{urlencode(fields, doseq=True)}" if fields else "", **settings
+        )
+        page.wait_for_selector(READY)
+        return page
+
+    return open_with
+
+
+def settled(page, act):
+    """Do something and wait for the answer that it asks for."""
+    before = page.url
+    act()
+    page.wait_for_function("before => location.href !== before", arg=before)
+    page.wait_for_selector(READY)
+
+
+def verdict(page):
+    return page.locator("#verdict").inner_text()
+
+
+def errors(page):
+    return [page.locator(f"#{kind}-error").inner_text() for kind in ("greedy", "optimal")]
+
+
+def names_in(page, tree):
+    return page.locator(f"#{tree}-tree text.name").all_text_contents()
+
+
+def test_it_opens_with_the_paper_s_example(open_explorer):
+    page = open_explorer()
+    assert errors(page) == ["error 1/16 = 0.0625", "error 1/32 = 0.03125"]
+    assert "MIC(8)" in verdict(page)
+    assert "3/256 = 0.01172" in verdict(page)
+    assert page.locator("#chart .excess").count() == 2
+    assert page.locator("#open-leaves tbody tr").count() == 1
+    assert "however few inputs reach it: leaf 1, 0.1379" in page.locator("#why").inner_text()
+
+
+def test_every_example_is_shown(open_explorer):
+    page = open_explorer()
+    for place, example in list(enumerate(EXAMPLES))[::-1]:
+        settled(page, lambda place=place: page.locator("#example").select_option(str(place)))
+        assert page.locator("#example-text").inner_text() == example.text
+        size = example.state["size"]
+        assert page.locator("#size-shown").inner_text().startswith(f"{size} of ")
+        assert page.locator("#greedy-tree rect.box").count() == size
+
+
+def test_typing_a_formula_changes_the_link_and_the_link_brings_it_back(open_explorer):
+    page = open_explorer()
+    settled(page, lambda: page.locator("#formula").fill("(a | b) & ~c ^ a"))
+    settled(page, lambda: page.locator("#extra").fill("z, w"))
+    settled(page, lambda: page.locator("#rule").select_option("id3"))
+    settled(page, lambda: page.locator("#criterion").select_option("gini"))
+    settled(page, lambda: page.locator("#max-size").fill("11"))
+    settled(page, lambda: page.locator("#larger").click())
+    assert page.locator("#example").input_value() == ""
+    again = open_explorer(link=parse_qs(page.url.split("#")[1]))
+    assert again.locator("#formula").input_value() == "(a | b) & ~c ^ a"
+    assert again.locator("#extra").input_value() == "z, w"
+    assert (verdict(again), errors(again)) == (verdict(page), errors(page))
+    assert again.locator("#rule").input_value() == "id3"
+    assert again.locator("#size-shown").inner_text() == page.locator("#size-shown").inner_text()
+
+
+def test_a_formula_that_cannot_be_read_is_refused_where_it_is_wrong(open_explorer):
+    page = open_explorer()
+    settled(page, lambda: page.locator("#formula").fill("a & (b | "))
+    assert "a literal is missing, at position 10" in page.locator("#refused").inner_text()
+    settled(page, lambda: page.locator("#formula").fill("a & b"))
+    assert page.locator("#refused").inner_text() == ""
+    assert errors(page)[0].startswith("error")
+
+
+def test_a_problem_that_is_too_large_names_the_command_that_solves_it(open_explorer):
+    page = open_explorer()
+    text = " | ".join(f"x{i}" for i in range(11))
+    settled(page, lambda: page.locator("#formula").fill(text))
+    refused = page.locator("#refused").inner_text()
+    assert "at most 10 variables" in refused
+    assert f"mictree mic '{text}'" in refused
+    settled(page, lambda: page.locator("#formula").fill("a"))
+    settled(page, lambda: page.locator("#max-size").fill("101"))
+    assert "from 1 to 100; got 101" in page.locator("#refused").inner_text()
+
+
+def test_the_slider_the_buttons_and_the_chart_move_the_size(open_explorer):
+    page = open_explorer()
+    page.locator("#size").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#size-shown").inner_text() == "6 of 8 splits"
+    page.keyboard.press("Home")
+    assert page.locator("#greedy-tree rect.box").count() == 0
+    assert page.locator("#smaller").is_disabled()
+    page.keyboard.press("End")
+    assert page.locator("#larger").is_disabled()
+    assert errors(page) == ["error 0", "error 0"]
+    assert "growth has ended" in page.locator("#why").inner_text()
+    page.locator("#smaller").click()
+    assert page.locator("#size-shown").inner_text() == "7 of 8 splits"
+    box = page.locator("#chart svg").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 100)
+    assert page.locator("#size-shown").inner_text() == "4 of 8 splits"
+    page.locator("#play").click()
+    assert page.locator("#play").inner_text() == "Pause"
+    page.locator("#play").click()
+    assert page.locator("#play").inner_text() == "Play"
+
+
+def test_ties_are_explained_and_random_ones_drawn_again(open_explorer):
+    page = open_explorer(link={"formula": "a ^ b", "extra": "z", "maxSize": 7})
+    assert "a, b and z gain the same" in page.locator("#why").inner_text()
+    assert "the last of them, z" in page.locator("#why").inner_text()
+    assert not page.locator("#seed").is_visible()
+    settled(page, lambda: page.locator("#ties").select_option("random"))
+    page.locator("#larger").click()
+    roots = set()
+    for _ in range(12):
+        settled(page, lambda: page.locator("#draw-again").click())
+        roots.add(names_in(page, "greedy")[0])
+    assert roots == {"a", "b", "z"}
+    assert page.locator("#seed").input_value() == "12"
+    page.locator("#ties-part summary").click()
+    page.wait_for_selector("#all-ties tbody tr")
+    assert page.locator("#all-ties tbody tr").count() == 3
+    assert page.locator("#all-ties td.chosen").count() == 1
+
+
+def test_biases_for_all_and_for_each(open_explorer):
+    page = open_explorer(link={"formula": "a & b"})
+    assert page.locator(".bias").count() == 1
+    settled(page, lambda: page.locator("#slide-0").press("ArrowRight"))
+    assert page.locator("#bias-0").input_value() == "0.51"
+    settled(page, lambda: page.locator("#one-bias").uncheck())
+    assert page.locator(".bias-name").all_inner_texts() == ["a", "b"]
+    settled(page, lambda: page.locator("#bias-1").fill("1/3"))
+    assert page.locator("#slide-1").input_value() == "33"
+    assert errors(page) == ["error 17/100 = 0.17"] * 2
+    settled(page, lambda: page.locator("#bias-1").fill("4/3"))
+    refused = page.locator("#refused").inner_text()
+    assert refused == "bias must lie strictly between 0 and 1; b has 4/3"
+    settled(page, lambda: page.locator("#bias-1").fill("0.25"))
+    settled(page, lambda: page.locator("#one-bias").check())
+    assert page.locator(".bias").count() == 1
+
+
+def test_the_truth_table_by_mouse_and_keyboard(open_explorer):
+    page = open_explorer(link={"formula": "a & b"})
+    page.locator("#truth-part summary").click()
+    cells = page.locator("#truth button")
+    assert cells.all_inner_texts() == ["0", "0", "0", "1"]
+    settled(page, lambda: cells.nth(0).click())
+    assert cells.all_inner_texts() == ["1", "0", "0", "1"]
+    assert page.locator("#formula").input_value() == ""
+    page.keyboard.press("ArrowDown")
+    settled(page, lambda: page.keyboard.press("Space"))
+    assert cells.all_inner_texts() == ["1", "0", "1", "1"]
+    assert page.evaluate("document.activeElement.dataset.row") == "2"
+    assert cells.nth(2).get_attribute("aria-pressed") == "true"
+    settled(page, lambda: page.locator("#formula").fill("a | b"))
+    assert cells.all_inner_texts() == ["0", "1", "1", "1"]
+
+
+def test_undo_and_redo(open_explorer):
+    page = open_explorer()
+    assert page.locator("#undo").is_disabled()
+    first = page.url
+    settled(page, lambda: page.locator("#rule").select_option("topdown"))
+    settled(page, lambda: page.locator("#formula").fill("a ^ b"))
+    last = page.url
+    settled(page, lambda: page.locator("#undo").click())
+    settled(page, lambda: page.locator("#size").press("Control+z"))
+    assert page.url == first
+    assert page.locator("#formula").input_value() == EXAMPLES[0].state["formula"]
+    settled(page, lambda: page.locator("#redo").click())
+    settled(page, lambda: page.locator("#size").press("Control+y"))
+    assert page.url == last
+    assert page.locator("#redo").is_disabled()
+
+
+def test_a_drag_is_undone_as_one(open_explorer):
+    page = open_explorer()
+    first = page.url
+    box = page.locator("#slide-0").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.8, middle, steps=8)
+    page.mouse.up()
+    page.wait_for_selector(READY)
+    assert float(page.locator("#bias-0").input_value()) > 0.7
+    settled(page, lambda: page.locator("#undo").click())
+    assert page.url == first
+
+
+def test_the_tour(open_explorer):
+    page = open_explorer()
+    page.locator("#start-tour").click()
+    titles = []
+    for _ in range(5):
+        titles.append(page.locator("#tour-title").inner_text())
+        assert page.evaluate("document.activeElement.id") == "tour-title"
+        assert page.locator(".pointed").count() == 1
+        page.wait_for_selector(READY)
+        page.locator("#tour-next").click()
+    assert [title[:6] for title in titles] == [f"{step} of 5" for step in range(1, 6)]
+    assert not page.locator("#tour").is_visible()
+    page.locator("#start-tour").click()
+    page.locator("#tour-next").click()
+    page.locator("#tour-back").click()
+    assert page.locator("#tour-title").inner_text() == titles[0]
+    page.locator("#tour-end").click()
+    assert not page.locator("#tour").is_visible()
+
+
+def test_the_tour_says_what_is_so(open_explorer):
+    """The numbers that its texts name, read from the page."""
+    page = open_explorer()
+    page.locator("#start-tour").click()
+    page.wait_for_selector(READY)
+    assert errors(page)[0] == "error 11/32 = 0.3438"
+    assert "x1 and x2 gain the same" in page.locator("#why").inner_text()
+    page.locator("#tour-next").click()
+    settled(page, lambda: page.locator("#tour-next").click())
+    assert errors(page) == ["error 1/16 = 0.0625", "error 1/32 = 0.03125"]
+    settled(page, lambda: page.locator("#tour-next").click())
+    assert errors(page)[1] == "error 0"
+    sizes = page.locator("#sizes tbody tr").evaluate_all(
+        "rows => rows.map(row => row.children[1].textContent)"
+    )
+    assert sizes.index("0") == 5
+    settled(page, lambda: page.locator("#tour-next").click())
+    assert names_in(page, "greedy")[0] == "z"
+    settled(page, lambda: page.locator("#ties").select_option("first"))
+    assert names_in(page, "greedy")[0] == "a"
+
+
+DATA = """size,colour,age,bought
+1.5,red,30,no
+2.5,"dark, blue",,yes
+3.5,red,50,yes
+4.5,green,20,no
+5.5,"dark, blue",20,yes
+6.5,red,,maybe
+"""
+
+
+def test_pasted_data(open_explorer):
+    page = open_explorer()
+    settled(page, lambda: page.locator("#kind-data").check())
+    assert page.locator("#example").input_value() == "5"
+    settled(page, lambda: page.locator("#csv").fill(DATA))
+    assert page.locator("#target").input_value() == "bought"
+    assert page.locator("#positive").input_value() == "yes"
+    tests = page.locator("#tests li").all_inner_texts()
+    assert tests[:3] == ["size > 3", "size > 4", "size > 5"]  # near the quartiles
+    assert "colour = dark, blue" in tests
+    assert "age is missing" in tests
+    settled(page, lambda: page.locator("#positive").select_option("no"))
+    page.locator("#size").press("Home")
+    assert "error 1/3" in errors(page)[0]
+    settled(page, lambda: page.locator("#target").select_option("colour"))
+    assert page.locator("#positive").input_value() == "red"
+    page.reload()
+    page.wait_for_selector(READY)
+    assert page.locator("#csv").input_value() == DATA
+    assert page.locator("#target").input_value() == "colour"
+
+
+BAD_DATA = [
+    ("a,b\n" + "0,1\n" * 201, "at most 200 rows here; this one has 201"),
+    ("a,b\n1\n", "every row must have 2 cells; row 1 has 1"),
+    ("a,a\n1,2\n", "'a' occurs twice"),
+    ("a,b\n", "a row beside its header"),
+    ("a\n1\n", "two columns"),
+    ('a,b\n"1,2\n', "must end with a quote"),
+    ("a,b\n1,2\n1,3\n", "two different values"),
+    ("a,b\n1,\n2,3\n", "b is missing in 1 rows"),
+    ("x" * 60_001, "at most 60000 characters"),
+    ("", "header and two columns"),
+]
+
+
+def test_bad_data_is_refused(open_explorer):
+    page = open_explorer({"kind": "data", "csv": "a,b\n0,1\n1,0\n"})
+    for text, message in BAD_DATA:
+        page.locator("#csv").fill(text)
+        page.wait_for_function(
+            "message => document.getElementById('refused').textContent.includes(message)",
+            arg=message,
+        )
+
+
+def test_the_picture_is_an_svg_that_stands_alone(open_explorer, tmp_path):
+    page = open_explorer()
+    with page.expect_download() as waiting:
+        page.locator("#save-picture").click()
+    path = tmp_path / "tree.svg"
+    waiting.value.save_as(path)
+    root = ET.parse(path).getroot()
+    texts = ["".join(element.itertext()) for element in root.iter() if element.tag.endswith("text")]
+    assert {"x1", "y3", "BestFirst's tree", "number of splits"} <= set(texts)
+    fills = {element.get("fill") for element in root.iter()}
+    assert any(fill and fill.startswith("rgb") for fill in fills)
+    assert not any(element.get("class") for element in root.iter())
+
+
+def test_the_link_is_copied_or_shown(open_explorer):
+    page = open_explorer()
+    page.locator("#copy-link").click()
+    page.wait_for_function("document.getElementById('done').childNodes.length > 0")
+    shown = page.locator("#done input")
+    if shown.count():
+        assert shown.input_value() == page.url
+
+
+def test_printing_opens_what_is_closed(open_explorer):
+    page = open_explorer(scheme="dark")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.emulate_media(media="print")
+    assert not page.locator(".toolbar").is_visible()
+    ink, paper = (
+        page.locator("body").evaluate(f"element => getComputedStyle(element).{name}")
+        for name in ("color", "backgroundColor")
+    )
+    assert (ink, paper) == ("rgb(0, 0, 0)", "rgb(255, 255, 255)")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() == 3
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (390, "dark"), (1280, "light")])
+def test_nothing_sticks_out(open_explorer, width, scheme):
+    page = open_explorer(width=width, height=844, scheme=scheme)
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    for place in range(len(EXAMPLES)):
+        page.locator("#example").select_option(str(place))
+        page.wait_for_selector(READY)
+        page.locator("#size").press("End")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#start-tour").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_answers_fingers(open_explorer):
+    page = open_explorer(width=390, height=844, touch=True)
+    page.locator("#larger").tap()
+    assert page.locator("#size-shown").inner_text() == "6 of 8 splits"
+    page.locator("#truth-part summary").tap()
+    settled(page, lambda: page.locator("#truth button").nth(0).tap())
+    assert page.locator("#truth button").nth(0).inner_text() == "1"
+    heights = page.locator("button:visible, select:visible").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().height)"
+    )
+    assert min(heights) >= 24  # WCAG 2.2, target size
+
+
+HOSTILE_LINKS = [
+    {"formula": EVIL},
+    {"formula": "a", "extra": EVIL},
+    {"kind": EVIL, "rule": EVIL, "ties": EVIL, "criterion": EVIL, "seed": "1e999"},
+    {"kind": "table", "names": EVIL, "table": "01"},
+    {"kind": "table", "names": ",".join("abcdefghijklmnop"), "table": "0" * 70_000},
+    {"formula": "a", "biases": f"a:{EVIL}", "bias": EVIL},
+    {"formula": "a", "biases": "__proto__:1,constructor:2"},
+    {"__proto__": "1", "toString": "2", "formula": "constructor & toString | valueOf"},
+    {"formula": "a", "maxSize": "-1"},
+    {"formula": "a", "maxSize": "1e9", "size": "1e9"},
+    {"formula": "a", "size": "-5"},
+    {"formula": "a", "size": "2.5"},
+    {"formula": "(" * 4000},
+    {"formula": "x" * 50_000},
+    {"kind": "data", "csv": f"{EVIL},b\n{EVIL},1\n2,{EVIL}\n", "target": "b"},
+    {"kind": "data", "csv": "a,b\n1,2\n3,4\n", "target": EVIL, "positive": EVIL},
+]
+
+
+def check_unharmed(page):
+    assert page.locator("img, b, iframe").count() == 1  # the one of the introduction
+    page.locator("#start-tour").click()
+    settled(page, lambda: page.locator("#rule").select_option("id3"))
+    assert errors(page)[0].startswith("error ")
+    assert page.locator("#refused").inner_text() == ""
+    page.locator("#tour-end").click()
+
+
+@pytest.mark.parametrize("link", [HOSTILE_LINKS[0], HOSTILE_LINKS[7], HOSTILE_LINKS[-2]])
+def test_a_hostile_link_does_nothing(open_explorer, link):
+    check_unharmed(open_explorer(link=link))
+
+
+def test_a_hostile_link_in_an_open_page_does_nothing(open_explorer):
+    page = open_explorer()
+    for link in HOSTILE_LINKS:
+        page.evaluate("link => { location.hash = link; }", urlencode(link))
+        page.wait_for_timeout(30)
+        page.wait_for_selector(READY)
+        check_unharmed(page)
+
+
+def test_hostile_names_are_shown_as_text(open_explorer):
+    csv = f'"{EVIL}",<b>label</b>\n"{EVIL}",<i>yes\nother,no\n'
+    page = open_explorer({"kind": "data", "csv": csv, "target": "<b>label</b>", "maxSize": 2})
+    assert EVIL in page.locator("#tests").inner_text()
+    page.locator("#larger").click()
+    assert page.locator("img, i").count() == 0
+    with page.expect_download() as waiting:
+        page.locator("#save-picture").click()
+    assert ET.parse(waiting.value.path()).getroot() is not None
+
+
+def test_the_policy_allows_no_other_script(open_explorer):
+    page = open_explorer()
+    policy = page.locator("meta[http-equiv]").get_attribute("content")
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert re.findall(r"[a-z-]+-src", policy) == [
+        "default-src", "img-src", "style-src", "script-src", "worker-src",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_no_finding(open_explorer, scheme):
+    axe = pytest.importorskip("axe_playwright_python")
+    source = files(axe).joinpath("axe.min.js").read_text("utf-8")
+    page = open_explorer(scheme=scheme)
+    page.locator("#start-tour").click()
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    page.wait_for_selector("#all-ties td")
+    page.evaluate(source)
+    check_accessible(page)
+    settled(page, lambda: page.locator("#kind-data").check())
+    check_accessible(page)
+
+
+def check_accessible(page):
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 30
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []

@@ -1,0 +1,245 @@
+"""The explorer's JavaScript twin against the package: the same growth, the same optimum.
+
+Random problems go into the page as one batch, and its answers come back as another. Steps, labels,
+trees and fractions must be equal; floats may differ in their last digits.
+"""
+
+import json
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import mictree as mt
+from mictree.functions.expression import Expression
+from mictree.functions.syntax import postfix
+from mictree.growers import rules
+from mictree.impurity.criteria import divergence
+from mictree.problems.distributions import product
+from mictree.report.explorer import start
+from mictree.report.explorer.render import render
+
+RULES = {"topdown": mt.TopDown, "bestfirst": mt.BestFirst, "id3": mt.ID3}
+CRITERIA = ("entropy", "gini", "root", "minority")
+TIES = ("last", "first", "random", "heaviest", "lightest")
+OPERATORS = ("&", "and", "∧", "^", "⊕", "|", "or", "∨", "->", "→", "<->", "↔")
+BIASES = ("1/2", "1/2", "0.5", "0.3", "7/10", "1/3", "0.01", "999/1000", ".123456", "0.000001")
+
+SOLVE = """requests => JSON.stringify(requests.map(request => {
+  let found;
+  try { found = answer(request); } catch (error) { return { refused: error.message }; }
+  return {
+    names: found.names, table: found.table,
+    trees: [found.trees.greedy.at(-1), found.trees.optimal.at(-1)],
+    steps: found.steps.map(step => [step.leaf, step.variable, step.gain, step.reach]),
+    labels: found.leaves.map(leaf => leaf.label),
+    errors: found.errors,
+  };
+}), (_, value) => typeof value === "bigint" ? String(value) : value)"""
+
+
+@pytest.fixture
+def page(open_page, tmp_path):
+    path = tmp_path / "explorer.html"
+    path.write_text(render(), encoding="utf-8")
+    return open_page(path)
+
+
+def random_formula(draw, names):
+    """A text with all names, in any spelling and with needless parentheses."""
+    parts = [*names, *draw.choices([*names, "0", "1"], k=draw.randrange(len(names) + 2))]
+    draw.shuffle(parts)
+    while len(parts) > 1:
+        place = draw.randrange(len(parts) - 1)
+        left, right = parts[place : place + 2]
+        text = f"{left} {draw.choice(OPERATORS)} {right}"
+        if draw.random() < 0.3:
+            text = draw.choice(("~", "not ", "¬ ")) + f"({text})"
+        parts[place : place + 2] = [f"({text})" if draw.random() < 0.6 else text]
+    return parts[0]
+
+
+def random_request(draw, least, most):
+    """A request as ``twin/answer.js`` takes it."""
+    names = [f"x{place}" for place in range(draw.randint(least, most))]
+    request = {
+        "kind": draw.choices(("formula", "table", "data"), (10, 10, 1))[0],
+        "rule": draw.choice(list(RULES)),
+        "criterion": draw.choice(CRITERIA),
+        "ties": draw.choice(TIES),
+        "seed": draw.randrange(2**31),
+        "maxSize": draw.randint(1, 9),
+        "bias": draw.choice(BIASES),
+        "biases": {name: draw.choice(BIASES) for name in names if draw.random() < 0.3},
+    }
+    if request["kind"] == "formula":
+        extra = names[-1:] if len(names) > 1 and draw.random() < 0.1 else []
+        inside = names[: len(names) - len(extra)]
+        return request | {"formula": random_formula(draw, inside), "extra": extra}
+    if request["kind"] == "table":
+        chance = draw.choice((0.1, 0.3, 0.5))
+        table = "".join("01"[draw.random() < chance] for _ in range(2 ** len(names)))
+        return request | {"table": table, "names": names}
+    return request | random_data(draw, names)
+
+
+def random_data(draw, names):
+    rows = [[draw.randrange(2) for _ in names] for _ in range(draw.randint(2, 60))]
+    rows[0], rows[1] = [0] * len(names), [1] * len(names)  # every column has two values
+    noise = draw.choice((0, 0.1, 0.5))
+    table = [draw.randrange(2) for _ in range(2 ** len(names))]
+    label = [
+        table[sum(bit << i for i, bit in enumerate(row))] ^ (draw.random() < noise) for row in rows
+    ]
+    label[:2] = [0, 1]
+    lines = [",".join([*names, "label"])]
+    lines += [",".join(map(str, [*row, y])) for row, y in zip(rows, label, strict=True)]
+    return {"csv": "\n".join(lines), "target": "label", "positive": ""}
+
+
+def problem_of(request, answer):
+    """What the package makes of a request."""
+    if request["kind"] == "data":
+        names = [title.removesuffix(" = 1") for title in answer["names"]]
+        header, *lines = (line.split(",") for line in request["csv"].splitlines())
+        columns = [header.index(name) for name in names]
+        matrix = np.array([[int(line[column]) for column in columns] for line in lines])
+        return mt.SampleProblem(matrix, [int(line[-1]) for line in lines])
+    names = answer["names"]
+    bias = {name: Fraction(request["biases"].get(name, request["bias"])) for name in names}
+    if request["kind"] == "table":
+        return mt.TableProblem([*map(int, request["table"])], product(bias), names)
+    assert names[: len(names) - len(request["extra"])] == [
+        *Expression.parse(request["formula"]).variables
+    ]
+    return mt.TableProblem.from_formula(request["formula"], bias)
+
+
+def nested(tree, node=0):
+    """A tree as the twin writes it."""
+    if tree.tests[node] < 0:
+        return tree.labels[node]
+    return [tree.tests[node], nested(tree, tree.low[node]), nested(tree, tree.high[node])]
+
+
+def near(one, other):
+    return np.abs(np.subtract(one, other)).max() < 1e-13
+
+
+def as_fractions(pairs):
+    return [Fraction(int(top), int(bottom)) for top, bottom in pairs]
+
+
+def compare(request, answer):
+    problem, size = problem_of(request, answer), request["maxSize"]
+    if request["kind"] != "data":
+        assert answer["table"] == problem.truth_table.tolist()
+    rule = RULES[request["rule"]](request["criterion"], request["ties"], request["seed"])
+    growth = rule.grow(problem, size)
+    assert [step[:2] for step in answer["steps"]] == [[s.leaf, s.position] for s in growth.steps]
+    for found, step in zip(answer["steps"], growth.steps, strict=True):
+        assert math.isclose(found[2], step.gain, rel_tol=1e-11)
+        assert math.isclose(found[3], step.reach, rel_tol=1e-13)
+    assert answer["labels"] == list(growth.labels)
+    assert answer["trees"][0] == nested(growth.tree(size))
+    assert near(answer["errors"]["greedy"], growth.errors)
+    compare_optimum(answer, problem, growth, size)
+
+
+def compare_optimum(answer, problem, growth, size):
+    exact = answer["errors"]["exact"]
+    assert exact is not None or len(problem.variables) > 6
+    solved = mt.optimal_trees(problem, size, exact=exact is not None)
+    least = solved.errors.astype(float)
+    assert near(answer["errors"]["optimal"], least)
+    assert near(answer["errors"]["mic"], (growth.errors - least)[1:].mean())
+    if exact is None:
+        return
+    assert as_fractions(exact["optimal"]) == [Fraction(error) for error in solved.errors]
+    assert as_fractions(exact["greedy"]) == growth.exact_errors
+    excess = [a - b for a, b in zip(growth.exact_errors, solved.errors, strict=True)]
+    assert as_fractions(exact["excess"]) == excess
+    assert as_fractions([exact["mic"]]) == [Fraction(sum(excess[1:])) / size]
+    if isinstance(problem, mt.TableProblem):
+        assert answer["trees"][1] == nested(solved.tree(size))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "least", "most"), [(10_000, 1, 5), (200, 6, 10)])
+def test_ten_thousand_problems(page, count, least, most):
+    draw = random.Random(count)
+    requests = [random_request(draw, least, most) for _ in range(count)]
+    answers = json.loads(page.evaluate(SOLVE, requests))
+    for request, answer in zip(requests, answers, strict=True):
+        try:
+            assert "refused" not in answer
+            compare(request, answer)
+        except AssertionError as error:
+            raise AssertionError(f"{request}: {error}") from error
+
+
+PARSE = """texts => texts.map(text => {
+  try { return postfix(text); } catch (error) { return error.message; }
+})"""
+PIECES = (
+    "x", "y1", "é", "ﬁ", "𝒳", "名", "_", "0", "1", "2", "01", "1x", "(", ")", "~", "not", "¬",
+    *OPERATORS, "(", ")", "<", "-", "<-", "<>", ">", "$", "'", '"', "\\", "\n",
+    "\t", " ", " ", "  ", "\x1c", "\x85", "\u2003", "\ufeff", "\u200b", "\x00", "\x7f",
+    "\U0001f600", "\u0301", "·", "<b>", "&&",
+)  # fmt: skip
+
+
+def python_postfix(text):
+    try:
+        return [symbol.text for symbol in postfix(text)]
+    except ValueError as error:
+        return str(error)
+
+
+def test_the_parser_reads_and_refuses_the_same_texts(page):
+    draw = random.Random(0)
+    texts = ["".join(draw.choices(PIECES, k=draw.randrange(12))) for _ in range(4000)]
+    texts += [random_formula(draw, ["a", "b", "c"][: draw.randint(1, 3)]) for _ in range(500)]
+    texts += [random_formula(draw, list("abcdef"))[: draw.randrange(30)] for _ in range(500)]
+    found = page.evaluate(PARSE, texts)
+    for text, symbols in zip(texts, found, strict=True):
+        assert symbols == python_postfix(text), repr(text)
+    assert 500 < sum(isinstance(symbols, list) for symbols in found) < 4000
+
+
+def test_the_limits_are_python_s(page):
+    names = ("MOST_VARIABLES", "MOST_ROWS", "MOST_COLUMNS", "MOST_TEXT")
+    for name in names:
+        assert page.evaluate(name) == getattr(start, name)
+    assert page.evaluate("[TIES, CRITERIA, Object.keys(RULES), TIE_TOLERANCE]") == [
+        list(rules.TIES), list(CRITERIA), list(rules.RULES), rules.TIE_TOLERANCE,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["0", "1", "1.2", "-1/2", "a", "", "1/0", "3/2", ".", "nan"])
+def test_bad_biases_are_refused(page, text):
+    with pytest.raises(Exception, match="bias must"):
+        page.evaluate("text => readBias('x', text)", text)
+
+
+def test_large_fractions_divide_like_python_s(page):
+    draw = random.Random(1)
+    pairs = [
+        (draw.getrandbits(draw.randint(1, 900)), draw.getrandbits(draw.randint(1, 900)) + 1)
+        for _ in range(2000)
+    ]
+    found = page.evaluate(
+        "pairs => pairs.map(([a, b]) => ratio(BigInt(a), BigInt(b)))",
+        [[str(a), str(b)] for a, b in pairs],
+    )
+    np.testing.assert_allclose(
+        [*map(float, found)], [a / b for a, b in pairs], rtol=1e-15, atol=5e-324
+    )
+
+
+def test_small_gains_have_a_small_relative_error(page):
+    changes = [sign * x for x in np.geomspace(1e-12, 0.99, 60) for sign in (1, -1)] + [0.0, -1.0]
+    found = page.evaluate("changes => changes.map(divergence)", changes)
+    np.testing.assert_allclose(found, divergence(np.array(changes)), rtol=1e-14)
