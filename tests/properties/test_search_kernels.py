@@ -146,12 +146,11 @@ def swept(problem, budget: int, depth: int) -> list[np.ndarray]:
     seen: list[np.ndarray] = []
     least = rows.leaf_error(rows.everything)
     for wanted in (PLAIN, ANY, KNOWN, FIRST):
-        for members in (rows.everything, rows.everything[1:]):
+        for members, share in ((rows.everything, 0), (rows.everything[1:], 1)):
             engine.place(members, frames)
             control[FOUND] = least + 1
-            answer = engine.solve(
-                len(members), (budget, least + 1, depth, wanted), table, frames, control
-            )
+            question = budget - share, least + 1, depth - share, wanted
+            answer = engine.solve(len(members), question, table, frames, control)
             if wanted == PLAIN and len(members) == len(rows.codes):
                 least = answer
             seen.extend(array.copy() for array in (*frames, *table, control, np.array(answer)))
