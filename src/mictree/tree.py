@@ -205,6 +205,8 @@ class Tree:
     def positions(self, problem: Problem) -> Mapping[int, int]:
         """For each test its position among the problem's variables."""
         tests = {test for test in self.tests if test != LEAF}
+        if not tests:
+            return {}
         if self.sources:
             return {test: problem.find(self.variables[test], self.sources[test]) for test in tests}
         if self.variables == problem.variables:

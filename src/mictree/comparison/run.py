@@ -37,7 +37,7 @@ def compare(
     cv: int = 5,
     repeats: int = 3,
     random_state: int = 0,
-    max_thresholds: int | None = 8,
+    max_thresholds: int | None = None,
     max_depth: int | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Report | None = None,

@@ -44,8 +44,8 @@ class OptimalTreeClassifier(TreeClassifier):
         tree has one more.
     max_depth : the largest number of tests on a path; None for no limit
     time_limit : seconds for the search; None for no limit. Ctrl-C also ends the search.
-    max_thresholds : the largest number of thresholds per numeric column, chosen by quantile; the
-        tree is optimal among the trees that test them
+    max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
+        ordered categories); None for all. More never make the tree worse.
     min_samples_leaf, min_weight_fraction_leaf : the fewest rows and the least share of the weight
         of a leaf. The search ignores them; violating splits are pruned afterwards. ``frontier_``
         then bounds the least error under these limits.
@@ -85,7 +85,7 @@ class OptimalTreeClassifier(TreeClassifier):
         penalty: float | None = None,
         max_depth: int | None = None,
         time_limit: float | None = 60.0,
-        max_thresholds: int = 8,
+        max_thresholds: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: Any = None,
