@@ -7,6 +7,7 @@ the trees grow by one split each, only the inputs of the split leaves change the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,7 @@ from mictree.problems.base import FloatArray, Leaf, Problem, Splits
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.sample import SampleProblem
 from mictree.problems.table import TableProblem
+from mictree.tree import Source, Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,6 +160,21 @@ class _Drawn(Problem):
 
     def children(self, leaf: Leaf, variable: int) -> tuple[Leaf, Leaf]:
         return self._problem.children(leaf, variable)
+
+    def test(self, leaf: Leaf, variable: int) -> tuple[str, float | None]:
+        return self._problem.test(leaf, variable)
+
+    def find(self, name: str, source: Source) -> int:
+        return self._problem.find(name, source)
+
+    def tree(
+        self,
+        leaves: Sequence[int],
+        tests: Sequence[int],
+        thresholds: Sequence[float | None],
+        labels: Sequence[int],
+    ) -> Tree:
+        return self._problem.tree(leaves, tests, thresholds, labels)
 
     def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
         return self._problem.leads(leaf, splits)

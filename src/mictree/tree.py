@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mictree.problems.base import Leaf, Probability, Problem
 
 LEAF = -1
+# what a test of data reads: the number of a column, and a threshold or the position of a literal
+Source = tuple[int, float | int]
 JSON_FORMAT = "mictree.tree/2"
 NAMED_FORMAT = "mictree.tree/1"  # as written before 0.2: tests by name
 
@@ -39,6 +41,9 @@ class Tree:
     tests : for each node the position of the tested variable, -1 at a leaf
     low, high : for each node its children for value 0 and 1, -1 at a leaf
     labels : for each node the label it predicts, -1 at an internal node
+    sources : of a tree on a table with numbers, which has only the variables that it tests: for
+        each the number of its column and the exact threshold; -1 for "is missing", or the position
+        of a category
 
     Examples
     --------
@@ -56,9 +61,10 @@ class Tree:
     low: tuple[int, ...] = field(repr=False)
     high: tuple[int, ...] = field(repr=False)
     labels: tuple[int, ...] = field(repr=False)
+    sources: tuple[Source, ...] = field(default=(), repr=False)
 
     @classmethod
-    def build(cls, variables: Sequence[str], nested: Any) -> Tree:
+    def build(cls, variables: Sequence[str], nested: Any, sources: Sequence[Source] = ()) -> Tree:
         """From nested tuples: a label 0, 1, ..., or ``(test, low subtree, high subtree)``.
 
         A test is the name of a variable or its position.
@@ -86,7 +92,7 @@ class Tree:
                 labels[leaf] = int(subtree)
             else:
                 raise ValueError(f"a leaf's label must be 0, 1, ...; got {subtree!r}")
-        tree = cls.from_splits(names, leaves, tests, labels)
+        tree = cls.from_splits(names, leaves, tests, labels, tuple(sources))
         tree._check_paths()
         return tree
 
@@ -97,6 +103,7 @@ class Tree:
         leaves: Sequence[int],
         tests: Sequence[int],
         labels: Sequence[int],
+        sources: tuple[Source, ...] = (),
     ) -> Tree:
         """From splits in any order of growth, without checking them.
 
@@ -122,7 +129,9 @@ class Tree:
             else:
                 node_tests[node] = tests[split]
                 waiting += [(2 * split + 2, high, node), (2 * split + 1, low, node)]
-        return cls(variables, tuple(node_tests), tuple(low), tuple(high), tuple(node_labels))
+        return cls(
+            variables, tuple(node_tests), tuple(low), tuple(high), tuple(node_labels), sources
+        )
 
     def __repr__(self) -> str:
         root = "" if self.tests[0] == LEAF else f", root={self.variables[self.tests[0]]!r}"
@@ -183,7 +192,7 @@ class Tree:
 
         The problem's variables are the tree's, or else found by their names.
         """
-        column = self._columns_of(problem)
+        column = self.positions(problem)
         found: list[Leaf | None] = [None] * len(self.tests)
         found[0] = problem.root(exact)
         for node in self.internal_nodes:
@@ -193,9 +202,13 @@ class Tree:
             found[self.low[node]], found[self.high[node]] = children
         return [leaf for leaf in found if leaf is not None]
 
-    def _columns_of(self, problem: Problem) -> Mapping[int, int]:
+    def positions(self, problem: Problem) -> Mapping[int, int]:
         """For each test its position among the problem's variables."""
         tests = {test for test in self.tests if test != LEAF}
+        if not tests:
+            return {}
+        if self.sources:
+            return {test: problem.find(self.variables[test], self.sources[test]) for test in tests}
         if self.variables == problem.variables:
             return {test: test for test in tests}
         for names in (self.variables, problem.variables):
@@ -283,7 +296,8 @@ class Tree:
             else {"test": test, "low": self.low[node], "high": self.high[node]}
             for node, test in enumerate(self.tests)
         ]
-        return json.dumps({"format": JSON_FORMAT, "variables": self.variables, "nodes": nodes})
+        content = {"format": JSON_FORMAT, "variables": self.variables, "nodes": nodes}
+        return json.dumps(content | ({"sources": self.sources} if self.sources else {}))
 
     @classmethod
     def from_json(cls, text: str) -> Tree:
@@ -299,7 +313,8 @@ class Tree:
         variables, nodes = content.get("variables"), content.get("nodes")
         if not isinstance(variables, list) or not isinstance(nodes, list) or not nodes:
             raise ValueError("a tree's JSON must list its variables and at least one node")
-        return cls.build(variables, _nest(nodes, kinds[kind]))
+        sources = _read_sources(content.get("sources", []), len(variables))
+        return cls.build(variables, _nest(nodes, kinds[kind]), sources)
 
     def _check_paths(self) -> None:
         path: list[int] = []  # the variables tested above the node, in preorder
@@ -312,6 +327,19 @@ class Tree:
                 name = self.variables[test]
                 raise ValueError(f"a path tests a variable at most once; {name} is tested twice")
             path.append(test)
+
+
+def _read_sources(listed: Any, count: int) -> tuple[Source, ...]:
+    """A column and a number for each variable, or nothing at all."""
+    rule = "a tree's sources must be a column and a number for each variable"
+    if not isinstance(listed, list) or len(listed) not in (0, count):
+        raise ValueError(f"{rule}; got {listed!r}")
+    for pair in listed:
+        if not isinstance(pair, list) or len(pair) != 2 or not _is_count(pair[0]):
+            raise ValueError(f"{rule}; got {pair!r}")
+        if isinstance(pair[1], bool) or not isinstance(pair[1], int | float):
+            raise ValueError(f"{rule}; got {pair!r}")
+    return tuple((column, what) for column, what in listed)
 
 
 def _check_names(names: Sequence[str]) -> tuple[str, ...]:

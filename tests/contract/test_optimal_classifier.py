@@ -112,7 +112,7 @@ def test_exports_are_the_model():
     assert 1 < len(model.to_rules()) <= model.get_n_leaves()
     assert model.to_frame()["rows"][0] == 150
     assert model.decision_path(X).shape == (150, 2 * model.tree_.size + 1)
-    literals = model.literals_.transform(X)
+    literals = model.literals_.transform(X, model.tree_)
     np.testing.assert_array_equal(model.tree_.predict(literals), model.predict(X))
 
 

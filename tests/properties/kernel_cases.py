@@ -11,15 +11,18 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import polars as pl
 
 import mictree as mt
+from mictree.columns import ordered as columns
 from mictree.families import symmetry
 from mictree.families.sizes import exact_sizes
 from mictree.growers import generic_loop
 from mictree.impurity.criteria import name_of
+from mictree.optimal.search.sweeping import SweepEngine
 
 SOURCE = Path(mt.__file__).parent
 TIES = ("last", "first", "random", "heaviest", "lightest")
@@ -33,7 +36,7 @@ def skewed(rate: float) -> float:
 
 def all_results() -> dict[str, Any]:
     """The results of every case, by name, as numbers and lists."""
-    cases = (formulas, families, functions, packing, data, searches)
+    cases = (formulas, families, functions, packing, data, searches, ordered)
     return {f"{case.__name__} {name}": value for case in cases for name, value in case()}
 
 
@@ -126,6 +129,36 @@ def data() -> Iterator[tuple[str, Any]]:
 def searches() -> Iterator[tuple[str, Any]]:
     for name, problem in samples():
         yield name, mt.optimal_errors(problem, 4).tolist()
+
+
+def ordered() -> Iterator[tuple[str, Any]]:
+    """Columns of numbers: sorted rows in growth, sweeps in the search."""
+    generator = np.random.default_rng(1)
+    numbers = generator.normal(size=(400, 3)).round(2)
+    two = (numbers[:, 0] > 0.3) ^ (numbers[:, 1] > 0) ^ (generator.random(400) < 0.1)
+    many = two.astype(int) + (numbers[:, 2] > 0.5)
+    weights = generator.integers(1, 9, 400)
+    for name, problem in (
+        ("two classes", mt.SampleProblem(numbers, two)),
+        ("bins", mt.SampleProblem(numbers, two, max_thresholds=20)),
+        ("classes", mt.SampleProblem(numbers, many)),
+    ):
+        grown = mt.TopDown().grow(problem, 40)
+        yield name, [[step.leaf, step.variable, step.gain] for step in grown.steps]
+    values, distinct = numbers[:, 0].copy(), np.empty(400)
+    ranks = np.empty(400, dtype=np.uint32)
+    count = columns._rank_sorted(values, np.argsort(values), distinct, ranks)
+    yield "ranks", [distinct[:count].tolist(), ranks.tolist()]
+    labels = {"two": two, "many": many, "more": np.arange(400) % 7}
+    for name, classes in labels.items():
+        problem = mt.SampleProblem(numbers[:40], classes[:40])
+        yield f"search {name}", mt.optimal_errors(problem, 4).tolist()
+        shallow = mt.OptimalTreeClassifier(max_size=3, max_depth=2).fit(numbers[:40], classes[:40])
+        yield f"search {name}, two levels", shallow.predict(numbers).tolist()
+    problem = mt.SampleProblem(numbers[:40], two[:40], weights[:40])
+    yield "search with weights", mt.optimal_errors(problem, 4).tolist()
+    with mock.patch.object(SweepEngine, "patience", ()):  # as if the questions took long
+        yield "search by all workers", mt.optimal_errors(problem, 4).tolist()
 
 
 def all_kernels() -> set[str]:

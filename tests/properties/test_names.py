@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.columns.literals import tell_apart
+from mictree.columns.texts import tell_apart
 from mictree.growers.rules import RULES
 
 pandas = pytest.importorskip("pandas")
@@ -48,12 +48,6 @@ def frames(draw, names=COLUMNS):
     return frame, labels
 
 
-def both(frame, labels):
-    """A problem, and its literals as a 0/1 matrix."""
-    problem = mt.SampleProblem(frame, labels)
-    return problem, problem.literals.transform(frame)
-
-
 MISSING = pandas.DataFrame({"c": ["missing"] * 3 + [None] * 3 + ["a"] * 3 + ["b"] * 3})
 MIXED = pandas.DataFrame({"c": pandas.Categorical([1, "1", 2, 1, "1", 2])})
 CLASH = pandas.DataFrame({"a": [1, 1, 2, 3], "a > 1.5": [0, 1, 0, 1]})
@@ -75,13 +69,12 @@ def test_no_two_literals_or_negations_read_alike(case):
 @example((MISSING, [1] * 3 + [0] * 9), "topdown")
 @settings(max_examples=100)
 def test_the_trees_of_a_growth_have_its_errors(case, rule):
-    problem, bits = both(*case)
+    problem = mt.SampleProblem(*case)
     growth = RULES[rule]().grow(problem, SIZE)
-    for step in growth.steps:
-        assert problem.variables[step.position] == step.variable
     truth = np.searchsorted(problem.classes, case[1])
     for size in range(SIZE + 1):
         tree = growth.tree(size)
+        bits = problem.literals.transform(case[0], tree)
         assert tree.error(problem) == pytest.approx(growth.errors[size], abs=1e-12)
         assert tree.error(problem, exact=True) == growth.exact_errors[size]
         assert np.mean(tree.predict(bits) != truth) == pytest.approx(growth.errors[size])
@@ -91,11 +84,11 @@ def test_the_trees_of_a_growth_have_its_errors(case, rule):
 @given(frames())
 @settings(max_examples=50)
 def test_optimal_trees_have_their_errors(case):
-    problem, bits = both(*case)
+    problem = mt.SampleProblem(*case)
     solved = mt.optimal_trees(problem, SIZE)
     for size in range(SIZE + 1):
         assert solved.tree(size).error(problem) == pytest.approx(solved.errors[size], abs=1e-12)
-        check_forms(solved.tree(size), bits)
+        check_forms(solved.tree(size), problem.literals.transform(case[0], solved.tree(size)))
 
 
 def check_forms(tree, bits):
@@ -116,7 +109,7 @@ def check_forms(tree, bits):
 def test_classifiers_and_exports_mean_the_same_tests(case):
     frame, labels = case
     model = mt.TopDownClassifier(SIZE).fit(frame, labels)
-    bits = model.literals_.transform(frame)
+    bits = model.literals_.transform(frame, model.tree_)
     predicted = model.predict(frame)
     np.testing.assert_array_equal(model.classes_[model.tree_.predict(bits)], predicted)
     if bits.shape[1]:  # scikit-learn's trees need a column
@@ -182,7 +175,9 @@ def test_a_tree_reads_its_own_problem_by_position():
 
 
 def test_json_of_a_growth_on_data():
-    growth = mt.TopDown().grow(mt.SampleProblem(CLASH, [0, 1, 1, 0]), 2)
+    problem = mt.SampleProblem(CLASH, [0, 1, 1, 0])
+    growth = mt.TopDown().grow(problem, 2)
     content = json.loads(growth.tree(2).to_json())
     tests = [node["test"] for node in content["nodes"] if "test" in node]
-    assert sorted(tests) == sorted(step.position for step in growth.steps)
+    sources = [problem.literals.source(step.position, step.threshold) for step in growth.steps]
+    assert sorted(tuple(content["sources"][test]) for test in tests) == sorted(sources)

@@ -20,6 +20,8 @@ from mictree._support.checks import TooLarge
 from mictree.optimal.search import frontier as sample
 from mictree.optimal.search import questions as _asking
 from mictree.optimal.search import table as _table
+from mictree.optimal.search.bits import BitEngine
+from mictree.optimal.search.rows import Rows
 from tests.clock import looked_at
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors
@@ -37,7 +39,7 @@ def _compiled():
 
 def recount(problem, X, y, weights, tree):
     """The share of the weight that a tree labels wrongly, from the rows themselves."""
-    literals = problem.literals.transform(X)
+    literals = problem.literals.transform(X, tree)
     classes = np.array(problem.classes)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
     wrong = classes[tree.predict(literals)] != np.asarray(y)
@@ -167,13 +169,13 @@ def test_intervals_hold_what_the_finished_run_finds(classes, weighted, monkeypat
 
 def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
     overwritten = []
-    shares = sample._Search._shares
+    run = sample.Frontier.run
 
-    def spy(search):
-        overwritten.append(int(search.asking.control[_table.OVERWRITTEN]))
-        return shares(search)
+    def spy(frontier, *arguments):
+        run(frontier, *arguments)
+        overwritten.append(int(frontier.asking.control[_table.OVERWRITTEN]))
 
-    monkeypatch.setattr(sample._Search, "_shares", spy)
+    monkeypatch.setattr(sample.Frontier, "run", spy)
     problem = mt.SampleProblem(*random_bits(250, 50, 5, noise=0.9))
     roomy = mt.optimal_trees(problem, 8, exact=True)
     tight = mt.optimal_trees(problem, 8, exact=True, memory_limit=3 * 2**20)
@@ -219,16 +221,17 @@ def test_memory_is_planned():
     with pytest.raises(TooLarge, match=r"memory_limit must be at least [0-9,]+ bytes for 120 lit"):
         mt.optimal_errors(problem, 8, memory_limit=2**16)
     with mock.patch.object(_asking, "SMALLEST_TABLE", 256):
-        few = sample._Search(problem, 20, True, 2**21, None, None, 1.0)
+        few = sample.Frontier(BitEngine(Rows.of(problem, True)), 20, None, 2**21)
         assert few.budgets < 20
-        solved = few.run()
+        few.run(mt.TopDown().grow(problem, 20), time_limit=1.0)
     kept = [array for frames in few.asking.frames for array in frames]
     assert sum(array.nbytes for array in [*kept, *few.asking.table]) < 2**21
-    assert solved.errors.proved[: few.budgets + 1][:4].all()
-    whole = mt.optimal_errors(problem, 4, exact=True)
-    assert np.all((solved.errors.lower[:5] <= whole) & (whole <= solved.errors.upper[:5]))
+    lower, upper = np.array(few.lower), np.array(few.upper)
+    assert np.all(lower[: few.budgets + 1][:4] == upper[: few.budgets + 1][:4])
+    whole = mt.optimal_errors(problem, 4, exact=True) * 80
+    assert np.all((lower[:5] <= whole) & (whole <= upper[:5]))
     for size in (3, 20):
-        assert solved.tree(size).error(problem, exact=True) == solved.errors[size]
+        assert few.trees[size].error(problem, exact=True) * 80 == upper[size]
 
 
 @pytest.mark.parametrize("max_depth", [None, 5, 7])
@@ -275,14 +278,12 @@ def test_max_size_far_beyond_what_can_be_proved(monkeypatch):
 
 
 def test_a_stopped_kernel_visits_nothing():
-    search = sample._Search(
-        mt.SampleProblem(*random_bits(300, 20, 1)), 6, False, 2**28, None, None, None
-    )
+    rows = Rows.of(mt.SampleProblem(*random_bits(300, 20, 1)), False)
+    search = sample.Frontier(BitEngine(rows), 6, None, 2**28)
     asking = search.asking
-    asking.frames[0].mask[0] = asking.rows.mask(asking.rows.everything)
-    question = 6, search.total, asking.budgets, False, asking.rows.data
     asking.control[_table.STATUS] = _table.STOP
-    _asking.search.solve(*question, asking.table, asking.frames[0], asking.control)
+    asking.engine.place(rows.everything, asking.frames[0])
+    asking._solve(300, (6, search.total, asking.budgets, 0), asking.frames[0])
     assert asking.control[_table.VISITED] == 0
 
 
@@ -368,10 +369,10 @@ def test_more_splits_than_the_depth_allows(table, monkeypatch):
     least = mt.optimal_errors(problem, 7, exact=True, max_depth=3)[7]
     ask = _asking.Asking.ask
 
-    def late(self, rows, budget, bound, depth, retrace=False):
-        if budget < 8 and not retrace:
+    def late(self, rows, budget, bound, depth, wanted=0, quickly=False):
+        if budget < 8 and not wanted:
             return None
-        return ask(self, rows, budget, bound, depth, retrace)
+        return ask(self, rows, budget, bound, depth, wanted, quickly)
 
     monkeypatch.setattr(_asking.Asking, "ask", late)
     monkeypatch.setattr(_asking, "SMALLEST_TABLE", table)

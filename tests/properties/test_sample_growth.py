@@ -42,6 +42,12 @@ class Generic(Problem):
     def leads(self, leaf, splits):
         return self.sample.leads(leaf, splits)
 
+    def test(self, leaf, variable):
+        return self.sample.test(leaf, variable)
+
+    def tree(self, *splits):
+        return self.sample.tree(*splits)
+
 
 @st.composite
 def data_sets(draw, most_rows: int = 24):
@@ -74,10 +80,10 @@ def as_table(rows):
     return np.array([[math.nan if cell is None else cell for cell in row] for row in rows], float)
 
 
-def reference_trees(rows, labels, weights, *settings, **limits):
+def reference_trees(rows, labels, weights, *settings, thresholds=None, **limits):
     names = [f"x{number}" for number in range(len(rows[0]))]
-    tests = literals(rows, names)
-    return learner.grow(rows, labels, weights or [1] * len(rows), tests, *settings, **limits)
+    offered = lambda inside: literals(rows, names, inside, thresholds)  # noqa: E731
+    return learner.grow(rows, labels, weights or [1] * len(rows), offered, *settings, **limits)
 
 
 @given(data_sets(), st.sampled_from(sorted(RULES)), st.sampled_from(sorted(CRITERIA)),
@@ -90,6 +96,24 @@ def test_growth_is_the_plain_learners(case, rule, criterion, ties):
     expected = reference_trees(
         rows, labels, weights, PRIORITIES[rule], criterion, ties, SIZE, ahead=ahead(rule)
     )
+    assert [nested(growth.tree(size)) for size in range(SIZE + 1)] == expected
+
+
+@given(data_sets(), st.sampled_from(sorted(RULES)), st.sampled_from(sorted(CRITERIA)),
+       st.sampled_from(["first", "last"]), st.integers(1, 3))  # fmt: skip
+@settings(max_examples=100)
+def test_growth_with_bins_is_the_plain_learners(case, rule, criterion, ties, most):
+    rows, labels, weights = case
+    problem = SampleProblem(as_table(rows), labels, weights, max_thresholds=most)
+    growth = RULES[rule](criterion=criterion, ties=ties).grow(problem, SIZE)
+    thresholds = [
+        [column.threshold(number) for number in range(column.thresholds)] if column.binned else None
+        for column in problem.literals.columns
+    ]
+    expected = reference_trees(
+        rows, labels, weights, PRIORITIES[rule], criterion, ties, SIZE,
+        thresholds=thresholds, ahead=ahead(rule),
+    )  # fmt: skip
     assert [nested(growth.tree(size)) for size in range(SIZE + 1)] == expected
 
 

@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from datetime import date
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,8 @@ CELLS = {
     "text": st.one_of(st.none(), st.sampled_from(["red", "1", "missing", "a, b", "ü", ""])),
     "flag": st.one_of(st.none(), st.booleans()),
     "binary": st.integers(0, 1),
+    "day": st.one_of(st.none(), st.dates(date(2020, 1, 1), date(2020, 3, 1))),
+    "grade": st.one_of(st.none(), st.sampled_from(["low", "middle", "high"])),
 }
 LABELS = (
     st.sampled_from(["yes", "no", "ü"]),
@@ -31,8 +34,9 @@ LABELS = (
 @st.composite
 def tables(draw, most=24):
     rows = draw(st.integers(2, most))
+    grades = pl.Enum(["low", "middle", "high"])
     kinds = {"number": pl.Float64, "whole": pl.Int64, "text": pl.String, "flag": pl.Boolean,
-             "binary": pl.Int64}  # fmt: skip
+             "binary": pl.Int64, "day": pl.Date, "grade": grades}  # fmt: skip
     columns = {
         name: pl.Series(
             name, draw(st.lists(CELLS[name], min_size=rows, max_size=rows)), kinds[name]

@@ -18,7 +18,11 @@ from mictree._support import jit
 from mictree.optimal.search import kernel
 from mictree.optimal.search import questions as _asking
 from mictree.optimal.search import table as _table
+from mictree.optimal.search.bits import BitEngine
+from mictree.optimal.search.engine import ANY, FIRST, KNOWN, PLAIN
+from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.rows import Rows
+from mictree.optimal.search.sweeping import SweepEngine
 from mictree.optimal.search.table import FOUND, NEXT, RUN, STATUS, STOP, UNLIMITED, Table
 from tests.datasets import compile_search, random_bits
 from tests.strategies import sample_problem, samples
@@ -89,7 +93,7 @@ def searched(problem, budget: int, depth: int, status: int | None = None) -> lis
     """All arrays after a question, after retracing its answer, and after a move of the table."""
     rows = Rows.of(problem, exact=False)
     with mock.patch.object(_asking, "SMALLEST_TABLE", PLACES):
-        asking = _asking.Asking(rows, budget, depth, 2**22)
+        asking = _asking.Asking(BitEngine(rows), budget, depth, 2**22)
     frames, table, control = asking.frames[0], asking.table, asking.control
     for array in frames:
         array.fill(0)
@@ -131,6 +135,43 @@ def test_the_whole_search(case, budget, depth):
     assert_alike(computed, expected)
 
 
+def swept(problem, budget: int, depth: int) -> list[np.ndarray]:
+    """All arrays of a search over ordered columns after questions of every kind."""
+    engine = SweepEngine(OrderedRows.of(problem, exact=False))
+    with mock.patch.object(_asking, "SMALLEST_TABLE", PLACES):
+        asking = _asking.Asking(engine, budget, depth, 2**24)
+    frames, table, control, rows = asking.frames[0], asking.table, asking.control, engine.rows
+    for array in frames:
+        array.fill(0)
+    frames.order[0] = rows.data.order
+    seen: list[np.ndarray] = []
+    least = rows.leaf_error(rows.everything)
+    for wanted in (PLAIN, ANY, KNOWN, FIRST):
+        for members, share in ((rows.everything, 0), (rows.everything[1:], 1)):
+            engine.place(members, frames)
+            control[FOUND] = least + 1
+            question = budget - share, least + 1, depth - share, wanted
+            answer = engine.solve(len(members), question, table, frames, control)
+            if wanted == PLAIN and len(members) == len(rows.codes):
+                least = answer
+            seen.extend(array.copy() for array in (*frames, *table, control, np.array(answer)))
+    errors = engine.count_few(rows.everything, depth, table, frames, control)
+    return [*seen, errors, *(array.copy() for array in frames)]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3, 6]), st.integers(1, 5), st.booleans())
+def test_the_search_over_ordered_columns(seed, classes, budget, deep):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, [9, 2, 40], size=(int(random.integers(3, 14)), 3))
+    problem = sample_problem(X, random.integers(0, classes, len(X)), None)
+    depth = UNLIMITED if deep else 3
+    computed = swept(problem, budget, depth)
+    with from_source():
+        expected = swept(problem, budget, depth)
+    assert_alike(computed, expected)
+
+
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("weights", [None, 3, 2**33])
 def test_rows_that_fill_blocks_and_the_table(classes, weights):
@@ -151,13 +192,3 @@ def test_a_stopped_search():
     with from_source():
         expected = searched(problem, 4, UNLIMITED, STOP)
     assert_alike(computed, expected)
-
-
-def test_these_searches_call_every_kernel():
-    called: set[str] = set()
-    X, _ = random_bits(150, 7, 1)
-    y = np.random.default_rng(2).integers(0, 5, len(X))
-    with from_source(called.add):
-        searched(sample_problem(X, y), 4, UNLIMITED)
-        searched(sample_problem(X, y % 2), 4, UNLIMITED)
-    assert called == {kernel.py_func.__name__ for _, _, kernel, _ in room_kernels()}

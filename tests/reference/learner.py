@@ -40,12 +40,12 @@ def gain(low, high, criterion):
         return Decimal(0) if abs(drop) < ZERO else drop
 
 
-def grow(rows, labels, weights, tests, priority, criterion, ties, max_size, split=2, least=1,
+def grow(rows, labels, weights, offered, priority, criterion, ties, max_size, split=2, least=1,
          depth=math.inf, min_gain=0, ahead=1):  # fmt: skip
     """One tree per size from 0 to max_size; labels are 0, 1, ..., the first class wins ties.
 
-    Weights are integers or Fractions; `priority` is a function as in `loops.py`; ``ahead`` is the
-    depth of the subtrees whose drop is a split's gain.
+    Weights are integers or Fractions. ``offered`` gives the tests of a leaf's rows; `priority` is a
+    function as in `loops.py`; ``ahead`` is the depth of the subtrees whose drop is a split's gain.
     """
     classes = range(max(labels) + 1)
     mass = lambda leaf: tuple(sum(weights[r] for r in leaf if labels[r] == c) for c in classes)  # noqa: E731
@@ -56,7 +56,7 @@ def grow(rows, labels, weights, tests, priority, criterion, ties, max_size, spli
         found = {}
         if deep >= depth or len(inside) < split or len({labels[r] for r in inside}) < 2:
             return found
-        for literal, (_, test) in enumerate(tests):
+        for literal, (_, test) in enumerate(offered([rows[r] for r in inside])):
             high = tuple(r for r in inside if test(rows[r]))
             low = tuple(r for r in inside if not test(rows[r]))
             if min(len(low), len(high)) < max(1, least):
@@ -73,7 +73,7 @@ def grow(rows, labels, weights, tests, priority, criterion, ties, max_size, spli
     leaves, trees, made = [(tuple(range(len(rows))), 0, 0)], [], []  # rows, depth, born
     while True:
         trees.append(assemble(made, [mass(rows_) for rows_, _, _ in leaves]))
-        offers = []  # priority, weight, leaf, literal
+        offers = []  # priority, weight, leaf, test
         for number, (inside, deep, born) in enumerate(leaves):
             if any(step[0] == number for step in made):
                 continue
@@ -87,17 +87,19 @@ def grow(rows, labels, weights, tests, priority, criterion, ties, max_size, spli
                 share = as_decimal(Fraction(sum(mass(inside))) / sum(weights))
                 with localcontext(EIGHTY_DIGITS):
                     urgency = priority(share, best, born)
-                offers.append((urgency, share, number, tied[0 if ties == "first" else -1]))
+                tests = offered([rows[r] for r in inside])
+                offers.append((urgency, share, number, tests[tied[0 if ties == "first" else -1]]))
         if not offers or len(trees) > max_size:
             return trees + trees[-1:] * (max_size + 1 - len(trees))
-        offers = [offer for offer in offers if tie(offer[0], max(offers)[0])]
+        urgent = max(offer[0] for offer in offers)
+        offers = [offer for offer in offers if tie(offer[0], urgent)]
         if ties in ("heaviest", "lightest"):
             sign = 1 if ties == "heaviest" else -1
             offers = [o for o in offers if tie(o[1] ** sign, max(p[1] ** sign for p in offers))]
-        _, _, number, literal = offers[0 if ties == "first" else -1]
+        _, _, number, (text, test) = offers[0 if ties == "first" else -1]
         inside, deep, _ = leaves[number]
-        made.append((number, tests[literal][0]))
-        high = tuple(r for r in inside if tests[literal][1](rows[r]))
+        made.append((number, text))
+        high = tuple(r for r in inside if test(rows[r]))
         low = tuple(r for r in inside if r not in high)
         leaves += [(low, deep + 1, 2 * len(made) + 1), (high, deep + 1, 2 * len(made))]
 

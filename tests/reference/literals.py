@@ -1,10 +1,18 @@
-"""What columns of data may be tested for. A row is a list of numbers, texts or None (missing)."""
+"""What columns of data may be tested for. A row is a list of numbers, texts or None (missing).
+
+A leaf's thresholds lie halfway between its own neighbouring values; of given thresholds, those that
+separate its rows alike are the middle one.
+"""
 
 from itertools import pairwise
 
 
-def literals(rows, names):
-    """(text, test) for each literal, column by column."""
+def literals(rows, names, inside=None, thresholds=None):
+    """(text, test) for each literal, column by column, as the rows of a leaf (or all) offer them.
+
+    ``thresholds`` are those offered in each column, by default all.
+    """
+    inside = rows if inside is None else inside
     found = []
     for column, name in enumerate(names):
         known = {row[column] for row in rows} - {None}
@@ -17,9 +25,20 @@ def literals(rows, names):
         elif set(values) == {0, 1}:
             found.append((name, lambda row, c=column: row[c] == 1))
         else:
-            for t in [(a + b) / 2 for a, b in pairwise(values)]:
+            here = sorted({row[column] for row in inside} - {None})
+            for t in halfway(here, thresholds[column] if thresholds else None):
                 test = lambda row, c=column, t=t: row[c] is not None and row[c] > t  # noqa: E731
                 found.append((f"{name} > {t:g}", test))
         if missing and values:
             found.append((f"{name} is missing", lambda row, c=column: row[c] is None))
+    return found
+
+
+def halfway(values, offered):
+    """One threshold for each way to separate sorted values."""
+    found = []
+    for a, b in pairwise(values):
+        between = [t for t in offered if a <= t < b] if offered is not None else [(a + b) / 2]
+        if between:
+            found.append(between[(len(between) - 1) // 2])
     return found

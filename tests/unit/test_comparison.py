@@ -81,8 +81,8 @@ def test_held_out_errors_are_of_trees_grown_without_those_rows(data):
     frame = pd.DataFrame(X)
     for number, (train, test) in enumerate(folds):
         for name, model in (
-            ("topdown", mt.TopDownClassifier(3, max_thresholds=8)),
-            ("optimal", mt.OptimalTreeClassifier(3, max_thresholds=8)),
+            ("topdown", mt.TopDownClassifier(3)),
+            ("optimal", mt.OptimalTreeClassifier(3)),
         ):
             model.fit(frame.iloc[train], y[train])
             errors = [1 - model.at_size(size).score(frame.iloc[test], y[test]) for size in range(4)]

@@ -95,7 +95,7 @@ def test_sizes_that_were_not_fitted(kind, cancer):
 def test_the_tree_agrees_with_the_classifier(cancer):
     X, y = cancer
     model = mt.TopDownClassifier(8).fit(X, y)
-    literals = model.literals_.transform(X)
+    literals = model.literals_.transform(X, model.tree_)
     np.testing.assert_array_equal(model.tree_.predict(literals), model.predict(X))
     np.testing.assert_array_equal(model.tree_.apply(literals), model.apply(X))
     assert model.feature_importances_.sum() == pytest.approx(1)

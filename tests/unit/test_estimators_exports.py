@@ -61,7 +61,9 @@ def test_categories_need_literals():
     with pytest.raises(ValueError, match="x0 is categorical"):
         model.to_sklearn()
     theirs = model.to_sklearn(on="literals")
-    np.testing.assert_array_equal(theirs.predict(model.literals_.transform(X)), model.predict(X))
+    np.testing.assert_array_equal(
+        theirs.predict(model.literals_.transform(X, model.tree_)), model.predict(X)
+    )
     with pytest.raises(ValueError, match='"columns" or "literals"'):
         model.to_sklearn(on="words")
 

@@ -44,7 +44,7 @@ def data(
         int, typer.Option(help="Number of times to repeat the cross-validation.")
     ] = 3,
     seed: Annotated[int, typer.Option(help="Random seed for the folds.")] = 0,
-    max_thresholds: MostThresholds = 8,
+    max_thresholds: MostThresholds = None,
     size: Annotated[
         int | None,
         typer.Option(
@@ -125,7 +125,7 @@ def data(
             "folds": cv,
             "repeats": repeats,
             "seed": seed,
-            "thresholds a column": max_thresholds,
+            "thresholds a column": "all" if max_thresholds is None else max_thresholds,
             "time limit": f"{time_limit:g} s",
         }
         page = render(result, file.name, target, shown, settings)

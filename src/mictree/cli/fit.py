@@ -79,7 +79,7 @@ def fit(
     max_depth: Annotated[
         int | None, typer.Option(help="Largest number of tests on a path.", show_default=False)
     ] = None,
-    max_thresholds: MostThresholds = 64,
+    max_thresholds: MostThresholds = None,
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,

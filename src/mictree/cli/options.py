@@ -32,4 +32,11 @@ Seed = Annotated[
 LargestSize = Annotated[int, typer.Option(help="Largest number of splits, t*.")]
 
 MostSplits = Annotated[int, typer.Option(help="Largest number of splits.")]
-MostThresholds = Annotated[int, typer.Option(help="Largest number of thresholds per column.")]
+MostThresholds = Annotated[
+    int | None,
+    typer.Option(
+        help="Largest number of thresholds per column of numbers, dates or ordered categories; "
+        "default: all.",
+        show_default=False,
+    ),
+]

@@ -146,7 +146,7 @@ def check_labels(labels: "polars.Series") -> None:
 
 def check_categories(features: "polars.DataFrame") -> None:
     """Refuse a column of texts that has more values than a tree can test."""
-    from mictree.columns.literals import MAX_CATEGORIES
+    from mictree.columns.encode import MAX_CATEGORIES
 
     for column in features:
         count = column.n_unique() if str(column.dtype) == "String" else 0

@@ -1,4 +1,4 @@
-"""The texts of a table's cells as numbers, Booleans and texts.
+"""The texts of a table's cells as numbers, Booleans, dates and texts.
 
 A column is numeric if all its present cells are numbers. If only most of them are, the others are
 shown in an error, because as a column of categories it would be useless, and nobody would notice.
@@ -21,6 +21,8 @@ NUMBERS = ("number", "binary", "boolean")  # kinds of columns
 SHOWN = 5  # stray texts in an error
 DECIMALS = {",": "comma", ".": "point"}
 
+DATE = r"^\d{4}-\d{2}-\d{2}$"
+TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 INFINITE = r"^[+-]?(?i:inf|infinity)$"
 WITH_COMMA = r"^[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?$"  # 1.234,5
@@ -82,6 +84,9 @@ def _read_column(
         return as_texts, False
     if present.str.to_lowercase().is_in(["true", "false"]).all():
         return cells.str.to_lowercase() == "true", False
+    dates = _as_dates(cells, present)
+    if dates is not None:
+        return dates, False
     plain = present.str.contains(PLAIN) | present.str.contains(INFINITE)
     numeric = plain | present.str.contains(WITH_COMMA) | present.str.contains(IN_THOUSANDS)
     if numeric.all():
@@ -100,6 +105,17 @@ def _blank(
     missing = stripped.is_in(list(spellings)) | values.is_in(list(spellings))
     name = values.name
     return polars.select(polars.when(~missing).then(values).alias(name)).to_series()
+
+
+def _as_dates(cells: polars.Series, present: polars.Series) -> polars.Series | None:
+    """ISO dates, with or without a time; None if a cell is something else."""
+    import polars
+
+    for kind, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
+        if present.str.contains(shape).all():
+            dates = cells.str.replace("T", " ").str.strptime(kind, strict=False)
+            return dates if dates.null_count() == cells.null_count() else None
+    return None
 
 
 def _to_numbers(cells: polars.Series) -> polars.Series:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from datetime import time
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 WHOLE = 2**53  # every integer up to this is a 64-bit float; from here on some are rounded
-FLOATS = ("bool", "boolean", "float16", "float32", "float64")  # types that are never rounded
+# types that are never rounded
+FLOATS = ("bool", "boolean", "float16", "float32", "float64", "date", "time")
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -19,7 +21,8 @@ FloatArray = np.typing.NDArray[np.float64]
 class Data:
     """A matrix, sparse matrix or frame, read one column at a time, numbers as 64-bit floats.
 
-    ``remember`` keeps every column after its first reading.
+    Dates, times and durations are read as microseconds. ``remember`` keeps every column after its
+    first reading.
     """
 
     def __init__(self, X: Any, remember: bool = False) -> None:
@@ -58,9 +61,24 @@ class Data:
             return None
         return matrix.view(np.uint8) if matrix.flags.c_contiguous else None
 
-    def is_boolean(self, number: int) -> bool:
-        """Whether the column's type in a frame is Boolean."""
-        return self.frame is not None and str(self.frame.schema.dtypes()[number]) == "Boolean"
+    def kind(self, number: int) -> str:
+        """The type of a column as one word in small letters: "boolean", "date", "float64", ..."""
+        return self._kinds[number if self.frame is not None else 0]
+
+    @cached_property
+    def _kinds(self) -> list[str]:
+        """Of all columns of a frame, or of a matrix."""
+        if self.frame is not None:
+            kinds = self.frame.schema.dtypes()
+            return [str(kind).partition("(")[0].lower() for kind in kinds]
+        kind = self.matrix.dtype
+        return [{"M": "datetime", "m": "duration"}.get(kind.kind, str(kind))]
+
+    def levels(self, number: int) -> tuple[Any, ...] | None:
+        """The categories of an ordered categorical column, from the least on."""
+        if self.kind(number) != "enum":
+            return None
+        return tuple(self.frame.schema.dtypes()[number].categories)
 
     def column(self, number: int) -> FloatArray | list[Any]:
         """Numbers as floats with NaN where missing, or categories as a list with None."""
@@ -71,23 +89,46 @@ class Data:
     def merged(self, number: int) -> tuple[Any, Any] | None:
         """Two different numbers of a column that round to one 64-bit float, if there are any."""
         numbers = self.column(number)
-        series = None if self.frame is None else self.frame[:, number]
-        kind = str(self.matrix.dtype if series is None else series.dtype).lower()
+        if self.kind(number) in ("datetime", "duration"):
+            return self._merged_times(number)
+        kind = self.kind(number)
         if isinstance(numbers, list) or kind in FLOATS:
             return None
         if "int" in kind and not np.any(np.abs(numbers) >= WHOLE):
             return None
-        cells = self._matrix_column(number).tolist() if series is None else series.to_list()
+        if self.frame is not None:
+            cells = self.frame[:, number].to_list()
+        else:
+            cells = self._matrix_column(number).tolist()
         first: dict[float, Any] = {}
         for cell, rounded in zip(cells, numbers.tolist(), strict=True):
             if not math.isnan(rounded) and first.setdefault(rounded, cell) != cell:
                 return first[rounded], cell
         return None
 
+    def _merged_times(self, number: int) -> tuple[Any, Any] | None:
+        """Only times in nanoseconds, or some thousand years away, can be rounded."""
+        times = self._times(number)
+        first = np.unique(times.view(np.int64), return_index=True)[1]
+        merged = np.flatnonzero(np.diff(_microseconds(times)[first]) == 0)
+        if not len(merged):
+            return None
+        one, other = times[first[merged[0]]], times[first[merged[0] + 1]]
+        return None if np.isnat(one) or np.isnat(other) else (one, other)
+
+    def _times(self, number: int) -> np.typing.NDArray[Any]:
+        return (
+            self.frame[:, number].to_numpy()
+            if self.frame is not None
+            else self.matrix[:, number].copy()
+        )
+
     def _column(self, number: int) -> FloatArray | list[Any]:
         if self.frame is not None:
             return self._frame_column(number)
         column = self._matrix_column(number)
+        if column.dtype.kind in "mM":
+            return _microseconds(column)
         if column.dtype.kind not in "biufOUS":
             raise ValueError(f"X must hold numbers, texts or booleans; its type is {column.dtype}")
         if column.dtype.kind in "OUS" or column.dtype.itemsize > 8:  # numpy's longdouble
@@ -120,9 +161,15 @@ class Data:
             if text.startswith(("Categorical", "Enum")):
                 return [None if is_missing(value) else value for value in values]
             return _read_objects(values, str(name))
+        if text.startswith(("Date", "Duration")):  # also Datetime
+            return _microseconds(series.to_numpy())
+        if text == "Time":
+            return np.array([_of_day(value) for value in series.to_list()], dtype=float)
         if series.null_count() == len(series):  # polars' type Null: nothing but missing values
             return np.full(len(series), math.nan)
-        raise ValueError(f"a column must hold numbers, texts or booleans; {name} has {text}")
+        raise ValueError(
+            f"a column must hold numbers, texts, booleans, dates or times; {name} has {text}"
+        )
 
 
 @lru_cache(32)
@@ -154,6 +201,24 @@ def is_missing(value: Any) -> bool:
         or (isinstance(value, float) and math.isnan(value))
         or type(value).__name__ == "NAType"
     )
+
+
+def _microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
+    """Dates and times since 1970, or durations, with NaN where missing."""
+    unit, count = np.datetime_data(times.dtype)
+    missing = np.isnat(times)
+    if unit in ("ns", "ps", "fs", "as"):
+        ticks = times.view(np.int64) * (count / {"ns": 1e3, "ps": 1e6, "fs": 1e9, "as": 1e12}[unit])
+    else:
+        finer = times.astype(f"{times.dtype.kind}8[us]")
+        ticks = finer.view(np.int64).astype(float)
+    return np.where(missing, math.nan, ticks)
+
+
+def _of_day(value: time | None) -> float:
+    if value is None:
+        return math.nan
+    return ((value.hour * 60 + value.minute) * 60 + value.second) * 1e6 + value.microsecond
 
 
 def _read_objects(values: list[Any], name: str) -> FloatArray | list[Any]:

@@ -43,7 +43,7 @@ class TableFile:
 
     Attributes
     ----------
-    frame : the columns; numbers, Booleans and texts, null where missing
+    frame : the columns; numbers, Booleans, dates and texts, null where missing
     said : how the file was read, for one line on the screen: ``"UTF-8, separator semicolon"``
     """
 

@@ -1,234 +1,32 @@
 """Columns of data as literals: ``age > 37.5``, ``color is red``, ``income is missing``, ``flag``.
 
-A binary column (0 and 1) is itself a literal. A numeric column offers thresholds halfway between
-neighbouring values, and a categorical column its categories. A column with missing values also
-offers "is missing". A missing value fails every threshold.
-
-No two literals of a data set have the same text, and none has the text of another's negation. If
-two would clash, a column's texts are quoted (``c is '1'`` beside ``c is 1``, and always if one is
-"missing"). Any other clash is resolved by the number of the column: ``a > 1.5 (column 0)``.
+A binary column (0 and 1) is itself a literal. An ordered column (numbers, dates, times, durations,
+ordered categories) offers thresholds halfway between neighbouring values, and a categorical column
+its categories. A column with missing values also offers "is missing". A missing value fails every
+threshold. Texts are made when asked for: a column of a million numbers offers a million literals.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from mictree.columns.column import Column, Texts
 from mictree.columns.data import Data, unnamed
-from mictree.columns.packing import MISSING, find_bins, find_midpoints, pack_bins
+from mictree.columns.ordered import Ranks, check_kind
+from mictree.columns.texts import may_clash, tell_apart
+from mictree.tree import LEAF, Source, Tree
 
-MAX_CATEGORIES = 1024  # a column with more is an identifier
+TRANSFORM_LIMIT = 2**32  # bytes of a 0/1 matrix of all literals
 
-FloatArray = np.typing.NDArray[np.float64]
 BoolArray = np.typing.NDArray[np.bool_]
-Texts = tuple[str, str]  # a literal's text, and the text of its negation
-
-
-@dataclass(frozen=True)
-class Column:
-    """How one column becomes literals.
-
-    Attributes
-    ----------
-    thresholds : of a numeric column, ascending; 0.5 for a binary one
-    categories : of a categorical column, sorted; None for a numeric one
-    missing : whether "is missing" is a literal too, the last one
-    style : "binary" and "boolean" columns have a threshold but show it differently
-    """
-
-    name: str
-    thresholds: FloatArray
-    categories: tuple[Any, ...] | None = None
-    missing: bool = False
-    style: str = "number"
-
-    @property
-    def count(self) -> int:
-        """The number of literals."""
-        offered = len(self.thresholds) if self.categories is None else len(self.categories)
-        return offered + self.missing
-
-    def texts(self) -> list[Texts]:
-        """Each literal's text and its negation's; ``tell_apart`` resolves clashes."""
-        if self.categories is not None:
-            texts = self._is(map(str, self.categories))
-            if "missing" in self.categories or not _differ(texts):
-                quoted = (repr(str(c)) if isinstance(c, str) else str(c) for c in self.categories)
-                texts = self._is(quoted)
-            return texts
-        if self.style == "boolean":
-            return self._is(["True"])
-        if self.style == "binary":
-            texts = [(self.name, f"not {self.name}")]
-        elif self.missing:  # a missing value is neither above nor below
-            above = [f"{self.name} > {number}" for number in _short(self.thresholds)]
-            texts = [(text, f"not {text}") for text in above]
-        else:
-            numbers = _short(self.thresholds)
-            texts = [(f"{self.name} > {number}", f"{self.name} <= {number}") for number in numbers]
-        return texts + self._is([])
-
-    def _is(self, values: Iterable[str]) -> list[Texts]:
-        """Texts of the form "is a value", then "is missing" if that is a literal."""
-        words = [*values, "missing"] if self.missing else values
-        return [(f"{self.name} is {word}", f"{self.name} is not {word}") for word in words]
-
-    def bins(self, values: FloatArray | list[Any]) -> np.typing.NDArray[np.int32]:
-        """The position of each value among thresholds or categories."""
-        if self.categories is not None:
-            position = {category: number for number, category in enumerate(self.categories)}
-            if self.missing:
-                position[None] = len(self.categories)
-            categories = self._as_categories(values)
-            return np.array([position.get(value, MISSING) for value in categories], dtype=np.int32)
-        bins = np.empty(len(values), dtype=np.int32)
-        find_bins(self._as_numbers(values), self.thresholds, bins)
-        return bins
-
-    def holds(self, position: int, values: FloatArray | list[Any]) -> BoolArray:
-        """Whether each value satisfies one of the literals."""
-        if self.categories is not None:
-            wanted = self.categories[position] if position < len(self.categories) else None
-            return np.array([value == wanted for value in self._as_categories(values)], dtype=bool)
-        numbers = self._as_numbers(values)
-        if position == len(self.thresholds):
-            return np.isnan(numbers)
-        return numbers > self.thresholds[position]
-
-    def _as_numbers(self, values: FloatArray | list[Any]) -> FloatArray:
-        if isinstance(values, list) and any(value is not None for value in values):
-            raise ValueError(f"a column must stay what it was at fit; {self.name} held numbers")
-        return np.asarray(values, dtype=float)
-
-    def _as_categories(self, values: FloatArray | list[Any]) -> list[Any]:
-        if isinstance(values, list):
-            return values
-        if not np.all(np.isnan(values)):
-            raise ValueError(f"a column must stay what it was at fit; {self.name} held categories")
-        return [None] * len(values)
-
-
-def _short(thresholds: FloatArray) -> list[str]:
-    """Numbers with few digits that still differ."""
-    for digits in (6, 9, 12, 17):
-        texts = [f"{threshold:.{digits}g}" for threshold in thresholds]
-        if len(set(texts)) == len(texts):
-            break
-    return texts
-
-
-def _differ(texts: Sequence[Texts]) -> bool:
-    return len({text for pair in texts for text in pair}) == 2 * len(texts)
-
-
-def tell_apart(columns: Iterable[Sequence[Texts]]) -> list[Texts]:
-    """The texts of all columns in one list; blank texts and duplicates get a mark.
-
-    The mark is the number of the column, and a second number if that is not enough.
-    """
-    numbered = [(number, pair) for number, texts in enumerate(columns) for pair in texts]
-    uses = Counter(text for _, pair in numbered for text in pair)
-    return [
-        pair
-        if all(uses[text] == 1 and text.strip() for text in pair)
-        else _mark(pair, number, uses)
-        for number, pair in numbered
-    ]
-
-
-def _mark(pair: Texts, number: int, uses: Counter[str]) -> Texts:
-    """Texts with the number of their column that no literal has yet; adds them to ``uses``."""
-    again, mark = 1, f" (column {number})"
-    while pair[0] + mark in uses or pair[1] + mark in uses:
-        again += 1
-        mark = f" (column {number}, {again})"
-    marked = pair[0] + mark, pair[1] + mark
-    uses.update(marked)
-    return marked
-
-
-def learn_column(
-    data: Data, number: int, name: str, keep: BoolArray | None, weights: FloatArray | None,
-    max_thresholds: int,
-) -> Column:  # fmt: skip
-    """Choose the literals of a column from the rows to keep."""
-    values = data.column(number)
-    if isinstance(values, list):
-        present = (
-            values if keep is None else [v for v, kept in zip(values, keep, strict=True) if kept]
-        )
-        return _learn_categories(name, present)
-    merged = data.merged(number)
-    if merged is not None:
-        one, other = merged
-        raise ValueError(
-            f"different numbers must differ as 64-bit floats; {name} has {one!s} and {other!s}"
-        )
-    if keep is not None and not keep.all():
-        values, weights = values[keep], weights[keep] if weights is not None else None
-    has_missing = False
-    with np.errstate(over="ignore", invalid="ignore"):
-        plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
-    if not plain:
-        missing = np.isnan(values)
-        has_missing = bool(missing.any())
-        values, weights = values[~missing], weights[~missing] if weights is not None else None
-        if np.isinf(values).any():
-            raise ValueError(f"X must not contain infinity; {name} does")
-    thresholds = choose_thresholds(values, weights, max_thresholds)
-    style = "number"
-    if len(thresholds) == 1 and set(np.unique(values)) == {0.0, 1.0}:
-        style = "boolean" if data.is_boolean(number) else "binary"
-    # a column of nothing but missing values, like any constant one, is no literal
-    return Column(name, thresholds, missing=has_missing and len(values) > 0, style=style)
-
-
-def _learn_categories(name: str, values: list[Any]) -> Column:
-    found = set(values)
-    missing = None in found
-    found.discard(None)
-    if len(found) > MAX_CATEGORIES:
-        raise ValueError(
-            f"a categorical column may have at most {MAX_CATEGORIES} categories; "
-            f"{name} has {len(found)}"
-        )
-    try:
-        categories = tuple(sorted(found))
-    except TypeError:  # such as texts and numbers in one pandas Categorical
-        categories = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
-    if len(categories) <= 2 and not missing:
-        categories = categories[1:]  # the other one is its negation
-    elif len(categories) == 1:
-        categories = ()  # its negation is "is missing"
-    return Column(name, np.empty(0), categories, missing=missing and bool(found))
-
-
-def choose_thresholds(values: FloatArray, weights: FloatArray | None, most: int) -> FloatArray:
-    """Midpoints between distinct values; if there are too many, those nearest to quantiles."""
-    heights = None  # the weight of all values up to a position
-    if weights is None:
-        ordered = np.sort(values)
-    else:
-        order = np.argsort(values, kind="stable")
-        ordered, heights = values[order], np.cumsum(weights[order])
-    cuts = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1  # a cut lies before this position
-    if len(cuts) > most:
-        if heights is None:
-            below, total = cuts.astype(float), float(len(ordered))
-        else:
-            below, total = heights[cuts - 1], heights[-1]
-        wanted = total * np.arange(1, most + 1) / (most + 1)
-        after = np.minimum(np.maximum(np.searchsorted(below, wanted), 1), len(cuts) - 1)
-        nearer = wanted - below[after - 1] < below[after] - wanted
-        cuts = cuts[np.unique(np.where(nearer, after - 1, after))]
-    thresholds = np.empty(len(cuts))
-    find_midpoints(ordered, cuts, thresholds)
-    return thresholds
+IntArray = np.typing.NDArray[np.int64]
 
 
 class Literals:
@@ -254,8 +52,8 @@ class Literals:
         """How each column becomes literals."""
         if self._columns is not None:
             return self._columns
-        half = np.array([0.5])
-        return tuple(Column(name, half, style="binary") for name in self._binary)
+        ends = np.array([0.0]), np.array([1.0])
+        return tuple(Column(name, *ends, style="binary") for name in self._binary)
 
     @cached_property
     def starts(self) -> np.typing.NDArray[np.intp]:
@@ -263,6 +61,22 @@ class Literals:
         return np.concatenate(
             [[0], np.cumsum([column.count for column in self.columns], dtype=int)]
         )
+
+    @cached_property
+    def ordered(self) -> tuple[int, ...]:
+        """The columns that are stored as ranks; bits hold all others."""
+        if self._columns is None:
+            return ()
+        return tuple(number for number, column in enumerate(self.columns) if column.ranked)
+
+    @cached_property
+    def stored_bits(self) -> np.typing.NDArray[np.intp]:
+        """The literals that are stored as bits."""
+        stored = np.ones(len(self), dtype=bool)
+        for number in self.ordered:
+            start = self.starts[number]
+            stored[start : start + self.columns[number].thresholds] = False
+        return np.flatnonzero(stored)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -273,22 +87,122 @@ class Literals:
     def _texts(self) -> list[Texts]:
         return tell_apart(column.texts() for column in self.columns)
 
+    @cached_property
+    def _clashing(self) -> bool:
+        """Whether a literal of one column may read like one of another."""
+        return may_clash([column.name for column in self.columns])
+
+    def texts(self, literal: int, threshold: float | None = None) -> Texts:
+        """The text of a literal and its negation's, perhaps at another threshold."""
+        number, position = self.locate(literal)
+        column = self.columns[number]
+        if not self._clashing:
+            return column.text(position, threshold)
+        if threshold is None or column.threshold(position) == threshold:
+            return self._texts[literal]
+        above, below = column.text(position, threshold)
+        return f"{above} (column {number})", f"{below} (column {number})"
+
     def negated(self, literal: int) -> str:
         """The negation of a literal: ``age <= 37.5``, ``color is not red``."""
-        return self._texts[literal][1]
+        return self.texts(literal)[1]
 
     def locate(self, literal: int) -> tuple[int, int]:
         """The number of a literal's column, and its position among the column's literals."""
         column = int(np.searchsorted(self.starts, literal, side="right")) - 1
         return column, literal - int(self.starts[column])
 
+    def threshold(self, literal: int) -> float:
+        """The threshold of a literal; NaN if it has none."""
+        number, position = self.locate(literal)
+        return self.columns[number].threshold(position)
+
+    def source(self, literal: int, threshold: float = math.nan) -> Source:
+        """What a test reads: its column, and the threshold or the position of another literal."""
+        number, position = self.locate(literal)
+        column = self.columns[number]
+        if column.categories is not None or position == column.thresholds:
+            return number, -1 if column.missing and position == column.count - 1 else position
+        return number, column.threshold(position) if math.isnan(threshold) else threshold
+
+    def find(self, source: Source) -> int:
+        """The literal that separates the training rows as a test does; -1 if there is none."""
+        number, what = source
+        column, start = self.columns[number], int(self.starts[number])
+        if isinstance(what, int):
+            return start + what % column.count
+        return start + column.cut(what) if column.cut(what) < column.thresholds else -1
+
+    def tree(
+        self,
+        leaves: Sequence[int],
+        literals: Sequence[int],
+        thresholds: Sequence[float | None],
+        labels: Sequence[int],
+    ) -> Tree:
+        """A tree from splits as ``Tree.from_splits`` has them; with numbers, of its tests only."""
+        if not self.ordered:
+            return Tree.from_splits(self.names, leaves, literals, labels)
+        tests = [
+            (literal, self.source(literal, math.nan if threshold is None else threshold))
+            for literal, threshold in zip(literals, thresholds, strict=True)
+        ]
+        distinct = sorted(set(tests))
+        place = {test: number for number, test in enumerate(distinct)}
+        names = [self.texts(literal, _as_threshold(source))[0] for literal, source in distinct]
+        uses = Counter(names)
+        for number, (_, (column, what)) in enumerate(distinct):
+            if uses[names[number]] > 1:  # thresholds between the same two values of the table
+                exact = f"{self.columns[column].name} > {what!r}"
+                names[number] = f"{exact} (column {column})" if self._clashing else exact
+        sources = tuple(source for _, source in distinct)
+        return Tree.from_splits(
+            tuple(names), leaves, [place[test] for test in tests], labels, sources
+        )
+
+    def only(self, used: Sequence[int]) -> tuple[Literals, dict[int, int]]:
+        """Without the thresholds of ordered columns that are not used; and the new positions."""
+        if not self.ordered:
+            return self, {literal: literal for literal in used}
+        located = [self.locate(literal) for literal in used]
+        columns = list(self.columns)
+        for number in self.ordered:
+            column = columns[number]
+            kept = [p for n, p in located if n == number and p < column.thresholds]
+            columns[number] = replace(
+                column, below=column.below[kept], above=column.above[kept], binned=True
+            )
+        fewer, place = Literals(columns), {}
+        for literal, (number, position) in zip(used, located, strict=True):
+            new, old = columns[number], self.columns[number]
+            if number in self.ordered:
+                same = old.below[position] if position < old.thresholds else math.inf
+                position = int(np.searchsorted(new.below, same))
+            place[literal] = int(fewer.starts[number]) + position
+        return fewer, place
+
+    def compact(self, tree: Tree) -> Tree:
+        """A tree whose variables are all literals; with ordered columns, only those it tests."""
+        if not self.ordered or tree.sources:
+            return tree
+        used = sorted({test for test in tree.tests if test >= 0})
+        place = {test: number for number, test in enumerate(used)} | {LEAF: LEAF}
+        return Tree(
+            tuple(self.texts(test)[0] for test in used),
+            tuple(place[test] for test in tree.tests),
+            tree.low, tree.high, tree.labels,
+            tuple(self.source(test) for test in used),
+        )  # fmt: skip
+
     def holds(
-        self, data: Data, literal: int, rows: np.typing.NDArray[np.intp] | None = None
+        self, data: Data, literal: int, rows: IntArray | None = None, threshold: float | None = None
     ) -> BoolArray:
-        """Whether the rows (by default all) satisfy a literal."""
+        """Whether the rows (by default all) satisfy a literal, perhaps at another threshold."""
         number, position = self.locate(literal)
         column = self.columns[number]
         matrix = data.matrix
+        if column.categories is None:
+            check_kind(data, number, column.style, column.name)
         if (
             column.categories is None
             and isinstance(matrix, np.ndarray)
@@ -296,16 +210,57 @@ class Literals:
             and matrix.dtype.itemsize <= 8  # longer floats are rounded first, as they were at fit
         ):
             values = matrix[:, number] if rows is None else matrix[rows, number]
-            if position == len(column.thresholds):
+            if position == column.thresholds:
                 return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-            return values > column.thresholds[position]
+            return values > (column.threshold(position) if threshold is None else threshold)
         values = data.column(number)
         if rows is not None:
             values = [values[row] for row in rows] if isinstance(values, list) else values[rows]
-        return column.holds(position, values)
+        return column.holds(position, values, threshold)
 
-    def transform(self, X: Any) -> np.typing.NDArray[np.uint8]:
-        """All literals of a data set as a 0/1 matrix, one column each."""
+    def transform(
+        self, X: Any, tree: Tree | None = None, memory_limit: int = TRANSFORM_LIMIT
+    ) -> np.typing.NDArray[np.uint8]:
+        """All literals of a data set as a 0/1 matrix, one column each; or only those of a tree.
+
+        A tree reads the result: ``tree.predict(literals.transform(X, tree))``.
+        """
+        data = self._read(X)
+        if tree is not None and (tree.sources or not tree.variables):
+            return self._evaluate(data, tree.sources)
+        if data.rows * len(self) > memory_limit:
+            raise ValueError(
+                f"a 0/1 matrix must fit into {memory_limit:,} bytes; {data.rows:,} rows and "
+                f"{len(self):,} literals need {data.rows * len(self):,}: set max_thresholds, or "
+                "transform for one tree"
+            )
+        matrix = np.empty((data.rows, len(self)), dtype=np.uint8)
+        for literal in range(len(self)):
+            matrix[:, literal] = self.holds(data, literal)
+        return matrix
+
+    def ranks(self, X: Any) -> Ranks:
+        """A data set as a matrix that offers the same tests: ordered columns as ranks, else bits.
+
+        A missing value has rank 0.
+        """
+        data = self._read(X)
+        width = len(self.ordered) + len(self.stored_bits)
+        most = max((self.columns[number].thresholds + 1 for number in self.ordered), default=1)
+        matrix = np.empty((data.rows, width), dtype=np.min_scalar_type(most))
+        place = 0
+        for number, column in enumerate(self.columns):
+            start, stop = int(self.starts[number]), int(self.starts[number + 1])
+            if column.ranked:
+                matrix[:, place] = column.ranks(data.column(number))
+                place, start = place + 1, start + column.thresholds
+            for literal in range(start, stop):
+                matrix[:, place] = self.holds(data, literal)
+                place += 1
+        return matrix
+
+    def _read(self, X: Any) -> Data:
+        """A data set with the columns that the literals were made from."""
         data = Data(X)
         if data.width != len(self.columns):
             raise ValueError(f"X must have {len(self.columns)} columns; it has {data.width}")
@@ -316,34 +271,21 @@ class Literals:
                 "X must have the columns the literals were made from, in their order; "
                 f"column {number} is {data.names[number]!r}, not {known[number]!r}"
             )
-        matrix = np.empty((data.rows, len(self)), dtype=np.uint8)
-        for literal in range(len(self)):
-            matrix[:, literal] = self.holds(data, literal)
+        return data
+
+    def _evaluate(self, data: Data, sources: Sequence[Source]) -> np.typing.NDArray[np.uint8]:
+        matrix = np.empty((data.rows, len(sources)), dtype=np.uint8)
+        for place, (number, what) in enumerate(sources):
+            column = self.columns[number]
+            if isinstance(what, int):
+                position, threshold = what % column.count, None
+            else:
+                position, threshold = 0, what
+            matrix[:, place] = self.holds(
+                data, int(self.starts[number]) + position, None, threshold
+            )
         return matrix
 
 
-def encode(
-    data: Data,
-    order: np.typing.NDArray[np.int64],
-    keep: BoolArray | None = None,
-    weights: FloatArray | None = None,
-    max_thresholds: int = 64,
-) -> tuple[Literals, np.typing.NDArray[np.uint64]]:
-    """Choose the literals of a data set and pack them, one column after another.
-
-    Parameters
-    ----------
-    order : the row in each slot, -1 where it is empty; a multiple of 64 slots
-    keep, weights : the rows to learn thresholds from, and their weights
-    """
-    columns: list[Column] = []
-    blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
-    for number, name in enumerate(data.names):
-        column = learn_column(data, number, name, keep, weights, max_thresholds)
-        columns.append(column)
-        if column.count:
-            block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
-            bins = column.bins(data.column(number))
-            pack_bins(bins, order, column.categories is None, block)
-            blocks.append(block)
-    return Literals(columns), np.concatenate(blocks)
+def _as_threshold(source: Source) -> float | None:
+    return source[1] if isinstance(source[1], float) else None

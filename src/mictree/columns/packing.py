@@ -1,4 +1,4 @@
-"""Kernels that turn columns of data into bits: one run of uint64 words for each literal.
+"""Kernels that turn columns of 0/1 data and of categories into bits: a run of words each.
 
 Slot ``s`` of a literal is bit ``s % 64`` of word ``s // 64``. Rows of one class lie in adjacent
 slots and every class starts a new word, so a count for each class is a plain population count of
@@ -11,7 +11,7 @@ import numpy as np
 
 from mictree._support.jit import jit, load_word
 
-MISSING = -1  # the bin of a missing value, and the row of an empty slot
+NONE = -1  # the literal of a value that satisfies none, and the row of an empty slot
 
 
 @jit
@@ -94,81 +94,26 @@ def _pack_narrow(flat, columns, starts, count, word, out_bits):
     return seen
 
 
-@jit
-def find_midpoints(ordered, cuts, out):
-    """Midpoints ``t`` with ``below <= t < above``, also once all are rounded to 32 bits.
+def pack_bits(
+    holds: np.typing.NDArray[np.bool_], slots: np.typing.NDArray[np.intp], count: int
+) -> np.typing.NDArray[np.uint64]:
+    """One literal as a row of words, from what it says of the rows in some of the slots."""
+    spread = np.zeros(count, dtype=bool)
+    spread[slots] = holds
+    return np.packbits(spread, bitorder="little").view(np.uint64)[None]
 
-    ``cuts`` are the positions in sorted values before which a threshold is wanted. scikit-learn's
-    trees read their input as 32-bit floats; an export must send the rows of the training data the
-    same way wherever 32 bits tell the values apart.
+
+@jit
+def pack_categories(positions, order, out_bits):
+    """One literal per row of ``out_bits``, from the one that each data row satisfies, or NONE.
+
+    ``order[slot]`` is the row in each slot, NONE where it is empty.
     """
-    for number in range(len(cuts)):
-        below, above = ordered[cuts[number] - 1], ordered[cuts[number]]
-        middle = below / 2 + above / 2  # half of each: their sum may overflow
-        low, high = np.float64(np.float32(below)), np.float64(np.float32(above))
-        if low < high and not low <= middle < high:
-            coarse = low / 2 + high / 2
-            if below <= coarse < above:
-                middle = coarse
-        out[number] = middle if below <= middle < above else below
-
-
-@jit
-def find_bins(values, thresholds, out_bins):
-    """The number of thresholds below each value; MISSING for NaN."""
-    count = len(thresholds)
-    for row in range(len(values)):
-        value = values[row]
-        if np.isnan(value):
-            out_bins[row] = MISSING
-            continue
-        start, length = 0, count
-        while length > 0:
-            half = length // 2
-            if thresholds[start + half] < value:
-                start += half + 1
-                length -= half + 1
-            else:
-                length = half
-        out_bins[row] = start
-
-
-@jit
-def pack_bins(bins, order, ordered, out_bits):
-    """One literal per row of ``out_bits``, from the bin of every data row.
-
-    Ordered bins (of thresholds) satisfy the literals before them, a missing one the literal behind
-    all thresholds, if there is one; bins of categories satisfy one literal each. ``order[slot]``
-    is the row in each slot, MISSING where it is empty.
-    """
-    literals, words = out_bits.shape
-    block = np.empty(64, dtype=np.uint64)
-    last = np.uint64(63)
-    for chunk in range(0, literals, 64):
-        width = min(64, literals - chunk)
-        for word in range(words):
-            for k in range(64):
-                row = order[64 * word + k]
-                block[k] = 0
-                if row == MISSING:
-                    continue
-                position = bins[row]
-                if not ordered:
-                    position -= chunk
-                    if 0 <= position < 64:
-                        block[k] = np.uint64(1) << np.uint64(position)
-                elif position == MISSING:
-                    if literals - 1 - chunk < 64:  # the literal of missing values is the last
-                        block[k] = np.uint64(1) << np.uint64(literals - 1 - chunk)
-                else:
-                    position -= chunk
-                    if position >= 64:
-                        block[k] = ~np.uint64(0)
-                    elif position > 0:
-                        block[k] = ~np.uint64(0) >> (last + np.uint64(1) - np.uint64(position))
-            transpose(block)
-            for k in range(width):
-                out_bits[chunk + k, word] = block[k]
+    out_bits[:] = 0
+    for slot in range(len(order)):
+        row = order[slot]
+        if row != NONE and positions[row] != NONE:
+            out_bits[positions[row], slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
 
 
 @jit
@@ -204,7 +149,7 @@ def count_rows(codes, out_rows):
 def sort_rows(codes, keep, first_word, out_order):
     """Fill ``order``: the kept rows of each class in turn, each class from a new word on."""
     place = first_word[:-1] * 64
-    out_order[:] = MISSING
+    out_order[:] = NONE
     for row in range(len(codes)):
         if keep[row]:
             out_order[place[codes[row]]] = row

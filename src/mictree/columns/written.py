@@ -7,18 +7,28 @@ tree makes, each with its column, its value and its text, and finds its columns 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mictree.columns.cells import NUMBERS
+from mictree.columns.column import as_levels
 from mictree.columns.data import Data
+from mictree.columns.ordered import TIMES, check_kind
+
+if TYPE_CHECKING:
+    from mictree.columns.literals import Literals
 
 BoolArray = np.typing.NDArray[np.bool_]
 
-KINDS = (*NUMBERS, "category")
+KINDS = (*NUMBERS, *TIMES, "enum", "category")
+
+Pair = tuple[int, float | None]  # a literal, and its exact threshold in a tree
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,7 @@ class Column:
     name: str
     position: int
     kind: str
+    levels: tuple[str, ...] | None = None  # of ordered categories, whose values are positions
 
 
 @dataclass(frozen=True)
@@ -87,9 +98,15 @@ class Tests:
         """For ``read_file``: the columns that a text file must have as numbers or as texts."""
         kinds = {column.name: column.kind for column in self.read if column.kind in NUMBERS}
         for test in self.tests:
-            if isinstance(test.value, str):
-                kinds[self.read[test.column].name] = "text"
+            column = self.read[test.column]
+            if isinstance(test.value, str) or column.levels is not None:
+                kinds[column.name] = "text"
         return kinds
+
+    def threshold(self, number: int) -> float:
+        """The threshold of a test; NaN if it has none."""
+        test = self.tests[number]
+        return float(test.value) if test.relation == "above" else math.nan
 
     def only(self, used: Sequence[int]) -> Tests:
         """Some of the tests, and the columns that they read."""
@@ -112,9 +129,10 @@ class Tests:
             values = data.column(data.names.index(column.name))
             texts = isinstance(values, list)
             empty = all(value is None for value in values) if texts else np.isnan(values).all()
-            if not empty and texts != (column.kind == "category"):
+            categories = column.kind in ("category", "enum")
+            if not empty and texts != categories:
                 held = "texts" if texts else "numbers"
-                was = "categories" if column.kind == "category" else "numbers"
+                was = "categories" if categories else "numbers"
                 wrong.append(f"{column.name!r} holds {held}, not {was}")
         if wrong:
             raise ValueError(
@@ -128,13 +146,22 @@ class Tests:
         return data.names.index(column.name) if by_name else column.position
 
     def holds(
-        self, data: Data, number: int, rows: np.typing.NDArray[np.intp] | None = None
+        self,
+        data: Data,
+        number: int,
+        rows: np.typing.NDArray[np.intp] | None = None,
+        threshold: float | None = None,
     ) -> BoolArray:
-        """Whether the rows (by default all) satisfy a test."""
+        """Whether the rows (by default all) satisfy a test, whose threshold is its own."""
         column, test = self.written(number)
-        values = data.column(self.find(data, column))
+        place = self.find(data, column)
+        if column.kind != "category":
+            check_kind(data, place, column.kind, column.name)
+        values = data.column(place)
         if rows is not None:
             values = [values[row] for row in rows] if isinstance(values, list) else values[rows]
+        if column.levels is not None and isinstance(values, list):
+            values = as_levels(values, column.levels, column.name)
         if column.kind != "category":
             if isinstance(values, list) and any(value is not None for value in values):
                 raise ValueError(
@@ -152,23 +179,44 @@ class Tests:
         return np.array([value == wanted for value in values], dtype=bool)
 
 
-def write_out(literals: Any, used: Sequence[int]) -> tuple[tuple[Column, ...], tuple[Test, ...]]:
-    """The tests among the literals that are used, and the columns that they read."""
+def write_out(
+    literals: Literals, used: Sequence[Pair]
+) -> tuple[tuple[Column, ...], tuple[Test, ...]]:
+    """The tests of a tree on all literals, and the columns that they read."""
     columns: dict[int, Column] = {}
     tests = []
-    for literal in used:
+    for literal, threshold in used:
         position, place = literals.locate(literal)
         column = literals.columns[position]
-        kind = "category" if column.categories is not None else column.style
-        columns.setdefault(position, Column(column.name, position, kind))
-        offered = column.thresholds if column.categories is None else column.categories
+        kind = column.style if column.categories is None else "category"
+        kind = "enum" if column.levels is not None else kind
+        columns.setdefault(position, Column(column.name, position, kind, column.levels))
         relation, value = "missing", None
-        if place < len(offered):
-            relation = "above" if column.categories is None else "is"
-            value = offered[place]
+        if column.categories is not None and place < len(column.categories):
+            relation, value = "is", column.categories[place]
             value = value.item() if isinstance(value, np.generic) else value
+        elif column.categories is None and place < column.thresholds:
+            relation = "above"
+            value = float(column.threshold(place) if threshold is None else threshold)
         number = list(columns).index(position)
-        tests.append(
-            Test(number, relation, value, literals.names[literal], literals.negated(literal))
+        tests.append(Test(number, relation, value, *literals.texts(literal, threshold)))
+    return tuple(columns.values()), tuple(_tell_apart(list(columns.values()), tests))
+
+
+def _tell_apart(columns: Sequence[Column], tests: Sequence[Test]) -> Iterator[Test]:
+    """Exact numbers where thresholds between the same two values of the table read alike."""
+    uses = Counter(test.text for test in tests)
+    for test in tests:
+        if uses[test.text] == 1:
+            yield test
+            continue
+        column = columns[test.column]
+        above = f"{column.name} > {test.value!r}"
+        below = (
+            f"not {above}"
+            if test.negated.startswith("not ")
+            else f"{column.name} <= {test.value!r}"
         )
-    return tuple(columns.values()), tuple(tests)
+        mark = re.search(r" \(column \d+\)$", test.text)
+        end = mark[0] if mark else ""
+        yield replace(test, text=above + end, negated=below + end)

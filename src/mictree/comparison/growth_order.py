@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mictree.comparison.learners import Peer, read_peers
+from mictree.comparison.learners import Lesson, Peer, read_peers
 from mictree.growers.rules import ID3, BestFirst, Grower, TopDown
 from mictree.problems.sample import SampleProblem
 
@@ -174,7 +174,8 @@ def identify_rule(learner: Any) -> GrowthOrder:
 
 def _predictions(peer: Peer, case: Case) -> list[np.ndarray]:
     bits, labels = case.data()
-    return list(peer.predictions(bits, labels, MAX_SIZE, bits))
+    lesson = Lesson(SampleProblem(bits, labels), bits, labels, bits)
+    return list(peer.predictions(lesson, MAX_SIZE))
 
 
 @cache

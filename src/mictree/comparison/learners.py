@@ -1,6 +1,6 @@
-"""Adapters: any learner makes a tree of a given size from a 0/1 matrix.
+"""Adapters: any learner makes a tree of a given size from a matrix of ranks and bits.
 
-Every learner gets the same literals, and labels 0, 1, ... An adapter only sets the learner's size
+Every learner has the same tests, and labels 0, 1, ... An adapter only sets the learner's size
 parameter and switches off the options that prevent it from growing one plain tree.
 """
 
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mictree._support.checks import check_size
+from mictree.columns.ordered import Ranks
 from mictree.growers.rules import RULES, Grower, TopDown
 from mictree.impurity import name_of
 from mictree.problems.sample import Limits, SampleProblem
+from mictree.tree import Tree
 
-Bits = np.typing.NDArray[np.uint8]
 Codes = np.typing.NDArray[np.integer]
 Make = Callable[[Any, Any, int], Any]
 
@@ -37,6 +39,30 @@ NAMES = (*RULES, "sklearn", "lightgbm", "xgboost")
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """Rows to learn from, and others to predict."""
+
+    problem: SampleProblem
+    rows: Any
+    codes: Codes
+    others: Any
+
+    @cached_property
+    def seen(self) -> Ranks:
+        """The rows as ranks and bits."""
+        return self.problem.literals.ranks(self.rows)
+
+    @cached_property
+    def new(self) -> Ranks:
+        """The other rows as ranks and bits."""
+        return self.problem.literals.ranks(self.others)
+
+    def predict(self, tree: Tree) -> Codes:
+        """A tree's labels of the other rows."""
+        return tree.predict(self.problem.literals.transform(self.others, tree))
+
+
+@dataclass(frozen=True)
 class Peer:
     """A learner with a name: predictions by trees of size 0, 1, 2, ..."""
 
@@ -49,26 +75,27 @@ class Peer:
         if not isinstance(self.learner, Grower):
             self._maker(classes)
 
-    def predictions(self, bits: Bits, codes: Codes, max_size: int, others: Bits) -> Iterator[Codes]:
+    def predictions(self, lesson: Lesson, max_size: int) -> Iterator[Codes]:
         """Learn from rows and labels; for each size from 0, the predictions for other rows."""
+        codes, new = lesson.codes, lesson.new
         classes = int(codes.max()) + 1
         majority = np.bincount(codes).argmax()  # a lone leaf, which many learners cannot make
-        yield np.full(len(others), majority)
+        yield np.full(len(new), majority)
         if isinstance(self.learner, Grower):
-            problem = SampleProblem(bits, codes, limits=Limits(max_depth=self.max_depth))
+            problem = lesson.problem.limited(Limits(max_depth=self.max_depth))
             growth = self.learner.grow(problem, max_size)
             for size in range(1, max_size + 1):
-                yield growth.tree(size).predict(others)
+                yield lesson.predict(growth.tree(size))
             return
         make = self._maker(classes)
         for size in range(1, max_size + 1):
-            model = make(bits, codes, size)
+            model = make(lesson.seen, codes, size)
             if not hasattr(model, "predict"):
                 raise TypeError(
                     f"a learner must return a model with predict; {self.name} gave "
                     f"{type(model).__name__}"
                 )
-            yield self._read(model.predict(others), len(others), classes)
+            yield self._read(model.predict(new), len(new), classes)
 
     def _read(self, predicted: Any, rows: int, classes: int) -> Codes:
         labels = np.asarray(predicted)

@@ -16,7 +16,7 @@ from mictree._support.checks import check_count, check_seconds, check_size
 from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
 from mictree.comparison.held_out import FloatArray, HeldOut, check_folds, folds, take_rows
-from mictree.comparison.learners import Peer, check_max_size, read_peers
+from mictree.comparison.learners import Lesson, Peer, check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
 from mictree.estimators.base import read_labels
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
@@ -37,7 +37,7 @@ def compare(
     cv: int = 5,
     repeats: int = 3,
     random_state: int = 0,
-    max_thresholds: int = 8,
+    max_thresholds: int | None = None,
     max_depth: int | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Report | None = None,
@@ -45,7 +45,8 @@ def compare(
     """Compare learners with the optimal trees of every size on a data set.
 
     All of them choose from the same literals, made from the training rows, so the excess of a
-    learner is due to its growth alone.
+    learner is due to its growth alone. Learners of other packages get a matrix of numbers: ordered
+    columns as ranks, and a 0/1 column for every other literal.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def compare(
     cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
         skips cross-validation
     random_state : random seed for the folds
-    max_thresholds : the largest number of thresholds per numeric column
+    max_thresholds : the largest number of thresholds per ordered column; None for all
     max_depth : the largest number of tests on a path, for the optimal trees and the learners;
         callables must enforce it themselves
     memory_limit : in bytes, for each search
@@ -119,7 +120,7 @@ def compare(
         else {},
         unproved_folds=unproved,
         rows=rows,
-        literals=len(solved.problem.variables),
+        literals=len(solved.problem.literals),
         classes=coded.classes,
         cv=cv,
         repeats=repeats,
@@ -137,7 +138,7 @@ class _Run:
     peers: tuple[Peer, ...]
     max_size: int
     max_depth: int | None
-    max_thresholds: int
+    max_thresholds: int | None
     memory_limit: int
     clock: _Clock
     report: Report
@@ -154,13 +155,12 @@ class _Run:
             max_thresholds=self.max_thresholds,
         )  # fmt: skip
         found = self._search(problem, what, self.clock.part(share))
-        seen = problem.literals.transform(rows)
-        new = seen if test is train else problem.literals.transform(take_rows(self.X, test))
-        errors = {OPTIMAL: _errors((tree.predict(new) for tree in found.trees), codes[test])}
+        given = Lesson(problem, rows, codes[train], take_rows(self.X, test))
+        errors = {OPTIMAL: _errors(map(given.predict, found.trees), codes[test])}
         for peer in self.peers:
             self.report(Progress(f"{what}: {peer.name}"))
-            given = peer.predictions(seen, codes[train], self.max_size, new)
-            errors[peer.name] = _errors(given, codes[test])
+            predicted = peer.predictions(given, self.max_size)
+            errors[peer.name] = _errors(predicted, codes[test])
         return found, errors
 
     def _search(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from sklearn.utils.validation import (
 from mictree._support.checks import check_size
 from mictree.columns.data import Data, read_array
 from mictree.columns.literals import Literals
-from mictree.columns.written import Tests, write_out
+from mictree.columns.written import Pair, Tests, write_out
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
 from mictree.problems.labels import Coded
@@ -139,10 +140,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def tree_(self) -> Tree:
         """The tree of full size."""
         splitting = self._fitted("_splitting")
-        return Tree.from_splits(
-            self.literals_.names,
+        return self.literals_.tree(
             splitting.leaves.tolist(),
             splitting.literals.tolist(),
+            splitting.exact_thresholds,
             splitting.labels.tolist(),
         )
 
@@ -166,7 +167,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         on : "columns": the result takes the columns that this classifier was fitted on, which must
-            be numeric. "literals": it takes ``literals_.transform(X)``, so it supports categories.
+            be numeric. "literals": it takes ``literals_.transform(X, tree_)``, so it supports
+            categories.
         """
         check_is_fitted(self)
         return exports.to_sklearn(self, on)
@@ -207,11 +209,28 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _written(self) -> tuple[Splitting, Tests]:
         """The tree with its tests written out; its literals are numbers of these tests."""
-        splitting = self._splitting
-        used, places = np.unique(splitting.literals, return_inverse=True)
-        named = hasattr(self, "feature_names_in_")
-        tests = Tests(*write_out(self.literals_, used.tolist()), named)
-        return replace(splitting, literals=places), tests
+        (splitting,), tests = self._write([self._splitting])
+        return splitting, tests
+
+    def _write(self, splittings: Sequence[Splitting]) -> tuple[list[Splitting], Tests]:
+        """The same for several trees over one list of tests."""
+        pairs = [
+            list(zip(each.literals.tolist(), each.exact_thresholds, strict=True))
+            for each in splittings
+        ]
+        used = sorted(
+            {pair for each in pairs for pair in each},
+            key=lambda pair: (pair[0], -math.inf if pair[1] is None else pair[1]),
+        )
+        number = {pair: place for place, pair in enumerate(used)}
+        written = [
+            replace(each, literals=np.array([number[pair] for pair in own], dtype=np.int64))
+            for each, own in zip(splittings, pairs, strict=True)
+        ]
+        return written, self._write_tests(used)
+
+    def _write_tests(self, used: Sequence[Pair]) -> Tests:
+        return Tests(*write_out(self.literals_, used), hasattr(self, "feature_names_in_"))
 
     def to_frame(self, size: int | None = None) -> polars.DataFrame:
         """A polars frame with a row for each node, in the order of ``tree_``."""
@@ -275,10 +294,18 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state to pickle, without the training rows."""
+        """The state to pickle, without the training rows and the thresholds that are not used."""
         state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         if "_problem" in state:
-            state["_problem"] = state["_problem"].without_rows()
+            grown = [state["_splitting"], *state.get("_splittings", ())]
+            used = {literal for splitting in grown for literal in splitting.literals.tolist()}
+            literals, place = state["_problem"].literals.only(sorted(used))
+            state["_problem"] = state["_problem"].without_rows(literals)
+            for name, value in state.items():
+                if name == "_splitting":
+                    state[name] = value.renumbered(place)
+                elif name == "_splittings":
+                    state[name] = [splitting.renumbered(place) for splitting in value]
         return state
 
     @property
@@ -364,9 +391,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         leaf = np.zeros(data.rows, dtype=np.intp)
         members = {0: np.arange(data.rows)}
         yield leaf
+        thresholds = self._splitting.exact_thresholds
         for step in range(self._made):
             rows = members.pop(int(self._splitting.leaves[step]))
-            holds = self.literals_.holds(data, int(self._splitting.literals[step]), rows)
+            literal, threshold = int(self._splitting.literals[step]), thresholds[step]
+            holds = self.literals_.holds(data, literal, rows, threshold)
             low, high = rows[~holds], rows[holds]
             members[2 * step + 1], members[2 * step + 2] = low, high
             leaf[low], leaf[high] = 2 * step + 1, 2 * step + 2

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mictree.columns.written import Column, Test
+from mictree.columns.written import TIMES, Column, Test
 
 Step = tuple[Column, Test, bool]  # a test, and whether it holds on the path
 
@@ -73,7 +73,7 @@ class Condition:
     def _or_missing(self) -> str:
         """Only where values are known to be missing, is it worth a word."""
         known = self.high is not None and self.high.negated.startswith("not ")
-        plain = self.column.kind == "number"
+        plain = self.column.kind not in ("binary", "boolean")
         return " or missing" if plain and known and self.missing is None else ""
 
     def _category_in_words(self) -> str:
@@ -90,6 +90,7 @@ class Condition:
 
     def in_sql(self) -> str:
         """Standard SQL; NULL is missing."""
+        self._check_plain()
         name = '"' + self.column.name.replace('"', '""') + '"'
         if self.missing:
             return f"{name} IS NULL"
@@ -111,8 +112,16 @@ class Condition:
             parts.append(below if self.missing is False else f"({below} OR {name} IS NULL)")
         return " AND ".join(parts) or f"{name} IS NOT NULL"
 
+    def _check_plain(self) -> None:
+        """Refuse columns whose numbers are not the values themselves."""
+        if self.column.kind in (*TIMES, "enum") and (self.low or self.high):
+            raise ValueError(
+                f"code can test numbers and texts; {self.column.name} is of type {self.column.kind}"
+            )
+
     def in_python(self, variable: str) -> str:
         """Python; None and NaN are missing."""
+        self._check_plain()
         present = f"{variable} is not None and {variable} == {variable}"
         if self.missing:
             return f"({variable} is None or {variable} != {variable})"

@@ -152,7 +152,7 @@ def to_sklearn(model: Any, on: str) -> Any:
     if on not in ("columns", "literals"):
         raise ValueError(f'on must be "columns" or "literals"; got {on!r}')
     tree, splitting, literals = model.tree_, model._splitting, model.literals_
-    columns = model.n_features_in_ if on == "columns" else len(literals)
+    columns = model.n_features_in_ if on == "columns" else len(tree.variables)
     classes = model.classes_
     result = DecisionTreeClassifier(
         criterion="gini" if model.criterion == "gini" else "entropy",
@@ -196,6 +196,7 @@ def _sklearn_nodes(model: Any, tree: Tree, splitting: Splitting, literals: Any, 
     template = sample.tree_.__getstate__()["nodes"]
     nodes: Any = np.zeros(len(tree.tests), dtype=template.dtype)
     creation = by_node(splitting, tree)
+    split_of = {int(leaf): step for step, leaf in enumerate(splitting.leaves)}
     criterion = "gini" if model.criterion == "gini" else "entropy"
     nodes["left_child"], nodes["right_child"] = tree.low, tree.high
     leaf = template[1]
@@ -204,19 +205,19 @@ def _sklearn_nodes(model: Any, tree: Tree, splitting: Splitting, literals: Any, 
     nodes["n_node_samples"] = splitting.rows[creation].sum(axis=1)
     nodes["weighted_n_node_samples"] = splitting.masses[creation].sum(axis=1)
     for node in tree.internal_nodes:
-        literal = tree.tests[node]
-        feature, threshold, missing_left = literal, 0.5, True
+        feature, threshold, missing_left = tree.tests[node], 0.5, True
         if on == "columns":
-            feature, position = literals.locate(literal)
+            step = split_of[int(creation[node])]
+            feature, position = literals.locate(int(splitting.literals[step]))
             column = literals.columns[feature]
             if column.categories is not None:
                 raise ValueError(
                     f"scikit-learn's trees test numbers; {column.name} is categorical: use "
-                    'to_sklearn(on="literals") with literals_.transform(X)'
+                    'to_sklearn(on="literals") with literals_.transform(X, tree_)'
                 )
             # "is missing" is "not at most infinity, missing values to the right"
-            missing_left = position < len(column.thresholds)
-            threshold = column.thresholds[position] if missing_left else np.inf
+            missing_left = position < column.thresholds
+            threshold = splitting.thresholds[step] if missing_left else np.inf
         nodes["feature"][node] = feature
         nodes["threshold"][node] = threshold
         nodes["missing_go_to_left"][node] = missing_left

@@ -40,7 +40,8 @@ class GreedyTreeClassifier(TreeClassifier):
     ties : "last", "first", "random", "heaviest" or "lightest"; see ``mictree.TopDown``
     class_weight : None, a mapping of class to weight, or "balanced"
     random_state : for ``ties="random"``
-    max_thresholds : the largest number of thresholds per numeric column, chosen by quantile
+    max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
+        ordered categories), chosen by quantile; None for all
 
     Attributes
     ----------
@@ -73,7 +74,7 @@ class GreedyTreeClassifier(TreeClassifier):
         ties: str = "last",
         class_weight: Any = None,
         random_state: Any = None,
-        max_thresholds: int = 64,
+        max_thresholds: int | None = None,
     ) -> None:
         self.max_size = max_size
         self.min_samples_split = min_samples_split
@@ -146,7 +147,7 @@ class GreedyTreeClassifier(TreeClassifier):
         smaller._forget_views()
         smaller.max_size = smaller._max_size = wanted
         smaller._limit = min(wanted, self._limit)
-        smaller._splitting = self._splitting.until(wanted)
+        smaller._splitting = smaller._splitting.until(wanted)  # a copy renumbers literals
         return smaller
 
     @property
@@ -214,7 +215,8 @@ class LookaheadClassifier(GreedyTreeClassifier):
     It makes one split, the root test of that subtree: see ``mictree.Lookahead``. A ``min_gain``
     bounds the subtree's drop, which is also the gain that ``growth_`` and ``to_frame`` show; the
     importances of columns come from what the splits themselves bring. ``depth``, at least 1, is the
-    depth of the subtrees.
+    depth of the subtrees. As its time grows with the square of the tests, ``max_thresholds`` is 64
+    unless it is given.
     """
 
     rule = "lookahead"
@@ -233,7 +235,7 @@ class LookaheadClassifier(GreedyTreeClassifier):
         ties: str = "last",
         class_weight: Any = None,
         random_state: Any = None,
-        max_thresholds: int = 64,
+        max_thresholds: int | None = 64,
     ) -> None:
         super().__init__(
             max_size,

@@ -44,8 +44,8 @@ class OptimalTreeClassifier(TreeClassifier):
         tree has one more.
     max_depth : the largest number of tests on a path; None for no limit
     time_limit : seconds for the search; None for no limit. Ctrl-C also ends the search.
-    max_thresholds : the largest number of thresholds per numeric column, chosen by quantile; the
-        tree is optimal among the trees that test them
+    max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
+        ordered categories); None for all. More never make the tree worse.
     min_samples_leaf, min_weight_fraction_leaf : the fewest rows and the least share of the weight
         of a leaf. The search ignores them; violating splits are pruned afterwards. ``frontier_``
         then bounds the least error under these limits.
@@ -85,7 +85,7 @@ class OptimalTreeClassifier(TreeClassifier):
         penalty: float | None = None,
         max_depth: int | None = None,
         time_limit: float | None = 60.0,
-        max_thresholds: int = 8,
+        max_thresholds: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: Any = None,
@@ -173,7 +173,7 @@ class OptimalTreeClassifier(TreeClassifier):
         wanted = self._check_size(size)
         smaller = copy.copy(self)
         smaller.max_size = smaller._max_size = wanted
-        smaller._splittings = self._splittings[: wanted + 1]
+        smaller._splittings = smaller._splittings[: wanted + 1]  # a copy renumbers literals
         smaller._splitting = smaller._splittings[-1]
         smaller._bounds = self._bounds[:, : wanted + 1]
         smaller._beyond = 0.0 if self._beyond is None else self._beyond
@@ -214,11 +214,16 @@ def _read_penalty(penalty: Any) -> Fraction | None:
 def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
     """A tree's splits in preorder, with the rows and masses of every node."""
     masks, number = [problem.valid], {0: 0}  # a node's place in the order of creation
-    leaves, literals, gains = [], [], []
+    leaves, literals, thresholds, gains = [], [], [], []
+    literal_of = tree.positions(problem)
     for node in tree.internal_nodes:
-        mask, bits = masks[number[node]], problem.bits[tree.tests[node]]
+        literal = literal_of[tree.tests[node]]
+        mask, bits = masks[number[node]], problem.words(literal)
         leaves.append(number[node])
-        literals.append(tree.tests[node])
+        literals.append(literal)
+        source = tree.sources[tree.tests[node]][1] if tree.sources else None
+        exact = isinstance(source, float)
+        thresholds.append(source if exact else problem.literals.threshold(literal))
         number[tree.low[node]], number[tree.high[node]] = len(masks), len(masks) + 1
         masks += [mask & ~bits, mask & bits]
     words = np.array(masks)
@@ -228,10 +233,9 @@ def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
     for step, leaf in enumerate(leaves):
         drop = impurity[leaf] - impurity[2 * step + 1] - impurity[2 * step + 2]
         gains.append(max(0.0, float(drop / weight[leaf])))
-    assert LEAF not in literals
     return Splitting(
-        np.array(leaves, dtype=np.int64), np.array(literals, dtype=np.int64), np.array(gains),
-        rows, masses,
+        np.array(leaves, dtype=np.int64), np.array(literals, dtype=np.int64),
+        np.array(thresholds), np.array(gains), rows, masses,
     )  # fmt: skip
 
 
@@ -263,4 +267,4 @@ def _prune(problem: SampleProblem, tree: Tree) -> Tree:
             nested[node] = int(splitting.labels[creation[node]])
         else:
             nested[node] = (tree.tests[node], nested[low], nested[high])
-    return Tree.build(tree.variables, nested[0])
+    return Tree.build(tree.variables, nested[0], tree.sources)

@@ -14,7 +14,7 @@ import numpy as np
 
 from mictree._support.words import count_of
 from mictree.columns.data import Data
-from mictree.columns.written import Tests
+from mictree.columns.written import TIMES, Tests
 from mictree.estimators.conditions import Condition, Step, join_words, merge
 from mictree.growers.data_loop import Splitting
 
@@ -239,4 +239,6 @@ def _value(data: Data, number: int) -> str:
     value = data.column(number)[0]
     if value is None or value != value:
         return "missing"
+    if data.frame is not None and data.kind(number) in TIMES:
+        return str(data.frame[:, number].to_list()[0])
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -12,7 +12,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -20,9 +19,10 @@ import numpy as np
 
 from mictree._support.files import write_whole
 from mictree.columns.data import Data
-from mictree.columns.written import KINDS, Column, Test, Tests, write_out
+from mictree.columns.written import KINDS, Column, Pair, Test, Tests
 from mictree.estimators.base import TreeClassifier
 from mictree.growers.data_loop import Splitting
+from mictree.tree import Tree
 
 FORMAT = "mictree.model/1"
 MOST_BYTES = 2**28  # a larger file is no model
@@ -71,9 +71,19 @@ class SavedTreeClassifier(TreeClassifier):
     def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
         return self._splittings, self._prefixes
 
-    def _written(self) -> tuple[Splitting, Tests]:
-        used, places = np.unique(self._splitting.literals, return_inverse=True)
-        return replace(self._splitting, literals=places), self._tests.only(used.tolist())
+    def _write_tests(self, used: Sequence[Pair]) -> Tests:
+        return self._tests.only([number for number, _ in used])
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree of full size."""
+        splitting = self._splitting
+        return Tree.from_splits(
+            self._tests.names,
+            splitting.leaves.tolist(),
+            splitting.literals.tolist(),
+            splitting.labels.tolist(),
+        )
 
     @property
     def literals_(self) -> Any:
@@ -128,15 +138,8 @@ def load(path: str | Path) -> SavedTreeClassifier:
 
 def to_json(model: TreeClassifier) -> str:
     """A text that ``from_json`` reads back."""
-    splittings, prefixes = model._all_sizes()
-    used = sorted({int(literal) for each in splittings for literal in each.literals})
-    number = {literal: place for place, literal in enumerate(used)}
-    literals = model.literals_
-    if isinstance(literals, Tests):  # a loaded model
-        tests = literals.only(used)
-    else:
-        named = hasattr(model, "feature_names_in_")
-        tests = Tests(*write_out(literals, used), named)
+    grown, prefixes = model._all_sizes()
+    splittings, tests = model._write(grown)
     classes = [_plain(label) for label in model.classes_.tolist()]
     for value in [*classes, *(test.value for test in tests.tests)]:
         if not isinstance(value, (*CELLS, type(None))):
@@ -154,7 +157,7 @@ def to_json(model: TreeClassifier) -> str:
         "trees": [
             {
                 "leaves": each.leaves.tolist(),
-                "tests": [number[int(literal)] for literal in each.literals],
+                "tests": each.literals.tolist(),
                 "gains": each.gains.tolist(),
                 "rows": each.rows.tolist(),
                 "masses": each.masses.tolist(),
@@ -189,7 +192,7 @@ def from_json(text: str) -> SavedTreeClassifier:
     classes = _read_classes(parts["classes"])
     tests = _read_tests(parts)
     trees = [
-        _read_tree(tree, f"tree {number}", len(tests), len(classes))
+        _read_tree(tree, f"tree {number}", tests, len(classes))
         for number, tree in enumerate(parts["trees"])
     ]
     if not trees or (parts["prefixes"] and len(trees) > 1):
@@ -251,6 +254,7 @@ COLUMN: dict[str, Check] = {
     "name": _is_text,
     "position": _is_count,
     "kind": lambda value: _is_text(value) and value in KINDS,
+    "levels": lambda value: value is None or (_is_list(value) and all(map(_is_text, value))),
 }
 CLASSES: dict[str, Check] = {
     "type": lambda value: _is_text(value) and re.fullmatch(TYPES, value) is not None,
@@ -318,9 +322,20 @@ def _read_classes(content: Any) -> np.ndarray:
 
 
 def _read_tests(parts: _Record) -> Tests:
+    records = [
+        _Record(each, f"column {number}", COLUMN) for number, each in enumerate(parts["columns"])
+    ]
+    for record in records:
+        levels = record["levels"]
+        if (levels is not None) != (record["kind"] == "enum") or len(set(levels or ())) < len(
+            levels or ()
+        ):
+            raise ValueError("ordered categories must have levels, all different; others have none")
     columns = [
-        Column(**_Record(each, f"column {number}", COLUMN))
-        for number, each in enumerate(parts["columns"])
+        Column(
+            r["name"], r["position"], r["kind"], None if r["levels"] is None else tuple(r["levels"])
+        )
+        for r in records
     ]
     for what in ("name", "position"):
         if len({getattr(column, what) for column in columns}) < len(columns):
@@ -346,7 +361,7 @@ def _read_tests(parts: _Record) -> Tests:
     return Tests(columns, tests, parts["named"])
 
 
-def _read_tree(content: Any, what: str, tests: int, classes: int) -> Splitting:
+def _read_tree(content: Any, what: str, tests: Tests, classes: int) -> Splitting:
     """Splits whose leaves exist, and counts that add up."""
     parts = _Record(content, what, TREE)
     size = len(parts["leaves"])
@@ -359,8 +374,9 @@ def _read_tree(content: Any, what: str, tests: int, classes: int) -> Splitting:
             raise ValueError(f"{what} must split leaves that it has; split {split} does not")
         open_leaves.remove(leaf)
         open_leaves |= {2 * split + 1, 2 * split + 2}
-    if not all(_is_count(test) and test < tests for test in parts["tests"]):
-        raise ValueError(f"{what} must make the {tests} tests of the model; one is not among them")
+    count = len(tests)
+    if not all(_is_count(test) and test < count for test in parts["tests"]):
+        raise ValueError(f"{what} must make the {count} tests of the model; one is not among them")
     if not all(_is_number(gain) and gain >= 0 for gain in parts["gains"]):
         raise ValueError(f"{what} must have gains of at least 0; one is not")
     rows = _table(parts["rows"], f"{what}'s rows", classes, _is_count)
@@ -373,6 +389,7 @@ def _read_tree(content: Any, what: str, tests: int, classes: int) -> Splitting:
             raise ValueError(f"{what} must keep its rows; split {split} does not")
     return Splitting(
         np.array(parts["leaves"], dtype=np.int64), np.array(parts["tests"], dtype=np.int64),
+        np.array([tests.threshold(test) for test in parts["tests"]], dtype=float),
         np.array(parts["gains"], dtype=float), np.array(rows, dtype=np.int64),
         np.array(masses, dtype=float),
     )  # fmt: skip

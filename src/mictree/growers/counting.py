@@ -14,6 +14,7 @@ class Matrix(NamedTuple):
     first_word: np.ndarray  # of each class, and the end
     valid: np.ndarray  # the slots that hold a row
     weights: np.ndarray  # one for each slot, whole, their sum below 2**53; empty when all are 1
+    origin: np.ndarray  # the slot of each row in the whole table; empty without ordered columns
 
 
 class Counts(NamedTuple):
@@ -216,7 +217,8 @@ def compact(matrix, mask, rows):
                 if mask[word] >> np.uint64(bit) & np.uint64(1):
                     small_weights[slot] = weights[64 * word + bit]
                     slot += 1
-    return Matrix(small, new_first, valid, small_weights)
+    origin = np.empty(64 * new_first[-1] if len(matrix.origin) else 0, dtype=np.uint32)
+    return Matrix(small, new_first, valid, small_weights, origin)
 
 
 @inner_jit

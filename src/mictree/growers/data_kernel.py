@@ -3,7 +3,8 @@
 It makes the same splits as the loop in ``generic_loop``, its twin in the tests. The rows of a leaf
 are the ones of a mask over the words of a matrix of literals. A leaf's counts (literal, class) are
 made when the leaf is born: the smaller child is counted, the larger one is what remains of the
-parent. Once a leaf holds few of its matrix's rows, it gets a compact matrix of its own.
+parent. Once a leaf holds few of its matrix's rows, it gets a compact matrix of its own. The rows of
+ordered columns are kept sorted, see ``cuts``.
 
 Leaves are numbered in order of creation: the split number s, from 1, makes the low child 2s - 1 and
 the high child 2s. Weights of rows are whole, so that their sums are exact; the factors of classes
@@ -28,7 +29,28 @@ from mictree.growers.counting import (
     subtract,
     total_of,
 )
-from mictree.growers.offers import Limits, Weighing, mass_of, may_split, offer
+from mictree.growers.cuts import (
+    SLOT,
+    add_rows,
+    choose_test,
+    empty_lists,
+    mark_high,
+    mask_of,
+    measure,
+    renumber,
+    screen_cuts,
+    share_rows,
+    weigh_cuts,
+)
+from mictree.growers.offers import (
+    Limits,
+    Weighing,
+    least_candidate,
+    mass_of,
+    may_split,
+    screen,
+    weigh_literals,
+)
 from mictree.growers.ties import (
     RANDOM,
     any_open,
@@ -63,7 +85,9 @@ class Splits(NamedTuple):
     """What the loop writes: three numbers for each split, and two rows for each leaf."""
 
     leaf: np.ndarray
-    literal: np.ndarray
+    column: np.ndarray  # the ordered column tested; NONE where a literal is
+    literal: np.ndarray  # or the slot of the row above the cut
+    below: np.ndarray  # the slot of the row below the cut
     gain: np.ndarray
     rows: np.ndarray  # by class
     sums: np.ndarray  # the same, weighted
@@ -75,7 +99,8 @@ class _Leaves(NamedTuple):
     """All leaves by number."""
 
     parent: np.ndarray
-    chosen: np.ndarray  # the literal to test; NONE where no split is made
+    column: np.ndarray  # the ordered column to test; NONE where a literal is
+    chosen: np.ndarray  # the literal or the place of the cut; NONE where no split is made
     depth: np.ndarray
     gain: np.ndarray
     matrix: np.ndarray  # the number of the matrix that holds its rows
@@ -93,7 +118,7 @@ class _Matrices(NamedTuple):
 
 
 @jit
-def grow(matrix, task, out):
+def grow(matrix, columns, task, out):
     """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many."""
     max_size, ties = task.rule.max_size, task.rule.ties
     leaves, matrices = _start(matrix, max_size)
@@ -102,21 +127,21 @@ def grow(matrix, task, out):
     empty = Counts(counts[0].rows[:0].copy(), counts[0].sums[:0].copy())
     step = open_leaves = np.int64(0)  # kernels would be compiled once more for a literal 0
     if max_size > 0 and may_split(out.rows[0], step, task.limits):
-        open_leaves += _consider(step, step, counts[0], leaves, frontier, task, out)
+        open_leaves += _consider(
+            step, step, counts[0], columns, leaves, matrices, frontier, task, out
+        )
     while step < max_size and any_open(frontier):
         leaf = choose_leaf(frontier, ties, out.draws)
         if ties == RANDOM:  # drawn when the leaf is split, as in every loop
-            _offer(leaf, counts[leaf], leaves, task, out)
-            leaves.chosen[leaf] = choose_tied(leaves.offered, ties, out.draws)
+            _offer(leaf, counts[leaf], columns, leaves, matrices, task, out, True)
         close_leaf(frontier, leaf)
-        out.leaf[step], out.literal[step] = leaf, leaves.chosen[leaf]
-        out.gain[step] = leaves.gain[leaf]
+        _tell(leaf, step, columns, leaves, matrices, out)
         step += 1
-        _make_children(leaf, step, counts[leaf], leaves, task, out)
+        _make_children(leaf, step, counts[leaf], columns, leaves, matrices, task, out)
         # the splits to expect below the leaf: those to come, shared among the open leaves
         hope = (max_size - step) // open_leaves
         whole, counts[leaf] = counts[leaf], empty
-        part = _count_smaller(leaf, step, hope, whole, leaves, matrices, out)
+        part = _count_smaller(leaf, step, hope, whole, columns, leaves, matrices, out)
         light_is_low = total_of(out.rows[2 * step - 1]) <= total_of(out.rows[2 * step])
         counts.append(part if light_is_low else whole)
         counts.append(whole if light_is_low else part)
@@ -124,7 +149,7 @@ def grow(matrix, task, out):
         for child in (2 * step - 1, 2 * step):
             born = 2 * step + child % 2  # the low child, of odd number, counts as the younger one
             if leaves.ready[child] and _consider(
-                child, born, counts[child], leaves, frontier, task, out
+                child, born, counts[child], columns, leaves, matrices, frontier, task, out
             ):
                 open_leaves += 1
             else:
@@ -142,6 +167,7 @@ def _start(matrix, max_size):
     leaves = _Leaves(
         np.zeros(capacity, dtype=np.int64),
         np.full(capacity, NONE),
+        np.full(capacity, NONE),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity),
         np.zeros(capacity, dtype=np.int64),
@@ -158,21 +184,45 @@ def _start(matrix, max_size):
 
 
 @inner_jit
-def _offer(leaf, counts, leaves, task, out):
-    """The gain of a leaf's best split, or -1 for none; writes the gains of all."""
-    rows, sums = out.rows[leaf], out.sums[leaf]
-    return offer(counts, rows, sums, task.weighing, task.limits, leaves.offered)
+def _offer(leaf, counts, columns, leaves, matrices, task, out, choose):
+    """The gain of a leaf's best split, or -1 for none; if wanted, chooses one of the best."""
+    rows, sums, weighing = out.rows[leaf], out.sums[leaf], task.weighing
+    fast = screen(counts, rows, sums, weighing, task.limits, leaves.offered)
+    matrix = matrices.each[leaves.matrix[leaf]]
+    fast_cuts = np.empty(len(columns.entries))
+    measured = measure(sums, rows, task)
+    if len(fast_cuts):
+        fast = screen_cuts(leaf, columns, matrix, measured, task, fast, fast_cuts)
+    if fast == -np.inf:
+        return -1.0
+    candidate = least_candidate(fast, len(sums))
+    best = weigh_literals(counts, sums, weighing, candidate, leaves.offered)
+    if len(fast_cuts) == 0:
+        if choose:
+            leaves.chosen[leaf] = choose_tied(leaves.offered, task.rule.ties, out.draws)
+        return best if best >= task.limits.min_gain else -1.0
+    gains, places, of_column = empty_lists()
+    weigh_cuts(
+        leaf, columns, matrix, measured, task, candidate, fast_cuts, gains, places, of_column
+    )
+    for gain in gains:
+        best = max(best, gain)
+    if choose:
+        leaves.column[leaf], leaves.chosen[leaf] = choose_test(
+            leaves.offered, columns.before, gains, places, of_column, task.rule.ties, out.draws
+        )
+    return best if best >= task.limits.min_gain else -1.0
 
 
 @inner_jit
-def _consider(leaf, born, counts, leaves, frontier, task, out):
+def _consider(leaf, born, counts, columns, leaves, matrices, frontier, task, out):
     """Open a leaf if it has a split to make; says whether."""
-    gain = _offer(leaf, counts, leaves, task, out)
+    # random ties are drawn when the leaf is split
+    at_once = task.rule.ties != RANDOM
+    gain = _offer(leaf, counts, columns, leaves, matrices, task, out, at_once)
     if gain < 0:
         return False
     leaves.gain[leaf] = gain
-    if task.rule.ties != RANDOM:
-        leaves.chosen[leaf] = choose_tied(leaves.offered, task.rule.ties, out.draws)
     reach = mass_of(out.sums[leaf], task.weighing.class_weight)
     reach /= mass_of(out.sums[0], task.weighing.class_weight)
     priority = call_priority(task.rule.priority, reach, gain, born)
@@ -183,14 +233,31 @@ def _consider(leaf, born, counts, leaves, frontier, task, out):
 
 
 @inner_jit
-def _make_children(leaf, step, counts, leaves, task, out):
-    """Make both children of a split leaf, with their class rows from the counts of its literal."""
-    low, high, literal = 2 * step - 1, 2 * step, leaves.chosen[leaf]
-    for code in range(counts.rows.shape[1]):
-        inside = counts.rows[literal, code]
-        out.rows[high, code] = inside
-        out.rows[low, code] = out.rows[leaf, code] - inside
-        out.sums[high, code] = counts.sums[literal, code] if len(counts.sums) else inside
+def _tell(leaf, step, columns, leaves, matrices, out):
+    """Write a split down; a cut by the slots of the rows on its sides in the whole table."""
+    out.leaf[step], out.gain[step] = leaf, leaves.gain[leaf]
+    column, chosen = leaves.column[leaf], leaves.chosen[leaf]
+    out.column[step], out.literal[step], out.below[step] = column, chosen, NONE
+    if column != NONE:
+        origin = matrices.each[leaves.matrix[leaf]].origin
+        place = columns.start[leaf] + chosen
+        out.literal[step] = origin[columns.entries[column, place] & SLOT]
+        out.below[step] = origin[columns.entries[column, place - 1] & SLOT]
+
+
+@inner_jit
+def _make_children(leaf, step, counts, columns, leaves, matrices, task, out):
+    """Make both children of a split leaf, with their class rows."""
+    low, high, chosen = 2 * step - 1, 2 * step, leaves.chosen[leaf]
+    if leaves.column[leaf] == NONE:
+        for code in range(out.rows.shape[1]):
+            inside = counts.rows[chosen, code]
+            out.rows[high, code] = inside
+            out.sums[high, code] = counts.sums[chosen, code] if len(counts.sums) else inside
+    else:
+        _count_high(leaf, high, chosen, columns, leaves, matrices, out)
+    for code in range(out.rows.shape[1]):
+        out.rows[low, code] = out.rows[leaf, code] - out.rows[high, code]
         out.sums[low, code] = out.sums[leaf, code] - out.sums[high, code]
     for child in (low, high):
         leaves.parent[child] = leaf
@@ -201,7 +268,24 @@ def _make_children(leaf, step, counts, leaves, task, out):
 
 
 @inner_jit
-def _count_smaller(leaf, step, hope, counts, leaves, matrices, out):
+def _count_high(leaf, high, place, columns, leaves, matrices, out):
+    """Write the class rows of the high child of a cut."""
+    start = columns.start[leaf]
+    entries = columns.entries[leaves.column[leaf], start : start + total_of(out.rows[leaf])]
+    matrix = matrices.each[leaves.matrix[leaf]]
+    sums = np.zeros(out.rows.shape[1])
+    plain = Matrix(matrix.bits, matrix.first_word, matrix.valid, matrix.weights[:0], matrix.origin)
+    add_rows(entries[place:], plain, sums)
+    for code in range(len(sums)):
+        out.rows[high, code] = np.int64(sums[code])
+    if len(matrix.weights):
+        sums[:] = 0
+        add_rows(entries[place:], matrix, sums)
+    out.sums[high] = sums
+
+
+@inner_jit
+def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
     """The counts of the smaller child; turns those of the leaf into the larger child's.
 
     Moves both children to a compact matrix where that pays: when the splits to come or those
@@ -213,10 +297,16 @@ def _count_smaller(leaf, step, hope, counts, leaves, matrices, out):
     if not (leaves.ready[low] or leaves.ready[high]):
         return counts
     matrix, rows = matrices.each[number], out.rows[leaf]
-    mask = leaf_mask(matrix, leaf, matrices.root[number], leaves.parent, leaves.chosen)
+    start, total = columns.start[leaf], total_of(rows)
+    if len(columns.entries):
+        mask = mask_of(columns.entries[0, start : start + total], len(matrix.valid))
+    else:
+        mask = leaf_mask(matrix, leaf, matrices.root[number], leaves.parent, leaves.chosen)
     if max(hope, matrices.rent[number]) >= COMPACTION and shrinks(matrix.bits, rows):
         matrices.rent[number] = 0
-        matrix = compact(matrix, mask, rows)
+        old, matrix = matrix, compact(matrix, mask, rows)
+        if len(columns.entries):
+            renumber(columns, leaf, total, old, matrix, mask)
         mask = matrix.valid
         _leave(number, matrices)
         _leave(number, matrices)
@@ -224,11 +314,17 @@ def _count_smaller(leaf, step, hope, counts, leaves, matrices, out):
         matrices.each.append(matrix)
         matrices.root[number], matrices.users[number], matrices.rent[number] = leaf, 2, 1
         leaves.matrix[low] = leaves.matrix[high] = number
+    if leaves.column[leaf] == NONE:
+        side = matrix.bits[leaves.chosen[leaf]]
+    else:
+        side = columns.side
+        entries = columns.entries[leaves.column[leaf], start : start + total]
+        mark_high(entries, leaves.chosen[leaf], side)
+    if len(columns.entries):
+        share_rows(columns, side, leaf, low, total_of(out.rows[low]), total, leaves.column[leaf])
     light = low if total_of(out.rows[low]) <= total_of(out.rows[high]) else high
-    inside = child_mask(mask, matrix.bits[leaves.chosen[leaf]], light == high)
-    part = count_child(
-        matrix, inside, counts.rows, total_of(rows), out.rows[light], out.sums[light]
-    )
+    inside = child_mask(mask, side, light == high)
+    part = count_child(matrix, inside, counts.rows, total, out.rows[light], out.sums[light])
     subtract(counts.rows, counts.sums, part.rows, part.sums)
     return part
 
@@ -240,4 +336,4 @@ def _leave(number, matrices):
     if matrices.users[number] == 0:
         old = matrices.each[number]
         bits = np.zeros((0, 0), dtype=np.uint64)
-        matrices.each[number] = Matrix(bits, old.first_word, old.valid, old.weights)
+        matrices.each[number] = Matrix(bits, old.first_word, old.valid, old.weights, old.origin)

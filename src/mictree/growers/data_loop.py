@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from mictree._support.draws import stream
 from mictree.growers import generic_loop
 from mictree.growers.counting import Matrix
-from mictree.growers.data_kernel import Rule, Splits, Task, grow
+from mictree.growers.cuts import Sorted, sort_entries
+from mictree.growers.data_kernel import NONE, Rule, Splits, Task, grow
 from mictree.growers.functions import RuleFunctions
 from mictree.growers.growth import Growth, GrowthStep, curve
 from mictree.growers.offers import limits_of, weighing_of
@@ -27,9 +29,20 @@ class Splitting:
 
     leaves: IntArray  # for each split
     literals: IntArray
+    thresholds: FloatArray  # NaN where a literal has none
     gains: FloatArray
     rows: IntArray  # for each leaf and class
     masses: FloatArray  # the same, weighted
+
+    @property
+    def exact_thresholds(self) -> list[float | None]:
+        """For each split; None where its literal has none."""
+        return [None if math.isnan(number) else number for number in self.thresholds.tolist()]
+
+    def renumbered(self, place: dict[int, int]) -> Splitting:
+        """The same splits with other positions of their literals."""
+        literals = [place[literal] for literal in self.literals.tolist()]
+        return replace(self, literals=np.array(literals, dtype=np.int64))
 
     @cached_property
     def labels(self) -> np.typing.NDArray[np.intp]:
@@ -60,19 +73,17 @@ class Splitting:
         """The first splits only."""
         made = min(size, len(self.leaves))
         return Splitting(
-            self.leaves[:made], self.literals[:made], self.gains[:made],
+            self.leaves[:made], self.literals[:made], self.thresholds[:made], self.gains[:made],
             self.rows[: 2 * made + 1], self.masses[: 2 * made + 1],
         )  # fmt: skip
 
     def growth(self, problem: SampleProblem, rule: Grower, limit: int) -> Growth:
         """The same as a growth to a size, by the rule that made it."""
-        names = problem.variables
         reaches = self.reaches[self.leaves].tolist()
-        parts = (self.leaves.tolist(), self.literals.tolist(), self.gains.tolist(), reaches)
-        steps = tuple(
-            GrowthStep(leaf, names[literal], gain, reach, literal)
-            for leaf, literal, gain, reach in zip(*parts, strict=True)
-        )
+        tests = self.literals.tolist(), self.exact_thresholds
+        names = [problem.literals.texts(*test)[0] for test in zip(*tests, strict=True)]
+        parts = self.leaves.tolist(), names, self.gains.tolist(), reaches, *tests
+        steps = tuple(GrowthStep(*step) for step in zip(*parts, strict=True))
         labels = tuple(self.labels.tolist())
         return Growth(problem, rule, limit, curve(self.errors, limit), steps, labels)
 
@@ -82,10 +93,12 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     if depth_of(rule) > 1:
         return _split_again(problem, generic_loop.grow(rule, problem, max_size))
     # every split leaves a row on both sides and no literal is tested twice on a path
-    limit = min(max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.bits), 62) - 1)
+    limit = min(
+        max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.literals), 62) - 1
+    )
     functions = RuleFunctions(rule)
     out = Splits(
-        *np.empty((2, limit), dtype=np.int64),
+        *np.empty((4, limit), dtype=np.int64),
         gain=np.empty(limit),
         rows=np.empty((2 * limit + 1, len(problem.classes)), dtype=np.int64),
         sums=np.empty((2 * limit + 1, len(problem.classes))),
@@ -97,16 +110,60 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         limits_of(problem),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
     )
-    rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights)
-    size = grow(rows, task, out)
+    origin = np.arange(64 * len(problem.valid) if problem.ranks else 0, dtype=np.uint32)
+    rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights, origin)
+    size = grow(rows, _sort(problem, limit), task, out)
     functions.settle()
     count = 2 * size + 1
-    leaves, literals = out.leaf[:size], out.literal[:size]
+    leaves, (literals, thresholds) = out.leaf[:size], _tests(problem, out, size)
     if problem.rounded:
         masses = problem.masses_of_leaves(leaves.tolist(), literals.tolist())
     else:
         masses = out.sums[:count] * problem.class_weight * problem.weight_unit
-    return Splitting(leaves, literals, out.gain[:size], out.rows[:count], masses)
+    return Splitting(leaves, literals, thresholds, out.gain[:size], out.rows[:count], masses)
+
+
+def _sort(problem: SampleProblem, limit: int) -> Sorted:
+    """The rows in the order of each ordered column."""
+    columns, rows = problem.literals.ordered, int(problem.class_rows.sum())
+    entries = np.empty((len(columns), rows if columns else 0), dtype=np.uint32)
+    missing = np.zeros((2 * limit + 1 if columns else 0, len(columns)), dtype=np.int64)
+    for place, number in enumerate(columns):
+        column, ranks = problem.literals.columns[number], problem.ranks[place]
+        count = column.thresholds + 1 + column.missing
+        sort_entries(ranks, problem.slots, count, entries[place])
+        if column.missing:
+            missing[0, place] = np.count_nonzero(ranks == 0)
+    starts = problem.literals.starts[list(columns)]
+    return Sorted(
+        entries,
+        np.zeros(2 * limit + 1, dtype=np.int64),
+        missing,
+        np.searchsorted(problem.literals.stored_bits, starts) if columns else starts,
+        np.empty(entries.shape[1], dtype=np.uint32),
+        np.zeros(len(problem.valid) if columns else 0, dtype=np.uint64),
+    )
+
+
+def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, FloatArray]:
+    """The literal of each split and its exact threshold."""
+    literals, stored = problem.literals, problem.literals.stored_bits
+    if not problem.ranks:
+        return out.literal[:size], np.array(
+            [literals.threshold(each) for each in out.literal[:size]]
+        )
+    positions, thresholds = np.empty(size, dtype=np.int64), np.empty(size)
+    for step in range(size):
+        place = int(out.column[step])
+        if place == NONE:
+            positions[step] = stored[out.literal[step]]
+            thresholds[step] = literals.threshold(int(positions[step]))
+            continue
+        number, ranks = literals.ordered[place], problem.ranks[place]
+        sides = np.searchsorted(problem.slots, [out.below[step], out.literal[step]])
+        position, thresholds[step] = literals.columns[number].between(*ranks[sides].tolist())
+        positions[step] = literals.starts[number] + position
+    return positions, thresholds
 
 
 def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:
@@ -117,6 +174,7 @@ def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:
     return Splitting(
         np.array([step.leaf for step in growth.steps], dtype=np.int64),
         np.array([step.position for step in growth.steps], dtype=np.int64),
+        np.array([step.threshold for step in growth.steps], dtype=float),  # None becomes NaN
         np.array([step.gain for step in growth.steps]),
         np.array([problem.class_counts(leaf) for leaf in leaves]),
         np.array([problem.class_masses(leaf) for leaf in leaves]),

@@ -37,9 +37,9 @@ def grow(rule: Grower, problem: Problem, limit: int) -> Growth:
         variable = int(offer.variables[choose_tied(offer.gains, ties, draws)])
         leaves.close(number)
         low, high = problem.children(leaf, variable)
-        name = problem.variables[variable]
+        name, threshold = problem.test(leaf, variable)
         gain = float(offer.gains.max())
-        steps.append(GrowthStep(number, name, gain, float(leaf.reach), variable))
+        steps.append(GrowthStep(number, name, gain, float(leaf.reach), variable, threshold))
         leaves.add(low, born=2 * len(steps) + 1)
         leaves.add(high, born=2 * len(steps))
         errors.append(leaves.error)

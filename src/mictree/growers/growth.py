@@ -30,6 +30,7 @@ class GrowthStep:
     gain: float  # drop in impurity at the leaf
     reach: float
     position: int  # of the variable in problem.variables
+    threshold: float | None = None  # of a test on an ordered column, exactly
 
     @property
     def weighted_gain(self) -> float:
@@ -77,7 +78,7 @@ class Growth:
         if size > self.max_size:
             raise ValueError(f"size must be at most max_size={self.max_size}; got {size}")
         leaves, tests = [step.leaf for step in steps], [step.position for step in steps]
-        return Tree.from_splits(self.problem.variables, leaves, tests, self.labels)
+        return self.problem.tree(leaves, tests, [step.threshold for step in steps], self.labels)
 
     @cached_property
     def exact_errors(self) -> list[Fraction]:

@@ -1,4 +1,8 @@
-"""The literal that a leaf of data would be split by; kernels of the growing loop."""
+"""The gains of a leaf's literals; kernels of the growing loop.
+
+Gains by a built-in criterion are computed fast, and those that may be the largest once more,
+without cancellation.
+"""
 
 from typing import NamedTuple
 
@@ -82,32 +86,39 @@ def may_split(rows, depth, limits):
 
 
 @inner_jit
-def offer(counts, rows, sums, weighing, limits, out_gain):
-    """The gain of a leaf's best split, or -1 for none; writes all gains, -1 for hopeless ones.
+def least_candidate(fast, classes):
+    """The least fast gain of a split that may tie with the best one."""
+    return least_tied(fast) - 2 * SLACK * (classes + 16)
 
-    Gains by a built-in criterion are computed fast, and those that may be the largest once more,
-    without cancellation.
-    """
+
+@inner_jit
+def offer(counts, rows, sums, weighing, limits, out_gain):
+    """The gain of a leaf's best literal, or -1 for none; writes all gains, -1 for hopeless ones."""
     fast = screen(counts, rows, sums, weighing, limits, out_gain)
     if fast == -np.inf:
         return -1.0
+    best = weigh_literals(counts, sums, weighing, least_candidate(fast, len(sums)), out_gain)
+    return best if best >= limits.min_gain else -1.0
+
+
+@inner_jit
+def weigh_literals(counts, sums, weighing, candidate, gains):
+    """Replace the fast gains that may be the largest by exact ones, others by -1; the largest."""
     literals, classes = counts.rows.shape
-    candidate = least_tied(fast) - 2 * SLACK * (classes + 16)
     low, high, work = np.empty(classes), np.empty(classes), np.empty((5, classes))
-    best = 0.0
+    best = -1.0
     for literal in range(literals):
-        if out_gain[literal] < candidate:
-            out_gain[literal] = -1.0
+        if gains[literal] < candidate:
+            gains[literal] = -1.0
             continue
         for code in range(classes):
             high[code] = (
                 counts.sums[literal, code] if len(counts.sums) else counts.rows[literal, code]
             )
             low[code] = sums[code] - high[code]
-        gain = exact_gain(low, high, weighing, work)
-        out_gain[literal] = gain
-        best = max(best, gain)
-    return best if best >= limits.min_gain else -1.0
+        gains[literal] = exact_gain(low, high, weighing, work)
+        best = max(best, gains[literal])
+    return best
 
 
 @inner_jit

@@ -1,5 +1,8 @@
 """The gains of all splits, and the drops of all subtrees of depth 2, at a leaf of bit-packed data.
 
+Every threshold of an ordered column is a literal of its own here. A leaf offers one of those that
+split it alike, as the problem does.
+
 For drops, a leaf's rows are made compact. Then the rows on the smaller side of each literal are
 counted by all others; the larger side has the rest.
 """
@@ -34,23 +37,27 @@ from mictree.growers.rules import Grower
 from mictree.problems.base import FloatArray, Leaf
 from mictree.problems.sample import SampleProblem
 
+MOST_BYTES = 2**28  # of all literals as bits
+
 
 class PackedLeaves:
-    """The leaves of a problem of which every literal is packed."""
+    """The leaves of a problem, with every literal as bits."""
 
     def __init__(self, rule: Grower, problem: SampleProblem) -> None:
         self._problem = problem
+        self.bits = problem.bits_of(np.arange(len(problem.literals)))
         self._matrix = Matrix(
-            problem.bits, problem.first_word, problem.valid, problem.whole_weights
-        )
+            self.bits, problem.first_word, problem.valid, problem.whole_weights,
+            np.empty(0, dtype=np.uint32),
+        )  # fmt: skip
         self._functions = RuleFunctions(rule)
         self._weighing = weighing_of(problem, rule.criterion, self._functions)
         self._limits = limits_of(problem)._replace(min_gain=0.0)  # for the whole drop only
 
     @staticmethod
     def hold(problem: SampleProblem) -> bool:
-        """Whether every literal of a problem is packed."""
-        return len(problem.bits) == len(problem.variables)
+        """Whether the literals of a problem are few enough."""
+        return not problem.ranks or len(problem.literals) * problem.valid.nbytes <= MOST_BYTES
 
     def gains(self, leaf: Leaf) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
         """A leaf's tests and their gains."""
@@ -59,7 +66,7 @@ class PackedLeaves:
         matrix = self._matrix._replace(valid=leaf.state.mask)
         _gains(matrix, len(leaf.state.path), self._weighing, self._limits, rows, sums, gains)
         self._functions.settle()
-        offered = np.flatnonzero(gains >= 0)
+        offered = self._offered(leaf, gains)
         return offered, gains[offered]
 
     def drops(self, leaf: Leaf) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
@@ -74,8 +81,13 @@ class PackedLeaves:
                 drops,
             )  # fmt: skip
             self._functions.settle()
-        offered = np.flatnonzero(drops[0] >= 0)
+        offered = self._offered(leaf, drops[0])
         return offered, drops[:, offered]
+
+    def _offered(self, leaf: Leaf, gains: FloatArray) -> np.typing.NDArray[np.intp]:
+        """The literals that a leaf offers, among those with a gain."""
+        offered = self._problem.offered(leaf)
+        return offered[gains[offered] >= 0]
 
     def _by_class(self) -> tuple[np.typing.NDArray[np.int64], FloatArray]:
         """Room for a leaf's rows and their weights."""

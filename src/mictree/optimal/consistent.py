@@ -66,6 +66,7 @@ def _check_labels(matrix: np.ndarray, labels: np.ndarray) -> None:
 def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_states: int) -> Tree:
     """Refute one size after another until a tree fits, at the latest one that TopDown grows."""
     # imported here: import mictree does not load numba
+    from mictree.optimal.search.bits import BitEngine
     from mictree.optimal.search.questions import Asking
     from mictree.optimal.search.rows import Rows
     from mictree.optimal.search.table import STORED, UNLIMITED
@@ -77,7 +78,7 @@ def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_st
     growth = TopDown().grow(problem, len(matrix) - 1)
     largest = len(growth.steps)
     rows = Rows.of(problem, exact=False)
-    asking = Asking(rows, largest, UNLIMITED, DEFAULT_MEMORY_LIMIT)
+    asking = Asking(BitEngine(rows), largest, UNLIMITED, DEFAULT_MEMORY_LIMIT)
     if asking.budgets < largest:
         raise _too_large(f"{DEFAULT_MEMORY_LIMIT:,} bytes")
 
@@ -88,12 +89,11 @@ def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_st
     asking.tell = give_up
     with asking.running():
         for size in range(1, largest):
-            wrong = asking.ask(rows.everything, size, 1, UNLIMITED)
-            nested = asking.trace(rows.everything, size, 0, UNLIMITED) if wrong == 0 else None
-            if asking.interrupted:
+            found = asking.find(rows.everything, size, 1, UNLIMITED)
+            if found is None:
                 raise KeyboardInterrupt
-            if nested is not None:
-                return Tree.build(names, nested)
+            if found[1] is not None:
+                return replace(rows.build(found[1]), variables=tuple(names))
             give_up()
     return replace(growth.tree(largest), variables=tuple(names))
 

@@ -9,7 +9,7 @@ import numpy as np
 from mictree._support.checks import TooLarge, check_size
 from mictree.impurity import Criterion
 from mictree.problems.base import Leaf, Problem
-from mictree.tree import Tree
+from mictree.tree import LEAF, Tree
 
 DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes
 AGREEMENT = 1e-10
@@ -152,23 +152,27 @@ class ProgramTrees(OptimalTrees):
 
     def _tree(self, size: int) -> Tree:
         """A smallest tree among those with the least error at most ``size`` splits allow."""
-        finished: list[Any] = []  # subtrees, low before high
+        leaves: list[int] = []
+        tests: list[int] = []
+        thresholds: list[float | None] = []
+        labels = [LEAF]
         exact = self.errors.dtype == object  # then labels must be right to the last digit too
-        waiting: list[Any] = [(self.problem.root(exact), self._start(), size)]
+        waiting: list[Any] = [(0, self.problem.root(exact), self._start(), size)]
         while waiting:
-            task = waiting.pop()
-            if isinstance(task, int):  # both subtrees of this test are finished
-                high, low = finished.pop(), finished.pop()
-                finished.append((task, low, high))
-                continue
-            leaf, state, allowed = task
+            number, leaf, state, allowed = waiting.pop()  # leaves by order of creation
             choice = self._choose(leaf, state, allowed)
             if choice is None:
-                finished.append(leaf.label)
+                labels[number] = leaf.label
                 continue
-            low, high = self.problem.children(leaf, choice.variable)
-            waiting += [int(choice.variable), (high, *choice.high), (low, *choice.low)]
-        return Tree.build(self.problem.variables, finished[0])
+            variable = int(choice.variable)
+            low, high = self.problem.children(leaf, variable)
+            leaves.append(number)
+            tests.append(variable)
+            thresholds.append(self.problem.test(leaf, variable)[1])
+            waiting.append((len(labels) + 1, high, *choice.high))
+            waiting.append((len(labels), low, *choice.low))
+            labels += [LEAF, LEAF]
+        return self.problem.tree(leaves, tests, thresholds, labels)
 
     @abstractmethod
     def _start(self) -> Any:

@@ -2,12 +2,14 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
+
+from mictree.tree import Source, Tree
 
 Probability = float | Fraction
 FloatArray = np.typing.NDArray[np.float64]
@@ -106,6 +108,24 @@ class Problem(Protocol):
     @abstractmethod
     def variables(self) -> tuple[str, ...]:
         """The names, in declared order."""
+
+    def find(self, name: str, source: Source) -> int:
+        """The position of a test that a tree on data makes."""
+        return self._position(name)
+
+    def tree(
+        self,
+        leaves: Sequence[int],
+        tests: Sequence[int],
+        thresholds: Sequence[float | None],
+        labels: Sequence[int],
+    ) -> Tree:
+        """A tree from splits as of ``Tree.from_splits``; data have exact thresholds too."""
+        return Tree.from_splits(self.variables, leaves, tests, labels)
+
+    def test(self, leaf: Leaf, variable: int) -> tuple[str, float | None]:
+        """The text of a split of a leaf, and its threshold if it has one."""
+        return self.variables[variable], None
 
     @abstractmethod
     def root(self, exact: bool = False) -> Leaf:

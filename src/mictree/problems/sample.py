@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +16,16 @@ import numpy as np
 from mictree._support.checks import as_fraction, check_count
 from mictree._support.words import count_of
 from mictree.columns.data import Data
-from mictree.columns.literals import Literals, encode
-from mictree.columns.packing import count_rows, pack_rows, sort_rows, valid_slots
+from mictree.columns.encode import encode
+from mictree.columns.literals import Literals
+from mictree.columns.ordered import Ranks
+from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
 from mictree.impurity.gains import leads_of_sums, rate_differences
 from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
+from mictree.tree import Source, Tree
+
+CACHED = ("_total", "_exact_total", "slots")  # of the rows
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -71,7 +77,8 @@ class SampleProblem(Problem):
     y : a label for each row
     sample_weight : a weight for each row; rows of weight 0 are left out
     class_weight : a factor for each class, in the order of ``classes``
-    max_thresholds : the largest number of thresholds per numeric column
+    max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
+        ordered categories); None for all
     limits : limits on leaves and splits
 
     Attributes
@@ -79,8 +86,9 @@ class SampleProblem(Problem):
     classes : the labels, sorted; leaves and trees hold positions in it. When all labels are 0 and
         1, it is (0, 1), so that label and position agree.
     literals : the tests; ``literals.transform`` evaluates them on other data
-    bits, first_word, valid : the literals' bits, one row each; the first word of each class, and
-        the end; the slots that hold a row
+    bits, first_word, valid : the bits of ``literals.stored_bits``, one row each; the first word of
+        each class, and the end; the slots that hold a row
+    ranks : for each of ``literals.ordered``, the ranks of the rows in the order of their slots
 
     Examples
     --------
@@ -95,6 +103,7 @@ class SampleProblem(Problem):
     min_gain: float
     literals: Literals
     bits: np.typing.NDArray[np.uint64]
+    ranks: tuple[Ranks, ...]
     valid: np.typing.NDArray[np.uint64]
     class_rows: np.typing.NDArray[np.int64]
     first_word: np.typing.NDArray[np.int64]
@@ -111,7 +120,7 @@ class SampleProblem(Problem):
         sample_weight: Any = None,
         *,
         class_weight: Sequence[float] | FloatArray | None = None,
-        max_thresholds: int = 64,
+        max_thresholds: int | None = None,
         limits: Limits | None = None,
     ) -> None:
         data = X if isinstance(X, Data) else Data(X)
@@ -120,7 +129,7 @@ class SampleProblem(Problem):
             raise ValueError(f"X and y must have as many rows; they have {data.rows}, {len(codes)}")
         if not data.rows:
             raise ValueError("a data set must have at least one row; it has 0")
-        if check_count(max_thresholds, "max_thresholds") == 0:
+        if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:
             raise ValueError("max_thresholds must be at least 1; got 0")
         self.classes = classes
         self.limits = limits or Limits()
@@ -139,7 +148,7 @@ class SampleProblem(Problem):
         self._pack(data, codes, weights, max_thresholds)
 
     def _pack(
-        self, data: Data, codes: np.ndarray, weights: FloatArray | None, max_thresholds: int
+        self, data: Data, codes: np.ndarray, weights: FloatArray | None, max_thresholds: int | None
     ) -> None:
         keep = None if weights is None else weights > 0
         counted = codes if keep is None else codes[keep]
@@ -154,16 +163,22 @@ class SampleProblem(Problem):
         if weights is None and data.bytes is not None:
             bits = np.zeros((data.width, self.first_word[-1]), dtype=np.uint64)
             if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
-                self.literals, self.bits = Literals.binary(data.names), bits
+                self.literals, self.bits, self.ranks = Literals.binary(data.names), bits, ()
                 return
         order = np.empty(64 * self.first_word[-1], dtype=np.int64)
         sort_rows(
             codes, np.ones(len(codes), bool) if keep is None else keep, self.first_word, order
         )
-        self.literals, self.bits = encode(data, order, keep, weights, max_thresholds)
+        self.literals, self.bits, self.ranks = encode(data, order, weights, max_thresholds)
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)
             self.whole_weights, self.weight_unit, self.rounded = whole_weights(self.weights)
+
+    def limited(self, limits: Limits) -> SampleProblem:
+        """The same rows with other limits."""
+        limited = copy.copy(self)
+        limited.limits, limited.min_gain = limits, limits.min_gain
+        return limited
 
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
@@ -184,24 +199,69 @@ class SampleProblem(Problem):
             name = self.variables[variable]
             raise ValueError(f"a path tests a variable at most once; {name} is tested twice")
         below = (*path, variable)
-        literal = self.bits[variable]
+        literal = self.words(variable)
         return (
             self._leaf(_State(mask & ~literal, below, exact)),
             self._leaf(_State(mask & literal, below, exact)),
         )
+
+    def words(self, literal: int) -> np.typing.NDArray[np.uint64]:
+        """The bits of any literal."""
+        number, position = self.literals.locate(literal)
+        column = self.literals.columns[number]
+        if number not in self.literals.ordered or position == column.thresholds:
+            return self.bits[np.searchsorted(self.literals.stored_bits, literal)]
+        ranks = self.ranks[self.literals.ordered.index(number)]
+        return pack_bits(ranks > position + column.missing, self.slots, len(self.valid) * 64)[0]
+
+    @cached_property
+    def slots(self) -> np.typing.NDArray[np.intp]:
+        """The slots that hold a row."""
+        return np.flatnonzero(np.unpackbits(self.valid.view(np.uint8), bitorder="little"))
+
+    def test(self, leaf: Leaf, variable: int) -> tuple[str, float | None]:
+        number, position = self.literals.locate(variable)
+        column = self.literals.columns[number]
+        threshold = None
+        if column.categories is None and position < column.thresholds:
+            threshold = column.threshold(position)
+            if number in self.literals.ordered:
+                ranks = np.unique(self._ranks_at(leaf, number))
+                place = int(np.searchsorted(ranks, position + column.missing, side="right"))
+                _, threshold = column.between(int(ranks[place - 1]), int(ranks[place]))
+        return self.literals.texts(variable, threshold)[0], threshold
+
+    def _ranks_at(self, leaf: Leaf, number: int) -> Ranks:
+        """The ranks of a leaf's rows in an ordered column."""
+        here = np.unpackbits(leaf.state.mask.view(np.uint8), bitorder="little")[self.slots]
+        return self.ranks[self.literals.ordered.index(number)][here.astype(bool)]
+
+    def offered(self, leaf: Leaf) -> IntArray:
+        """The tests that may split a leaf: literals of bits, and one for each cut of its values."""
+        return np.sort(np.concatenate([self.literals.stored_bits, self._cuts(leaf)]))
+
+    def _cuts(self, leaf: Leaf) -> IntArray:
+        """The tests on ordered columns that split a leaf, one for each way to split it."""
+        cuts = []
+        for number in self.literals.ordered:
+            column = self.literals.columns[number]
+            present = np.unique(self._ranks_at(leaf, number)).tolist()
+            present = [rank for rank in present if rank >= column.missing]
+            start = int(self.literals.starts[number])
+            cuts += [start + column.between(low, high)[0] for low, high in pairwise(present)]
+        return np.array(cuts, dtype=np.int64)
 
     def splits(self, leaf: Leaf) -> Splits:
         mask, path, _ = leaf.state
         limits = self.limits
         rows = self._counts(mask[None, :])[0]
         deep = limits.max_depth is not None and len(path) >= limits.max_depth
-        if deep or rows.sum() < limits.min_samples_split:
-            counts = np.empty((0, len(self.classes)), dtype=np.int64)
-            variables = np.empty(0, dtype=np.intp)
-        else:
-            counts = self._counts(self.bits & mask)
-            smaller = np.minimum(counts.sum(axis=1), rows.sum() - counts.sum(axis=1))
-            variables = np.flatnonzero(smaller >= max(1, limits.min_samples_leaf))
+        variables = np.empty(0, dtype=np.intp)
+        if not deep and rows.sum() >= limits.min_samples_split:
+            variables = self.offered(leaf)
+            high_rows = self._counts(self.bits_of(variables) & mask).sum(axis=1)
+            smaller = np.minimum(high_rows, rows.sum() - high_rows)
+            variables = variables[smaller >= max(1, limits.min_samples_leaf)]
         low_sums, high_sums = self._halves(mask, variables)
         low, high = low_sums * self.class_weight, high_sums * self.class_weight
         low_mass, high_mass = low.sum(axis=1), high.sum(axis=1)
@@ -239,13 +299,38 @@ class SampleProblem(Problem):
 
     def unlimited(self) -> SampleProblem:
         """The same rows without limits on leaves and splits."""
-        free = object.__new__(SampleProblem)
-        free.__dict__.update(self.__dict__, limits=Limits(), min_gain=0.0)
-        return free
+        return self.limited(Limits())
 
     def _halves(self, mask: np.ndarray, variables: np.ndarray) -> tuple[FloatArray, FloatArray]:
         """The exact weight of each class on both sides of each split of a leaf."""
-        return self._sums(~self.bits[variables] & mask), self._sums(self.bits[variables] & mask)
+        bits = self.bits_of(variables)
+        return self._sums(~bits & mask), self._sums(bits & mask)
+
+    def bits_of(self, variables: np.ndarray) -> np.typing.NDArray[np.uint64]:
+        """The bits of several literals."""
+        if not self.ranks:
+            return self.bits[variables]
+        bits = np.empty((len(variables), len(self.valid)), dtype=np.uint64)
+        for place, literal in enumerate(variables.tolist()):
+            bits[place] = self.words(literal)
+        return bits
+
+    def find(self, name: str, source: Source) -> int:
+        columns = self.literals.columns
+        known = source[0] < len(columns) and name.startswith(columns[source[0]].name)
+        literal = self.literals.find(source) if known else -1
+        if literal < 0:
+            raise ValueError(f"the problem must have every variable tested; it has no {name}")
+        return literal
+
+    def tree(
+        self,
+        leaves: Sequence[int],
+        tests: Sequence[int],
+        thresholds: Sequence[float | None],
+        labels: Sequence[int],
+    ) -> Tree:
+        return self.literals.tree(leaves, tests, thresholds, labels)
 
     def _leaf(self, state: _State) -> Leaf:
         masses: list[Any]
@@ -301,7 +386,7 @@ class SampleProblem(Problem):
             if leaf % 2:
                 split, literal = next(splits)
                 inside = members.pop(split)
-                held = self.bits[literal][inside >> 6] >> (inside & 63) & 1 > 0
+                held = self.words(literal)[inside >> 6] >> (inside & 63) & 1 > 0
                 members[leaf], members[leaf + 1] = inside[~held], inside[held]
             inside = members[leaf]
             parts = np.split(self.weights[inside], np.searchsorted(inside, ends[1:-1]))
@@ -349,7 +434,7 @@ class SampleProblem(Problem):
     def as_inputs(self, tests: Sequence[int]) -> tuple[dict[int, np.ndarray], np.ndarray, Fraction]:
         """The rows' answers to some tests; their masses, shape (classes, rows); the masses' sum."""
         held = np.flatnonzero(_unpack(self.valid))
-        columns = {test: _unpack(self.bits[test])[held] for test in tests}
+        columns = {test: _unpack(self.words(test))[held] for test in tests}
         codes = np.searchsorted(64 * self.first_word, held, side="right") - 1
         weights = self.weights[held].tolist() if len(self.weights) else [1] * len(held)
         factors = [as_fraction(factor) for factor in self.class_weight.tolist()]
@@ -358,12 +443,14 @@ class SampleProblem(Problem):
             masses[code, row] = as_fraction(weight) * factors[code]
         return columns, masses, self._exact_total
 
-    def without_rows(self) -> SampleProblem:
-        """The same literals and classes without the data; growers can no longer use it."""
+    def without_rows(self, literals: Literals) -> SampleProblem:
+        """The same classes and some literals without the data; growers can no longer use it."""
         bare = object.__new__(SampleProblem)
         bare.__dict__.update(
-            {name: value for name, value in self.__dict__.items() if "_total" not in name},
+            {name: value for name, value in self.__dict__.items() if name not in CACHED},
+            literals=literals,
             bits=np.empty((len(self.bits), 0), dtype=np.uint64),
+            ranks=tuple(ranks[:0] for ranks in self.ranks),
             valid=np.empty(0, dtype=np.uint64),
             weights=np.empty(0),
             whole_weights=np.empty(0),

@@ -19,16 +19,22 @@ import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
 from mictree._support.progress import Progress, Report, ignore
+from mictree.growers.growth import Growth
 from mictree.growers.rules import TopDown
 from mictree.optimal.result import CertifiedErrors, OptimalTrees
+from mictree.optimal.search.bits import BitEngine
 from mictree.optimal.search.counting_bounds import Counting
+from mictree.optimal.search.engine import Engine
 from mictree.optimal.search.polish import Polished
 from mictree.optimal.search.questions import Asking
-from mictree.optimal.search.rows import Rows, Written
+from mictree.optimal.search.rows import Rows
+from mictree.optimal.search.searched_rows import Written
 from mictree.optimal.search.table import STORED, UNLIMITED
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
+FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is faster than sweeping
+PAIRED_LEVELS = 8  # for which pair counts must fit into memory
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
@@ -45,6 +51,7 @@ class SampleOptimalTrees(OptimalTrees):
     interrupted : whether Ctrl-C ended the search
     """
 
+    problem: SampleProblem
     errors: CertifiedErrors
     sub_problems: int
     interrupted: bool
@@ -74,69 +81,92 @@ def solve(
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
-    search = _Search(problem, max_size, exact, memory_limit, progress, max_depth, time_limit)
-    search.price = None if price is None else price * search.total
-    return search.run()
+    begin = time.monotonic()
+    engine = choose_engine(problem, exact, memory_limit)
+    greedy = TopDown().grow(problem, max_size) if max_depth is None else None
+    frontier = Frontier(engine, max_size, max_depth, memory_limit)
+    frontier.price = None if price is None else price * frontier.total
+    frontier.run(greedy, progress, time_limit, begin)
+    errors = _certify(frontier, exact)  # before the trees, which it may change
+    return SampleOptimalTrees(
+        problem, max_size, errors,
+        int(frontier.asking.control[STORED]), frontier.asking.interrupted, tuple(frontier.trees),
+    )  # fmt: skip
 
 
-class _Search:
-    """One frontier: the encoded rows, the questions asked, the bounds so far."""
+def choose_engine(problem: SampleProblem, exact: bool, memory_limit: int) -> Engine:
+    """The faster way to enumerate the tests of a problem.
+
+    Counting all pairs takes time with the square of the literals, sweeping with literals times
+    columns; counting also takes memory.
+    """
+    literals = problem.literals
+    columns = len(literals.ordered) + len(problem.bits)
+    pairs = 8 * PAIRED_LEVELS * len(problem.classes) * len(literals) ** 2
+    few = len(literals) <= FEW_THRESHOLDS * columns and pairs <= memory_limit
+    if few or not problem.ranks:
+        return BitEngine(Rows.of(problem, exact))
+    from mictree.optimal.search.ordered_rows import OrderedRows
+    from mictree.optimal.search.sweeping import SweepEngine
+
+    return SweepEngine(OrderedRows.of(problem, exact))
+
+
+class Frontier:
+    """The bounds and the trees of all sizes, as far as they are found.
+
+    Attributes
+    ----------
+    lower, upper : of the weight that the best tree of each size labels wrongly
+    trees : one for each upper bound
+    """
 
     def __init__(
-        self,
-        problem: SampleProblem,
-        max_size: int,
-        exact: bool,
-        memory_limit: int,
-        progress: Report | None,
-        max_depth: int | None,
-        time_limit: float | None,
+        self, engine: Engine, max_size: int, max_depth: int | None, memory_limit: int
     ) -> None:
-        self.begin = time.monotonic()
+        self.rows, self.max_size = engine.rows, max_size
         self.price: Fraction | None = None  # of a split, in the unit of weights
-        self.problem, self.max_size, self.exact = problem, max_size, exact
-        self.progress = progress or ignore
-        self.time_limit = time_limit
-        self.rows = Rows.of(problem, exact)
         self.total, floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
         most = min(max_size, MOST_BUDGETS)
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
-        self.asking = Asking(self.rows, most, self.depth, memory_limit)
+        self.asking = Asking(engine, most, self.depth, memory_limit)
         self.budgets = self.asking.budgets
-        self.greedy = TopDown().grow(problem, max_size) if max_depth is None else None
-        leaf = self.rows.majority(self.rows.everything)
-        self.trees = [Tree.build(problem.variables, leaf)]
+        self.trees = [self.rows.build(self.rows.majority(self.rows.everything))]
         self.upper = [self.rows.wrong(self.trees[0])]
         self.counting = Counting(self.rows.masses(self.rows.everything), self.depth)
         self.lower = [max(floor, bound) for bound in self.counting.by_classes(max_size)]
 
-    def run(self) -> SampleOptimalTrees:
-        compiling = time.monotonic()
+    def run(
+        self,
+        greedy: Growth | None = None,
+        progress: Report | None = None,
+        time_limit: float | None = None,
+        begin: float | None = None,
+    ) -> None:
+        """Prove sizes 1, 2, ...; start from the trees of a greedy growth, if there is one."""
+        self.greedy, self.progress = greedy, progress or ignore
+        begin, compiling = begin or time.monotonic(), time.monotonic()
         self.asking.compile()
-        begin = self.begin + time.monotonic() - compiling  # compiling does not count
-        if self.time_limit is not None:
-            self.asking.deadline = begin + PROVING * self.time_limit
+        begin += time.monotonic() - compiling  # compiling does not count
+        if time_limit is not None:
+            self.asking.deadline = begin + PROVING * time_limit
         with self.asking.running():
-            known = Polished(self.asking, self.trees[0], min(2, self.budgets), self.depth)
+            sure = min(self.asking.engine.sure, self.budgets)
+            known = Polished(self.asking, self.trees[0], sure, self.depth) if sure else None
             for size in range(1, self.max_size + 1):
                 self._add_candidate()
                 self._carry_over(size)
-                if size < len(known.errors):  # all that two splits can do is in the pair counts
+                if known is not None and size <= sure:
                     if known.errors[size] < self.upper[size]:
                         self._adopt(size, known.tree(size))
                     self.lower[size] = self.upper[size]
                 elif size <= self.budgets and not self._is_open(size - 1):
                     self._prove(size)
             self._polish()
-            if self.time_limit is not None:
-                self._bound(begin + self.time_limit)
+            if time_limit is not None:
+                self._bound(begin + time_limit)
             for size in range(1, self.max_size + 1):
                 self._carry_over(size)
-        errors = self._shares()  # before the trees, which it may change
-        return SampleOptimalTrees(
-            self.problem, self.max_size, errors,
-            int(self.asking.control[STORED]), self.asking.interrupted, tuple(self.trees),
-        )  # fmt: skip
 
     def _carry_over(self, size: int) -> None:
         """Raise the lower bound of a size by what is certain of the size before."""
@@ -158,30 +188,32 @@ class _Search:
         self.upper.append(upper)
 
     def _prove(self, size: int) -> None:
-        """Find the least error of a size, and its tree; half of the error is refuted first.
+        """Find the least error of a size, and its tree.
 
-        That costs little, and is known when time runs out later.
+        Unless that is quick, half of the error is refuted first: it costs little, and is known when
+        time runs out later.
         """
         bound = self._worth(size)
-        self._ask(size, (bound + 1) // 2)
+        if self._ask(size, bound, quickly=True):
+            return
+        if not self.asking.engine.traces_at_once(size, self.depth):
+            self._ask(size, (bound + 1) // 2)
         self._ask(size, bound)
 
-    def _ask(self, size: int, bound: int) -> bool:
+    def _ask(self, size: int, bound: int, quickly: bool = False) -> bool:
         """Raise the lower bound of a size to a bound, or prove it; says whether there was time."""
         if self.lower[size] >= bound:
             return True
         self.asking.tell = lambda: self._tell(size)
-        value = self.asking.ask(self.rows.everything, size, bound, self.depth)
-        if value is None:
+        found = self.asking.find(self.rows.everything, size, bound, self.depth, quickly)
+        if found is None:
             return False
-        if value < bound:
-            nested = self.asking.trace(self.rows.everything, size, value, self.depth)
-            if nested is None:
-                return False
-            found = Tree.build(self.problem.variables, nested)
-            self._adopt(size, found)
+        value, nested = found
+        if nested is not None:
+            tree = self.rows.build(nested)
+            self._adopt(size, tree)
             if self.upper[size] != value:
-                wrong = self.rows.wrong(found)
+                wrong = self.rows.wrong(tree)
                 raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
         self.lower[size] = min(max(self.lower[size], value), self.upper[size])
         return True
@@ -252,36 +284,38 @@ class _Search:
             if not self._ask(size, lower + step):
                 late.add(size)
 
-    def _shares(self) -> CertifiedErrors:
-        """Both bounds as shares of the whole weight.
 
-        Where the search rounds weights, lower bounds allow for it, and upper bounds are the errors
-        of the trees by the weights as written.
-        """
-        kind, share = (object, Fraction) if self.exact else (float, operator.truediv)
-        lower, upper, whole = self.lower, self.upper, self.total
-        if (written := self.rows.written) is not None:
-            whole = int(written.weights.sum())
-            lower = [max(0, wrong - written.slack) * written.unit for wrong in lower]
-            upper = self._settle(written)
-            lower[0] = upper[0]  # a lone leaf needs no search
-        least = np.array([share(wrong, whole) for wrong in lower], dtype=kind)
-        least = np.maximum.accumulate(least[::-1])[::-1]  # fewer splits do no better
-        most = np.array([share(wrong, whole) for wrong in upper], dtype=kind)
-        return CertifiedErrors.between(np.minimum(least, most), most)
+def _certify(frontier: Frontier, exact: bool) -> CertifiedErrors:
+    """Both bounds as shares of the whole weight.
 
-    def _settle(self, written: Written) -> list[int]:
-        """Give each size its best tree by the weights as written; returns their wrong weights."""
-        settled: list[tuple[Tree, int]] = []
-        seen: dict[int, tuple[Tree, int]] = {}  # many sizes may share a tree
+    Where the search rounds weights, lower bounds allow for it, and upper bounds are the errors of
+    the trees by the weights as written.
+    """
+    kind, share = (object, Fraction) if exact else (float, operator.truediv)
+    lower, upper, whole = frontier.lower, frontier.upper, frontier.total
+    if (written := frontier.rows.written) is not None:
         whole = int(written.weights.sum())
-        for size, tree in enumerate(self.trees):
-            if id(tree) not in seen:
-                seen[id(tree)] = self.rows.relabel(tree, written.weights)
-            best = min([*settled[-1:], seen[id(tree)]], key=lambda found: found[1])
-            if self.greedy is not None and self.greedy.errors[size] < best[1] / whole:
-                grown = self.rows.relabel(self.greedy.tree(size), written.weights)
-                best = min(best, grown, key=lambda found: found[1])
-            settled.append(best)
-        self.trees = [tree for tree, _ in settled]
-        return [wrong for _, wrong in settled]
+        lower = [max(0, wrong - written.slack) * written.unit for wrong in lower]
+        upper = _settle(frontier, written)
+        lower[0] = upper[0]  # a lone leaf needs no search
+    least = np.array([share(wrong, whole) for wrong in lower], dtype=kind)
+    least = np.maximum.accumulate(least[::-1])[::-1]  # fewer splits do no better
+    most = np.array([share(wrong, whole) for wrong in upper], dtype=kind)
+    return CertifiedErrors.between(np.minimum(least, most), most)
+
+
+def _settle(frontier: Frontier, written: Written) -> list[int]:
+    """Give each size its best tree by the weights as written; returns their wrong weights."""
+    settled: list[tuple[Tree, int]] = []
+    seen: dict[int, tuple[Tree, int]] = {}  # many sizes may share a tree
+    whole, rows, greedy = int(written.weights.sum()), frontier.rows, frontier.greedy
+    for size, tree in enumerate(frontier.trees):
+        if id(tree) not in seen:
+            seen[id(tree)] = rows.relabel(tree, written.weights)
+        best = min([*settled[-1:], seen[id(tree)]], key=lambda found: found[1])
+        if greedy is not None and greedy.errors[size] < best[1] / whole:
+            grown = rows.relabel(greedy.tree(size), written.weights)
+            best = min(best, grown, key=lambda found: found[1])
+        settled.append(best)
+    frontier.trees = [tree for tree, _ in settled]
+    return [wrong for _, wrong in settled]

@@ -1,8 +1,8 @@
 """Better trees for sizes that could not be proved, from a tree that is already good.
 
-Every node of the tree may become the root of the best subtree with up to 3 splits that the pair
-counts of its rows offer; a dynamic program over the nodes shares the budget out among all of them.
-The result is a new tree, to which the same can be done again.
+Every node of the tree may become the root of the best subtree with up to 3 splits that pair counts
+or sweeps find for its rows; a dynamic program over the nodes shares the budget out among all of
+them. The result is a new tree, to which the same can be done again.
 
 Invariant: ``best[node][b]`` is attained by some tree with at most ``b`` splits on the rows of the
 node, and is at most the error of the node's own subtree where ``b`` allows that many splits.
@@ -30,14 +30,14 @@ class Polished:
         self, asking: Asking, tree: Tree, most: int, depth: int, until: float = math.inf
     ) -> None:
         self.asking, self.skeleton = asking, tree
-        rows = asking.rows
+        rows, self.tests = asking.rows, asking.rows.tests(tree)
         self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
         waiting = [(0, rows.everything, depth)]
         while waiting:
             node, members, left = waiting.pop()
             self.nodes[node] = members, left
-            if tree.tests[node] >= 0:
-                held = rows.bits[tree.tests[node], members]
+            if self.tests[node] >= 0:
+                held = rows.holds(members, self.tests[node])
                 waiting.append((tree.low[node], members[~held], left - 1))
                 waiting.append((tree.high[node], members[held], left - 1))
         self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
@@ -56,7 +56,7 @@ class Polished:
 
     def tree(self, size: int) -> Tree:
         """A tree with at most so many splits that attains its error."""
-        return Tree.build(self.skeleton.variables, self._nested(0, size))
+        return self.asking.rows.build(self._nested(0, size))
 
     def _nested(self, node: int, size: int) -> Any:
         error, (members, left) = self.best[node][size], self.nodes[node]
@@ -65,5 +65,5 @@ class Polished:
         low, high = self.skeleton.low[node], self.skeleton.high[node]
         sums = self.best[low][:size] + self.best[high][:size][::-1]
         split = int(sums.argmin())
-        test = self.skeleton.tests[node]
+        test = self.tests[node]
         return test, self._nested(low, split), self._nested(high, size - 1 - split)

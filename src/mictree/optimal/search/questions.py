@@ -1,4 +1,4 @@
-"""Puts questions to the search kernel: on all cores, until time is up or Ctrl-C is pressed.
+"""Puts questions to a search kernel: on all cores, until time is up or Ctrl-C is pressed.
 
 A question is a set of rows, a budget of splits, a depth and a bound; the answer is the least error
 if it is below the bound, otherwise some lower bound that is at least the bound. Workers share one
@@ -21,15 +21,25 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import CORES
-from mictree.optimal.search import kernel as search
-from mictree.optimal.search.frames import Frames, first_test, frame_bytes, make_frames
-from mictree.optimal.search.rows import Rows
-from mictree.optimal.search.table import FOUND, NEXT, ROOM, RUN, STATUS, STOP, Table, rehash
+from mictree.optimal.search.engine import ANY, FIRST, KNOWN, PLAIN, Engine, Question
+from mictree.optimal.search.table import (
+    ALLOWED,
+    FOUND,
+    GROW,
+    NEXT,
+    ROOM,
+    RUN,
+    STATUS,
+    STOP,
+    Table,
+    rehash,
+)
 
 SMALLEST_TABLE = 1 << 14
 PATIENCE = 0.05  # seconds between two looks at the clock
 ALONE = 0.01  # seconds after which a worker is helped
 MOST_WORKERS = 8
+NO_LIMIT = 1 << 62
 MOVED = 1 << 17  # places of a table that are moved between two looks at the clock
 
 
@@ -42,27 +52,29 @@ class Asking:
     deadline : when to stop, by the monotonic clock; None for never
     interrupted : whether Ctrl-C was pressed; nothing is answered from then on
     tell : called now and then while a question is being answered
+    steady : whether one thread has answered all questions so far, so that what it did depends on
+        nothing but the questions
     """
 
-    def __init__(self, rows: Rows, budgets: int, depth: int, memory_limit: int) -> None:
-        self.rows = rows
-        entry = 32 + rows.weights.itemsize * (budgets + 1)
-        frame = frame_bytes(rows.data, budgets)
+    def __init__(self, engine: Engine, budgets: int, depth: int, memory_limit: int) -> None:
+        self.engine, self.rows = engine, engine.rows
+        entry = 32 + self.rows.weights.itemsize * (budgets + 1)
         table = 2 * entry * SMALLEST_TABLE  # the old table is there while a new one is filled
         for_frames = (memory_limit - table) // 2
-        # a frame's children are asked only if they may have more than one split
-        self.levels = max(1, min(budgets, depth, for_frames // frame))
-        self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
-        if memory_limit < table + frame:
+        engine.plan(budgets, depth, for_frames)
+        self.budgets = engine.budgets
+        if memory_limit < table + engine.bytes:
             raise TooLarge(
-                f"memory_limit must be at least {table + frame:,} bytes for {len(rows.kept)} "
-                f"literals and {len(rows.data.first_word) - 1} classes; got {memory_limit:,}"
+                f"memory_limit must be at least {table + engine.bytes:,} bytes for {engine}; "
+                f"got {memory_limit:,}"
             )
-        self.workers = max(1, min(MOST_WORKERS, CORES, for_frames // (self.levels * frame)))
-        places = (memory_limit - self.workers * self.levels * frame) // (2 * entry)
+        self.workers = max(1, min(MOST_WORKERS, CORES, for_frames // engine.bytes))
+        places = (memory_limit - self.workers * engine.bytes) // (2 * entry)
         self.most_places = 1 << max(SMALLEST_TABLE.bit_length(), places.bit_length()) - 1
         self.control = np.zeros(16, dtype=np.int64)
-        self.frames = [make_frames(rows.data, self.budgets, self.levels)]
+        self.control[ALLOWED] = NO_LIMIT
+        self.steady = len(engine.patience) > 0
+        self.frames = [engine.make_frames()]
         self._use_table(self._make_table(SMALLEST_TABLE))
         self.deadline: float | None = None
         self.interrupted = False
@@ -70,8 +82,7 @@ class Asking:
 
     def compile(self) -> None:
         """Ask what needs no search, so that compiling does not count as time."""
-        self.frames[0].mask[0] = 0
-        search.solve(0, 0, 0, False, self.rows.data, self.table, self.frames[0], self.control)
+        self.engine.compile(self.table, self.frames[0], self.control)
         rehash(self.table, self.table)
 
     def _interrupt(self, *_: object) -> None:
@@ -94,70 +105,114 @@ class Asking:
                 signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
     def ask(
-        self, rows: np.ndarray, budget: int, bound: int, depth: int, retrace: bool = False
+        self,
+        rows: np.ndarray,
+        budget: int,
+        bound: int,
+        depth: int,
+        wanted: int = PLAIN,
+        quickly: bool = False,
     ) -> int | None:
         """The least error of some rows if it is below a bound; None when it had to stop.
 
-        See ``kernel.solve``; whoever retraces finds the tree's first test in ``frames[0]``.
+        See ``kernel.solve``. What is wanted of the tree is in ``frames[0]``: any test only as long
+        as the search is ``steady``. To be asked ``quickly`` is to stop before threads are started.
         """
-        mask = self.rows.mask(rows)
-        question = budget, bound, depth, retrace, self.rows.data
-        workers = 1 if retrace else self.workers
-        while True:
+        stage = 0
+        patience = (*self.engine.patience, NO_LIMIT)
+        while not (quickly and stage == len(patience) - 1) and not self.is_late():
             self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
-            answers = None if self.is_late() else self._gather(workers, mask, question)
-            if answers is None or self.control[STATUS] == STOP:
-                return None
+            self.control[ALLOWED] = patience[stage]
+            question = budget, bound, depth, wanted
+            if stage == 0 < len(patience) - 1:
+                self.engine.place(rows, self.frames[0])
+                answers = [self._solve(len(rows), question, self.frames[0])]
+            else:
+                alone = wanted != PLAIN or patience[stage] < NO_LIMIT
+                answers = self._gather(1 if alone else self.workers, rows, question)
+            if self.control[STATUS] == STOP or self.interrupted:
+                break
             if self.control[STATUS] == RUN:
                 return min(answers)
-            self._grow_table()
+            if self.control[STATUS] == GROW:
+                self._grow_table()
+                continue
+            stage += 1
+            if patience[stage] == NO_LIMIT:
+                self.steady = False
+                wanted = {ANY: PLAIN, KNOWN: FIRST}.get(wanted, wanted)
+        return None
 
     def errors(self, rows: np.ndarray, depth: int) -> np.ndarray:
-        """Errors that some rows' pair counts know trees for: with 0, 1, 2 and 3 splits.
+        """Errors of some rows that trees with 0, 1, 2 and 3 splits are known for.
 
-        The first three are the least. Their first tests are in ``frames[0]``.
+        Those with up to ``engine.sure`` splits are the least. Counted even when it is late.
         """
         error = self.rows.leaf_error(rows)
         if depth == 0 or error == 0:
             return np.full(4, error)
-        frames, control = self.frames[0], np.zeros_like(self.control)  # asked even when it is late
-        frames.mask[0] = self.rows.mask(rows)
-        search.solve(2, error, depth, False, self.rows.data, self.table, frames, control)
-        return frames.levels[0].errors.copy()
+        return self.engine.count_few(
+            rows, depth, self.table, self.frames[0], _endless_control(self.control)
+        )
+
+    def find(
+        self, rows: np.ndarray, budget: int, bound: int, depth: int, quickly: bool = False
+    ) -> Any:
+        """The least error of some rows as ``ask`` has it, and nested tests that attain it.
+
+        None when it had to stop; no tests where the error is not below the bound.
+        """
+        at_once = self.engine.traces_at_once(budget, depth)
+        wanted = FIRST if at_once else ANY if self.steady else PLAIN
+        error = self.ask(rows, budget, bound, depth, wanted, quickly)
+        if error is None or error >= bound:
+            return None if error is None else (error, None)
+        if at_once or self.steady:
+            nested = self._follow(rows, budget, error, depth, at_once)
+        else:
+            nested = self.trace(rows, budget, error, depth)
+        return None if nested is None else (error, nested)
 
     def trace(
         self, rows: np.ndarray, budget: int, error: int, depth: int, known: bool = False
     ) -> Any:
         """Nested tests that attain an error of some rows; None when it had to stop.
 
-        The error is the least, or ``known`` from the rows' pair counts, see ``errors``.
+        The error is the least, or ``known`` from ``errors``.
         """
         if self.rows.leaf_error(rows) <= error:
             return self.rows.majority(rows)
-        if known or budget <= 2:
-            self.errors(rows, depth)
-        elif self.ask(rows, budget, error + 1, depth, True) is None:
+        if known or budget <= self.engine.sure:
+            question, control = (min(budget, 3), error, depth), _endless_control(self.control)
+            self.engine.retrace_few(rows, question, self.table, self.frames[0], control)
+        elif self.ask(rows, budget, error + 1, depth, KNOWN if self.steady else FIRST) is None:
             return None
-        literal, low_budget, *errors = first_test(self.frames[0], budget, error)
-        held = self.rows.holds(rows, literal)
+        return self._follow(rows, budget, error, depth, known)
+
+    def _follow(self, rows: np.ndarray, budget: int, error: int, depth: int, known: bool) -> Any:
+        """Trace both children of the test at which the first frame stands."""
+        test, low_budget, *errors = self.engine.first_test(self.frames[0], budget, error)
+        held = self.rows.holds(rows, test)
         low = self.trace(rows[~held], low_budget, errors[0], depth - 1, known)
         if low is None:
             return None
         high = self.trace(rows[held], budget - 1 - low_budget, errors[1], depth - 1, known)
         if high is None:
             return None
-        return int(self.rows.kept[literal]), low, high
+        return test, low, high
 
-    def _gather(self, workers: int, mask: np.ndarray, question: tuple[Any, ...]) -> list[int]:
+    def _solve(self, members: int, question: Question, frames: Any) -> int:
+        return self.engine.solve(members, question, self.table, frames, self.control)
+
+    def _gather(self, workers: int, rows: np.ndarray, question: Question) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""
         started: list[Future[int]] = []
         working: set[Future[int]] = set()
         while working or not started:
             if len(started) < workers and self.control[STATUS] == RUN:
                 frames = self._take_frames(len(started))
-                frames.mask[0] = mask
-                solve = self.pool.submit(search.solve, *question, self.table, frames, self.control)
-                started.append(solve)
+                self.engine.place(rows, frames)
+                started.append(self.pool.submit(self._solve, len(rows), question, frames))
             elif not started:  # Ctrl-C came first
                 break
             working = wait(started, self._patience(len(started) < workers)).not_done
@@ -166,9 +221,9 @@ class Asking:
                 self.control[STATUS] = STOP
         return [answer.result() for answer in started]
 
-    def _take_frames(self, worker: int) -> Frames:
+    def _take_frames(self, worker: int) -> Any:
         if worker == len(self.frames):
-            self.frames.append(make_frames(self.rows.data, self.budgets, self.levels))
+            self.frames.append(self.engine.make_frames())
         return self.frames[worker]
 
     def is_late(self) -> bool:
@@ -202,3 +257,10 @@ class Asking:
                 return
             rehash(Table(*(part[start : start + MOVED] for part in self.table)), larger)
         self._use_table(larger)
+
+
+def _endless_control(control: np.ndarray) -> np.ndarray:
+    """Control words for work that nobody stops."""
+    endless = np.zeros_like(control)
+    endless[ALLOWED] = NO_LIMIT
+    return endless

@@ -157,7 +157,7 @@ class _States:
     def _children(self, leaf: Leaf, variable: int, tests: int) -> tuple[int, int]:
         """The states on both sides of a test; most are known, and are found by their rows alone."""
         if self._packed is not None:
-            high = leaf.state.mask & self.problem.bits[variable]
+            high = leaf.state.mask & self._packed.bits[variable]
             keys = (self._key(mask, tests) for mask in (leaf.state.mask ^ high, high))
             known = [self.numbers.get(key, -1) for key in keys]
             if min(known) >= 0:

@@ -10,29 +10,20 @@ problem; where weights had to be rounded, up to the slack of ``written``.
 
 import math
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import NamedTuple
 
 import numpy as np
 
 from mictree.optimal.search.frames import Data
+from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, row_slots
 from mictree.problems.sample import SampleProblem
-from mictree.tree import LEAF, Tree
 
 EXACT = Context(prec=20)  # all digits of a float as written, whatever the thread's context
 
 
-class Written(NamedTuple):
-    """Weights exactly as written, where those of the search are rounded."""
-
-    weights: np.ndarray  # Python integers
-    unit: int  # what is 1 in the search
-    slack: int  # by how much a sum of rounded weights may be wrong, in units
-
-
 @dataclass(frozen=True)
-class Rows:
+class Rows(SearchedRows):
     """A sample problem's rows: distinct, with integer weights."""
 
     problem: SampleProblem
@@ -41,22 +32,19 @@ class Rows:
     codes: np.ndarray  # the class of each row
     slots: np.ndarray  # where each row is in the data
     bits: np.ndarray  # (literals, rows), all literals
+    ranks: tuple[np.ndarray, ...]  # of the rows in the problem's ordered columns
     weights: np.ndarray
     written: Written | None  # None where no weight is rounded
 
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "Rows":
-        slots = np.concatenate(
-            [
-                64 * first + np.arange(count)
-                for first, count in zip(problem.first_word, problem.class_rows, strict=False)
-            ]
-        ).astype(np.intp)
-        unpacked = np.unpackbits(problem.bits.view(np.uint8), axis=1, bitorder="little")
+        slots = row_slots(problem)
+        words = problem.bits_of(np.arange(len(problem.literals)))
+        unpacked = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
         bits = unpacked[:, slots].astype(bool)
         codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
-        integers, written = _integers(weights, codes, problem.class_weight, exact)
+        integers, written = to_integers(weights, codes, problem.class_weight, exact)
         kept = _distinct_literals(bits)
         words = _pack(bits[kept].T)
         alike = _number_alike(words)
@@ -64,11 +52,11 @@ class Rows:
             codes * (alike.max() + 1) + alike, return_index=True, return_inverse=True
         )
         words, codes, bits, alike = words[first], codes[first], bits[:, first], alike[first]
-        weights = _sums(group, integers, len(first))
+        weights = add_up(group, integers, len(first))
         if written is not None:
-            written = written._replace(weights=_sums(group, written.weights, len(first)))
+            written = written._replace(weights=add_up(group, written.weights, len(first)))
         weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
-        unavoidable = _unavoidable(alike, codes, weights, len(problem.classes))
+        unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
         amounts, which = _amounts(weights)
         if len(amounts) > 1:
             words = np.column_stack([words, which])
@@ -92,12 +80,8 @@ class Rows:
             keys=spread(keys),
             first_word=first_word,
         )
-        return cls(problem, data, kept, codes, slots, bits, weights, written)
-
-    @property
-    def everything(self) -> np.ndarray:
-        """All rows."""
-        return np.arange(len(self.codes))
+        ranks = tuple(column[first] for column in problem.ranks)
+        return cls(problem, data, kept, codes, slots, bits, ranks, weights, written)
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """The bits of some rows' slots."""
@@ -105,49 +89,9 @@ class Rows:
         chosen[self.slots[rows]] = True
         return np.packbits(chosen, bitorder="little").view(np.uint64)
 
-    def holds(self, rows: np.ndarray, literal: int) -> np.ndarray:
-        """In which of some rows a kept literal holds."""
-        return self.bits[self.kept[literal], rows]
-
-    def masses(self, rows: np.ndarray) -> np.ndarray:
-        """The weight of each class among some rows."""
-        return _sums(self.codes[rows], self.weights[rows], len(self.problem.classes))
-
-    def leaf_error(self, rows: np.ndarray) -> int:
-        """The weight that a leaf labels wrongly."""
-        masses = self.masses(rows)
-        return int(masses.sum() - masses.max())
-
-    def majority(self, rows: np.ndarray) -> int:
-        """The heaviest class of some rows, the first of several."""
-        return int(self.masses(rows).argmax())
-
-    def wrong(self, tree: Tree) -> int:
-        """The weight that a tree labels wrongly, counted anew."""
-        node = self._leaves(tree)
-        return int(self.weights[np.array(tree.labels)[node] != self.codes].sum())
-
-    def relabel(self, tree: Tree, weights: np.ndarray) -> tuple[Tree, int]:
-        """A tree with the heaviest class at each leaf, by other weights; its wrong weight."""
-        votes = np.zeros((len(tree.tests), len(self.problem.classes)), dtype=weights.dtype)
-        np.add.at(votes, (self._leaves(tree), self.codes), weights)
-        labels = [
-            LEAF if test != LEAF else int(np.argmax(row))
-            for test, row in zip(tree.tests, votes, strict=True)
-        ]
-        right = sum(row[label] for row, label in zip(votes, labels, strict=True) if label != LEAF)
-        return replace(tree, labels=tuple(labels)), int(weights.sum() - right)
-
-    def _leaves(self, tree: Tree) -> np.ndarray:
-        """The leaf of the tree that each row reaches."""
-        node = np.zeros(len(self.codes), dtype=np.intp)
-        tests, low, high = np.array(tree.tests), np.array(tree.low), np.array(tree.high)
-        every = np.arange(len(node))
-        for _ in range(tree.depth):
-            moving = every[tests[node] >= 0]
-            here = node[moving]
-            node[moving] = np.where(self.bits[tests[here], moving], high[here], low[here])
-        return node
+    def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
+        """In which of some rows a test holds."""
+        return self.bits[test, rows]
 
 
 def _distinct_literals(bits: np.ndarray) -> np.ndarray:
@@ -169,7 +113,7 @@ def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _integers(
+def to_integers(
     weights: np.ndarray, codes: np.ndarray, class_weight: np.ndarray, exact: bool
 ) -> tuple[np.ndarray, Written | None]:
     """Weights times their class's in multiples of one unit, and as written if that rounds them.
@@ -206,13 +150,6 @@ def _multiples(numbers: np.ndarray) -> list[int]:
     return [int(number.scaleb(-least, EXACT)) for number in decimals]
 
 
-def _sums(groups: np.ndarray, integers: np.ndarray, count: int) -> np.ndarray:
-    """The sum of each group's integers; ``np.bincount`` would add them up in floating point."""
-    sums = np.zeros(count, dtype=integers.dtype if integers.dtype == object else np.int64)
-    np.add.at(sums, groups, integers)
-    return sums
-
-
 def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint64]]:
     """A few amounts, and which of them add up to each weight: bit k for amount k."""
     values, which = np.unique(weights, return_inverse=True)
@@ -231,7 +168,7 @@ def _number_alike(words: np.ndarray) -> np.typing.NDArray[np.int64]:
     return numbers
 
 
-def _unavoidable(alike: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int):
+def find_unavoidable(alike: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int):
     """The weight of each row that is outvoted among the rows with the same literals."""
     votes = np.zeros((alike.max() + 1, classes), dtype=weights.dtype)
     np.add.at(votes, (alike, codes), weights)

@@ -1,0 +1,124 @@
+"""Choosing the literals of a table and storing its columns, as bits or as ranks."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mictree.columns.column import Column, as_levels
+from mictree.columns.data import Data
+from mictree.columns.literals import Literals
+from mictree.columns.ordered import TIMES, Ranks, rank
+from mictree.columns.packing import NONE, pack_bits, pack_categories
+
+MAX_CATEGORIES = 1024  # a column with more is an identifier
+
+FloatArray = np.typing.NDArray[np.float64]
+IntArray = np.typing.NDArray[np.int64]
+
+
+class Encoded(NamedTuple):
+    """A data set's literals and the rows to learn from, in the order of their slots."""
+
+    literals: Literals
+    bits: np.typing.NDArray[np.uint64]  # a row of words for each of ``literals.stored_bits``
+    ranks: tuple[Ranks, ...]  # of the rows, for each of ``literals.ordered``
+
+
+def encode(
+    data: Data,
+    order: IntArray,
+    weights: FloatArray | None = None,
+    max_thresholds: int | None = None,
+) -> Encoded:
+    """Choose the literals of a data set and store its columns, one after another.
+
+    Parameters
+    ----------
+    order : the row in each slot, NONE where it is empty; a multiple of 64 slots
+    weights : of all rows
+    """
+    slots = np.flatnonzero(order != NONE)
+    rows = order[slots]
+    if weights is not None:
+        weights = weights[rows]
+    columns: list[Column] = []
+    blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
+    kept: list[Ranks] = []
+    for number, name in enumerate(data.names):
+        column, ranks = learn_column(data, number, name, rows, weights, max_thresholds)
+        columns.append(column)
+        if ranks is None:  # categories
+            block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
+            pack_categories(column.positions(data.column(number)), order, block)
+            blocks.append(block)
+            continue
+        if column.ranked:
+            kept.append(ranks)
+        elif column.thresholds:
+            blocks.append(pack_bits(ranks > column.missing, slots, len(order)))
+        if column.missing:
+            blocks.append(pack_bits(ranks == 0, slots, len(order)))
+    return Encoded(Literals(columns), np.concatenate(blocks), tuple(kept))
+
+
+def learn_column(
+    data: Data, number: int, name: str, rows: IntArray, weights: FloatArray | None,
+    max_thresholds: int | None,
+) -> tuple[Column, Ranks | None]:  # fmt: skip
+    """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
+    values, levels = data.column(number), data.levels(number)
+    if isinstance(values, list) and levels is None:
+        return _learn_categories(name, {values[row] for row in rows.tolist()}), None
+    if isinstance(values, list):
+        values = as_levels(values, levels or (), name)
+    merged = data.merged(number)
+    if merged is not None:
+        one, other = merged
+        raise ValueError(
+            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
+        )
+    values, present = values[rows], None
+    with np.errstate(over="ignore", invalid="ignore"):
+        plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
+    if not plain and np.isnan(values).any():
+        present = ~np.isnan(values)
+        values, weights = values[present], weights[present] if weights is not None else None
+    if not plain and np.isinf(values).any():
+        raise ValueError(f"X must not contain infinity; {name} does")
+    below, above, ranks, binned = rank(values, weights, max_thresholds)
+    style = data.kind(number) if data.kind(number) in TIMES else "number"
+    if style == "number" and levels is None and not binned and _is_binary(below, above):
+        style = "boolean" if data.kind(number) == "boolean" and data.frame is not None else "binary"
+    # a column of nothing but missing values, like any constant one, is no literal
+    missing = present is not None and len(values) > 0
+    if present is not None:
+        everywhere = np.zeros(len(rows), dtype=ranks.dtype)
+        everywhere[present] = ranks + 1
+        ranks = everywhere
+    return Column(name, below, above, binned, None, levels, missing, style), ranks
+
+
+def _is_binary(below: FloatArray, above: FloatArray) -> bool:
+    """Whether the values are 0 and 1."""
+    return len(below) == 1 and below[0] == 0 and above[0] == 1
+
+
+def _learn_categories(name: str, found: set[Any]) -> Column:
+    missing = None in found
+    found.discard(None)
+    if len(found) > MAX_CATEGORIES:
+        raise ValueError(
+            f"a categorical column may have at most {MAX_CATEGORIES} categories; "
+            f"{name} has {len(found)}"
+        )
+    try:
+        categories = tuple(sorted(found))
+    except TypeError:  # such as texts and numbers in one pandas Categorical
+        categories = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
+    if len(categories) <= 2 and not missing:
+        categories = categories[1:]  # the other one is its negation
+    elif len(categories) == 1:
+        categories = ()  # its negation is "is missing"
+    return Column(name, categories=categories, missing=missing and bool(found))

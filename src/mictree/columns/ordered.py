@@ -1,0 +1,240 @@
+"""Columns whose values have an order: ranks, thresholds between them, and how a threshold reads.
+
+A column is stored as the rank of every row's value, in the smallest unsigned type, and as its
+distinct values. Threshold number j lies halfway between two neighbouring values, and a row is above
+it if its rank is more than j (one more if values are missing: those have rank 0).
+
+With fewer thresholds than values, a rank counts the thresholds below a value. They are chosen one
+after another, each in the middle of the heaviest part that the ones before have left, so those for
+k are among those for k + 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.jit import inner_jit, jit
+
+if TYPE_CHECKING:
+    from mictree.columns.data import Data
+
+FloatArray = np.typing.NDArray[np.float64]
+Ranks = np.typing.NDArray[np.unsignedinteger]
+
+UNSORTED = -1
+MOVES = 4  # for each value, until sorting by comparison is faster
+TIMES = ("date", "datetime", "duration", "time")  # read as microseconds
+MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
+
+
+class Ranked(NamedTuple):
+    """The neighbours of every threshold, and the number of thresholds below each value."""
+
+    below: FloatArray
+    above: FloatArray
+    ranks: Ranks
+    binned: bool  # there are values with no threshold between them
+
+
+def rank(values: FloatArray, weights: FloatArray | None, most: int | None) -> Ranked:
+    """Find the thresholds of finite values: all, or at most so many."""
+    values = values + 0.0  # -0.0 is 0.0
+    distinct, ranks = np.empty(len(values)), np.empty(len(values), dtype=np.uint32)
+    count = _rank(values.view(np.uint64), distinct.view(np.uint64), ranks)
+    if count == UNSORTED:
+        count = _rank_sorted(values, np.argsort(values), distinct, ranks)
+    distinct = distinct[:count].copy() if count < len(values) else distinct
+    if most is None or count - 1 <= most:
+        ranks = ranks.astype(np.min_scalar_type(count), copy=False)  # missing: one rank more
+        return Ranked(distinct[:-1], distinct[1:], ranks, False)
+    masses = np.bincount(ranks, weights=weights, minlength=count).astype(float)
+    cuts = np.empty(most, dtype=np.int64)
+    _choose_cuts(np.cumsum(masses), cuts)
+    cuts.sort()
+    bins = np.zeros(count, dtype=np.min_scalar_type(most + 1))
+    bins[cuts] = 1
+    np.cumsum(bins, out=bins)
+    return Ranked(distinct[cuts - 1], distinct[cuts], bins[ranks], True)
+
+
+@jit
+def _rank(words, out_distinct, out_ranks):
+    """Write the distinct values and the rank of each, all floats as words; returns how many.
+
+    Keys have the order of the floats. Three passes sort them by their upper 33 bits, from the
+    lowest digit on, and insertion by the others. That is fast unless many values are nearly equal:
+    then returns UNSORTED.
+    """
+    count, sign = len(words), np.uint64(1) << np.uint64(63)
+    keys, moved = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint64)
+    rows, moved_rows = np.empty(count, dtype=np.uint32), np.empty(count, dtype=np.uint32)
+    for row in range(count):
+        keys[row] = ~words[row] if words[row] & sign else words[row] | sign
+        rows[row] = row
+    for shift in (31, 42, 53):
+        _sort_digit(keys, rows, np.uint64(shift), moved, moved_rows)
+        keys, moved, rows, moved_rows = moved, keys, moved_rows, rows
+    if not _insert(keys, rows):
+        return UNSORTED
+    found = 0
+    for place in range(count):
+        key = keys[place]
+        if place == 0 or key != keys[place - 1]:
+            out_distinct[found] = key ^ sign if key & sign else ~key
+            found += 1
+        out_ranks[rows[place]] = found - 1
+    return found
+
+
+@inner_jit
+def _sort_digit(keys, rows, shift, out_keys, out_rows):
+    """Sort by eleven bits of the keys, stably."""
+    place, digit = np.zeros(2049, dtype=np.int64), np.uint64(2047)
+    for key in keys:
+        place[(key >> shift & digit) + np.uint64(1)] += 1
+    for value in range(2048):
+        place[value + 1] += place[value]
+    for number in range(len(keys)):
+        value = keys[number] >> shift & digit
+        target = np.uint64(place[value])  # unsigned: needs no look for a negative one
+        place[value] += 1
+        out_keys[target], out_rows[target] = keys[number], rows[number]
+
+
+@inner_jit
+def _insert(keys, rows):
+    """Sort keys that are nearly sorted, in place; False if they are not."""
+    moves = 0
+    for number in range(1, len(keys)):
+        key, row, place = keys[number], rows[number], number
+        while place > 0 and keys[place - 1] > key:
+            keys[place], rows[place] = keys[place - 1], rows[place - 1]
+            place -= 1
+        keys[place], rows[place] = key, row
+        moves += number - place
+        if moves > MOVES * len(keys):
+            return False
+    return True
+
+
+@jit
+def _rank_sorted(values, order, out_distinct, out_ranks):
+    """Write the distinct values and the rank of each; returns how many there are."""
+    count = 0
+    for row in order:
+        value = values[row]
+        if count == 0 or value > out_distinct[count - 1]:
+            out_distinct[count] = value
+            count += 1
+        out_ranks[row] = count - 1
+    return count
+
+
+@jit
+def _choose_cuts(heights, out_cuts):
+    """Cuts before so many of the values: always the middle of the heaviest part that has one.
+
+    ``heights`` is the weight of all values up to each. A part is a run of values between two cuts.
+    """
+    most = len(out_cuts)
+    first, last = np.zeros(most + 1, dtype=np.int64), np.zeros(most + 1, dtype=np.int64)
+    weight = np.zeros(most + 1)
+    last[0], weight[0] = len(heights) - 1, heights[-1]
+    for chosen in range(most):
+        part = -1
+        for each in range(chosen + 1):
+            if first[each] < last[each] and (part < 0 or weight[each] > weight[part]):
+                part = each
+        start, stop = first[part], last[part]
+        before = heights[start - 1] if start else 0.0
+        middle = (before + heights[stop]) / 2
+        cut = start + 1 + np.searchsorted(heights[start:stop], middle)
+        if cut > stop:
+            cut = stop
+        # heights[cut - 1] is the first at or above the middle: the one before may be nearer
+        if cut - 1 > start and middle - heights[cut - 2] < heights[cut - 1] - middle:
+            cut -= 1
+        out_cuts[chosen] = cut
+        first[chosen + 1], last[chosen + 1] = cut, stop
+        last[part] = cut - 1
+        weight[part] = heights[cut - 1] - before
+        weight[chosen + 1] = heights[stop] - heights[cut - 1]
+
+
+def check_kind(data: Data, number: int, style: str, name: str) -> None:
+    """Refuse times where a column held numbers, and the other way round; dates may get a time."""
+    held, was = (
+        "datetime" if kind == "date" else kind if kind in TIMES else "number"
+        for kind in (data.kind(number), style)
+    )
+    values = data.column(number) if held != was else []
+    if isinstance(values, list) or np.isnan(values).all():  # texts are refused where they are read
+        return
+    raise ValueError(f"a column must stay what it was at fit; {name} held {was}s, now {held}s")
+
+
+def midpoint(below: float, above: float) -> float:
+    """A number ``t`` with ``below <= t < above``, also once all are rounded to 32 bits.
+
+    scikit-learn's trees read their input as 32-bit floats; an export must send the rows of the
+    training data the same way wherever 32 bits tell the values apart.
+    """
+    middle = below / 2 + above / 2  # half of each: their sum may overflow
+    with np.errstate(over="ignore"):
+        low, high = float(np.float32(below)), float(np.float32(above))
+    if low < high and not low <= middle < high:
+        coarse = low / 2 + high / 2
+        if below <= coarse < above:
+            middle = coarse
+    return middle if below <= middle < above else below
+
+
+def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
+    """The same for arrays."""
+    middle = below / 2 + above / 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = (side.astype(np.float32).astype(float) for side in (below, above))
+        coarse = low / 2 + high / 2
+    off = (low < high) & ((middle < low) | (middle >= high)) & (below <= coarse) & (coarse < above)
+    middle = np.where(off, coarse, middle)
+    return np.where((below <= middle) & (middle < above), middle, below)
+
+
+def show(
+    threshold: float, below: float, above: float, style: str, levels: tuple[Any, ...] | None
+) -> str:
+    """A threshold with the fewest digits, from six on, that still lie between its neighbours."""
+    if levels is not None:
+        return str(levels[math.floor(threshold)])
+    if style in TIMES:
+        return _show_time(threshold, below, style)
+    for digits in range(6, 18):
+        text = f"{threshold:.{digits}g}"
+        if below <= float(text) < above:
+            return text
+    return repr(threshold)
+
+
+def _show_time(threshold: float, below: float, style: str) -> str:
+    """Cut off what is not needed to stay at or above the neighbour below."""
+    unit, whole = "us", math.floor(threshold)
+    for unit, length in MICROSECONDS.items():
+        whole = math.floor(threshold / length) * length
+        if whole >= below and (style != "time" or unit != "D"):
+            break
+    if style in ("date", "datetime"):
+        return str(np.datetime64(whole, "us").astype(f"M8[{unit}]")).replace("T", " ")
+    days, rest = divmod(whole, MICROSECONDS["D"])
+    clock = str(np.datetime64(rest, "us").astype(f"M8[{'m' if unit == 'D' else unit}]"))[11:]
+    if style == "time":
+        return clock
+    if unit == "D":
+        return _days(days)
+    return f"{_days(days)} {clock}" if days else clock
+
+
+def _days(count: int) -> str:
+    return "1 day" if count == 1 else f"{count} days"

@@ -1,0 +1,86 @@
+"""The two ways to enumerate a sub-problem's tests, behind one interface.
+
+``bits.BitEngine`` counts pairs of literals, ``sweeping.SweepEngine`` sweeps ordered columns.
+Questions, table, frontier and polishing are the same for both.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from mictree.optimal.search.searched_rows import SearchedRows
+from mictree.optimal.search.table import Table
+
+# what is wanted beside the least error of some rows: nothing; the first of all tests that attain
+# it; any such test; any test that attains the error below the bound, which is known to be the least
+PLAIN, FIRST, ANY, KNOWN = range(4)
+Question = tuple[int, int, int, int]  # the budget, the bound, the depth, and what is wanted
+
+
+class Engine(Protocol):
+    """Answers questions about row sets; ``members`` are row numbers, frames one worker's scratch.
+
+    Attributes
+    ----------
+    sure : errors with so many splits are least whenever ``count_few`` finds them
+    patience : the work that is done in the caller's thread, and then by one worker, before all
+        others are started
+    budgets : the most splits that may be asked about; see ``plan``
+    bytes : the memory of one worker's frames
+    """
+
+    sure: int
+    patience: tuple[int, ...]
+    budgets: int
+    bytes: int
+
+    @property
+    def rows(self) -> SearchedRows:
+        """The rows that are searched."""
+        ...
+
+    def plan(self, budgets: int, depth: int, memory: int) -> None:
+        """Choose how many splits may be asked about, so that one worker's frames fit."""
+        ...
+
+    def make_frames(self) -> Any:
+        """Frames for one worker."""
+        ...
+
+    def compile(self, table: Table, frames: Any, control: np.ndarray) -> None:
+        """Call each kernel once, with no rows."""
+        ...
+
+    def traces_at_once(self, budget: int, depth: int) -> bool:
+        """Whether the first test is found along with the least error, whatever the bound."""
+        ...
+
+    def place(self, members: np.ndarray, frames: Any) -> None:
+        """Put a question's rows into their frame."""
+        ...
+
+    def solve(
+        self, members: int, question: Question, table: Table, frames: Any, control: np.ndarray
+    ) -> int:
+        """Answer a question about so many rows in their place.
+
+        See ``kernel.solve``.
+        """
+        ...
+
+    def count_few(
+        self, members: np.ndarray, depth: int, table: Table, frames: Any, control: np.ndarray
+    ) -> np.ndarray:
+        """Errors of some rows with 0, 1, 2 and 3 splits that trees are known for."""
+        ...
+
+    def retrace_few(
+        self, members: np.ndarray, question: tuple[int, int, int], table: Table, frames: Any,
+        control: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Retrace a tree with an error from ``count_few``, given budget, error and depth."""
+        ...
+
+    def first_test(self, frames: Any, budget: int, least: int) -> tuple[Any, int, int, int]:
+        """The first test of the tree that was retraced, its low child's budget, both errors."""
+        ...

@@ -1,0 +1,134 @@
+"""A problem's rows as sorted columns, for a search that sweeps them.
+
+Every column of the search has ranks: an ordered column those of its values, and a bit (a 0/1 column
+or a category) two. A missing value fails every threshold, so its rank is below all others; the cut
+above it is the test for missing values, which needs no column of its own.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mictree.optimal.search.rows import find_unavoidable, to_integers
+from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, row_slots
+from mictree.optimal.search.sweep_frames import OrderedData
+from mictree.problems.sample import SampleProblem
+
+
+@dataclass(frozen=True)
+class OrderedRows(SearchedRows):
+    """A sample problem's rows: distinct, with integer weights, sorted by each column."""
+
+    problem: SampleProblem
+    data: OrderedData
+    columns: np.ndarray  # (columns, rows) the ranks in the columns that are searched
+    origins: tuple[int, ...]  # of each such column: its place in ``ranks``, or -1 - a literal
+    slots: np.ndarray  # of each row in the problem's bits
+    ranks: tuple[np.ndarray, ...]
+    codes: np.ndarray
+    weights: np.ndarray
+    written: Written | None
+
+    @classmethod
+    def of(cls, problem: SampleProblem, exact: bool) -> "OrderedRows":
+        codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
+        slots = row_slots(problem)
+        weights = problem.weights[slots] if len(problem.weights) else np.ones(len(codes))
+        integers, written = to_integers(weights, codes, problem.class_weight, exact)
+        columns, origins = _distinct_columns(problem, slots)
+        chosen, group, alike = _merge(columns, codes)
+        weights = add_up(group, integers, len(chosen))
+        if written is not None:
+            written = written._replace(weights=add_up(group, written.weights, len(chosen)))
+        columns, codes = np.ascontiguousarray(columns[:, chosen]), codes[chosen]
+        weights = weights.astype(np.int32 if weights.sum() < 2**30 else np.int64)
+        unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
+        order = np.empty(columns.shape, dtype=np.int32)
+        for column, places in zip(columns, order, strict=True):
+            places[:] = np.argsort(column, kind="stable")
+            ranks = column[places]
+            places *= 2
+            places[:-1] += ranks[1:] != ranks[:-1]
+        keys = np.random.default_rng(0x6D696374).integers(
+            0, 2**64, size=(len(codes), 2), dtype=np.uint64
+        )
+        data = OrderedData(
+            order=order,
+            weights=np.column_stack([weights, unavoidable]).astype(weights.dtype),
+            signed=np.where(codes == 1, weights, -weights).astype(
+                np.int16 if weights.sum() < 2**15 else weights.dtype
+            ),
+            codes=codes.astype(np.int32),
+            keys=keys,
+        )
+        ordered = tuple(column[chosen] for column in problem.ranks)
+        return cls(problem, data, columns, origins, slots[chosen], ordered, codes, weights, written)
+
+    def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
+        """In which of some rows a test holds."""
+        literals = self.problem.literals
+        number, position = literals.locate(test)
+        column = literals.columns[number]
+        if number not in literals.ordered:
+            slots = self.slots[rows]
+            return self.problem.words(test)[slots >> 6] >> (slots & 63).astype(np.uint64) & 1 > 0
+        ranks = self.ranks[literals.ordered.index(number)][rows]
+        return ranks == 0 if position == column.thresholds else ranks > position + column.missing
+
+    def literal(self, column: int, rank: int) -> tuple[int, bool]:
+        """The test that cuts a column above a rank, and whether it holds below."""
+        literals, origin = self.problem.literals, self.origins[column]
+        if origin < 0:
+            return -1 - origin, False
+        number = literals.ordered[origin]
+        start, missing = int(literals.starts[number]), literals.columns[number].missing
+        if rank < missing:
+            return start + literals.columns[number].thresholds, True
+        return start + rank - missing, False
+
+
+def _distinct_columns(
+    problem: SampleProblem, slots: np.ndarray
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """The columns to search, and where they are from; of several that cut rows alike, the first."""
+    literals = problem.literals
+    found: list[np.ndarray] = list(problem.ranks)
+    origins = list(range(len(found)))
+    for literal, words in zip(literals.stored_bits.tolist(), problem.bits, strict=True):
+        if literals.locate(literal)[0] not in literals.ordered:
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            found.append(bits[slots])
+            origins.append(-1 - literal)
+    seen: dict[bytes, int] = {}
+    for place, ranks in enumerate(found):
+        top = ranks.max()
+        if top > 0:
+            turned = ranks if ranks[0] <= top - ranks[0] else top - ranks
+            seen.setdefault(turned.astype(np.uint32).tobytes(), place)
+    kept = list(seen.values())
+    kind = np.result_type(np.uint8, *(found[place] for place in kept))
+    columns = np.array([found[place] for place in kept], dtype=kind).reshape(len(kept), len(slots))
+    return columns, tuple(origins[place] for place in kept)
+
+
+def _merge(columns: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first of all equal rows of one class, and for each row which of them it equals.
+
+    Then a number for each of these, the same for those that are equal but for their class.
+    """
+    factors = np.random.default_rng(0x6D696374).integers(
+        0, 2**64, size=len(columns), dtype=np.uint64
+    )
+    hashes = np.zeros(len(codes), dtype=np.uint64)
+    for column, factor in zip(columns, factors, strict=True):
+        hashes += column * (factor | np.uint64(1))
+    order = np.lexsort((codes, hashes))
+    new = np.zeros(max(0, len(codes) - 1), dtype=bool)
+    for column in columns:
+        ranks = column[order]
+        new |= ranks[1:] != ranks[:-1]
+    first = np.concatenate([[True], new | (codes[order[1:]] != codes[order[:-1]])])
+    group = np.empty(len(codes), dtype=np.intp)
+    group[order] = np.cumsum(first) - 1
+    alike = np.concatenate([[0], np.cumsum(new)])
+    return order[first], group, alike[first]

@@ -1,0 +1,292 @@
+"""Branch and bound over row sets of ordered columns, whose tests are swept, not enumerated.
+
+The questions, the table and the stack are those of ``kernel``. A sub-problem with one or two
+splits, or of depth 2, is answered by sweeps. For a larger one, what is found out of a child of one
+test bounds the children of all others: a row set that lacks some rows of another has at least the
+other's least error less their weight. So a child is asked for more than its own test needs.
+"""
+
+import numpy as np
+
+from mictree._support.jit import atomic_add, inner_jit, jit
+from mictree.optimal.search.engine import FIRST, KNOWN, PLAIN
+from mictree.optimal.search.few_splits import few_splits, note, note_one
+from mictree.optimal.search.sweep_children import (
+    get_bound,
+    get_bounds,
+    get_shares,
+    look_up,
+    prepare,
+    select,
+    share,
+    sweep_some,
+)
+from mictree.optimal.search.sweep_frames import LIVE, MASS, ONE, PLACE
+from mictree.optimal.search.sweeps import leaf_error, list_tests
+from mictree.optimal.search.table import (
+    EXACT_BUDGETS,
+    FOUND,
+    GROW,
+    ROOM,
+    RUN,
+    STATUS,
+    STORED,
+    VISITED,
+    claim,
+    finish_key,
+    release,
+)
+
+
+@jit
+def solve(first, budget, bound, depth, wanted, data, table, frames, control):
+    """The least error of the rows in frame ``first``, if it is below ``bound``.
+
+    See ``kernel.solve``. Frame 0 is for all rows: what it learns of their tests stays for the next
+    question, and workers share it. Questions about other rows are put to frame 1. What is
+    ``wanted`` of the tree, see ``engine``, is noted in the frame; only one worker may.
+    """
+    _start(first, data, frames)
+    frames.levels[0].first, frames.work[0] = -1, 0
+    _ask(first, budget, bound, depth, frames)
+    level = first
+    while True:
+        here = wanted if level == first else PLAIN
+        finished, result = _open(level, here, data, table, frames, control)
+        while True:
+            if not finished:
+                here = wanted if level == first else PLAIN
+                if _advance(level, here, data, table, frames, control):
+                    level += 1
+                    break
+                result = _close(level, first, table, frames, control)
+            if level == first or control[STATUS] != RUN:
+                return result
+            level -= 1
+            _take(level, result, data, frames)
+            finished = False
+
+
+@inner_jit
+def _start(level, data, frames):
+    """Set the first frame's rows: all in frame 0, the members in frame 1; and their key."""
+    at = frames.levels[level]
+    if level == 1:
+        _keep_members(data.order, data.order.shape[1], level, frames)
+    high, low = np.uint64(0), np.uint64(0)
+    for place in range(at.rows):
+        row = frames.order[level, 0, place] >> 1
+        high ^= data.keys[row, 0]
+        low ^= data.keys[row, 1]
+    frames.keys[level, 0], frames.keys[level, 1] = high, low
+
+
+@inner_jit
+def _ask(level, budget, bound, depth, frames):
+    """Put a question to a frame whose rows are in place."""
+    at = frames.levels[level]
+    at.depth = depth
+    at.budget = min(budget, (1 << depth) - 1) if depth < 62 else budget
+    at.test, at.first = -1, -1
+    at.bound = bound
+
+
+@inner_jit
+def _open(level, wanted, data, table, frames, control):
+    """Whether sweeps suffice for an answer; and the answer."""
+    at = frames.levels[level]
+    budget, depth, bound = at.budget, at.depth, at.bound
+    best = leaf_error(level, data, frames)
+    at.errors[0] = best
+    at.goal = at.floor if wanted != KNOWN else bound - 1
+    if budget == 0 or best == 0 or control[STATUS] != RUN:
+        return True, best
+    atomic_add(control, VISITED, 1)
+    best = list_tests(level, data, frames)
+    at.errors[1], at.best = best, best
+    limit = best
+    if wanted and best < bound:
+        note_one(level, best, data, frames)
+    if budget > 1 and best > at.goal:
+        limit = min(bound, best)
+        if budget <= 3 or wanted in (FIRST, KNOWN):
+            limit = few_splits(level, budget > 2, limit, wanted > 0, data, frames, control)
+    at.limit = limit
+    found = at.first >= 0 and wanted == FIRST
+    if budget > 2 and depth > 2 and limit > at.goal and not found:
+        prepare(level, frames)
+        return False, limit
+    if level > 0 and not wanted and control[STATUS] == RUN:
+        exact = limit < bound or limit == best
+        _remember(level, limit, exact, table, frames, control)
+    return True, limit
+
+
+@inner_jit
+def _close(level, first, table, frames, control):
+    """The answer of a frame that has tried all tests."""
+    at = frames.levels[level]
+    limit = at.limit
+    if level == first or control[STATUS] != RUN:  # a worker has not tried all tests itself
+        return limit
+    exact = limit < at.bound or limit == at.best
+    _remember(level, limit, exact, table, frames, control)
+    if control[STORED] > control[ROOM]:
+        control[STATUS] = GROW
+    return limit
+
+
+@inner_jit
+def _remember(level, answer, exact, table, frames, control):
+    """Enter a lower bound for a frame's budget, and the errors with 0 and 1 split."""
+    at = frames.levels[level]
+    budget, depth = at.budget, at.depth
+    key = finish_key(frames.keys[level, 0], frames.keys[level, 1], depth)
+    place = claim(key[0], key[1], at.floor, table, control)
+    if place < 0:
+        return
+    known = min(2, table.lower.shape[1])
+    for size in range(known):
+        table.lower[place, size] = at.errors[size]
+    proved = (np.uint64(1) << np.uint64(known)) - np.uint64(1)
+    for size in range(known, budget + 1):
+        table.lower[place, size] = max(table.lower[place, size], answer)
+    if exact:
+        proved |= np.uint64(1) << np.uint64(budget)
+    table.entries[place, EXACT_BUDGETS] |= proved
+    release(place, table.entries)
+
+
+@inner_jit
+def _take(level, answer, data, frames):
+    """Note a child's answer, and what it says of the children of other tests."""
+    at = frames.levels[level]
+    side, low, test = at.side, at.low_budget, at.test
+    budget = low if side == 0 else at.budget - 1 - low
+    bounds = get_bounds(level, frames)
+    frames.cells[level, ONE + side, test] = max(frames.cells[level, ONE + side, test], answer)
+    for size in range(2, budget + 1):
+        bounds[side, size, test] = max(bounds[side, size, test], answer)
+    if answer < frames.levels[level + 1].bound:
+        frames.known[level, side, budget] = answer
+    share(level, side, data, frames)
+
+
+@inner_jit
+def _advance(level, wanted, data, table, frames, control):
+    """Put the next question to a child's frame, or say False when there is none."""
+    at = frames.levels[level]
+    cells = frames.cells[level]
+    known, bounds, budget = frames.known[level], get_bounds(level, frames), at.budget
+    least_low, most_low = get_shares(budget, at.depth)
+    while control[STATUS] == RUN and at.limit > at.goal:
+        if level == 0 and not wanted:
+            frames.levels[0].limit = min(frames.levels[0].limit, control[FOUND])
+        test = at.test
+        if test < 0 or at.turn == budget:
+            if not select(level, wanted == FIRST, data, frames):
+                return False
+            look_up(level, data, table, frames)
+            if budget > 3:
+                sweep_some(level, data, frames, control)
+            continue
+        turn = at.turn
+        offset = (turn + 1) // 2
+        low_budget = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
+        high_budget = budget - 1 - low_budget
+        low, high = known[0, low_budget], known[1, high_budget]
+        low_known, high_known = low >= 0, high >= 0
+        if not low_known:
+            low = get_bound(0, low_budget, test, cells, bounds)
+        if not high_known:
+            high = get_bound(1, high_budget, test, cells, bounds)
+        if (
+            low_budget < least_low
+            or low_budget > most_low
+            or low + high >= at.limit
+            or (budget == 3 and low_budget == 1)
+        ):
+            at.turn += 1
+            continue
+        if low_known and high_known:
+            if wanted:
+                note(level, test, at.column, low_budget, low, high, frames)
+            if wanted == FIRST:
+                _forget_later(level, test, frames)
+                at.turn = budget
+                continue
+            at.limit = low + high
+            if level == 0:
+                control[FOUND] = min(control[FOUND], low + high)
+            continue
+        side = 0 if 2 * cells[MASS, test] >= frames.totals[level].sum() else 1
+        if (low_known and side == 0) or (high_known and side == 1):
+            side = 1 - side
+        at.side, at.low_budget = side, low_budget
+        _descend(level, at.column, frames.tests[level, PLACE, test], side, frames)
+        frames.keys[level + 1, 0] = frames.keys[level, 2 + 2 * side]
+        frames.keys[level + 1, 1] = frames.keys[level, 3 + 2 * side]
+        child_budget = low_budget if side == 0 else high_budget
+        rest = at.limit - (high if side == 0 else low)
+        _ask(level + 1, child_budget, rest + at.reach, at.depth - 1, frames)
+        return True
+    return False
+
+
+@inner_jit
+def _forget_later(level, test, frames):
+    """Drop all tests from this one on."""
+    at = frames.levels[level]
+    live, kept = frames.tests[level, LIVE], 0
+    while kept < at.lives and live[kept] < test:
+        kept += 1
+    at.lives = kept
+
+
+@inner_jit
+def _descend(level, column, place, side, frames):
+    """Set the next frame's rows: the low or the high child of a test of this one."""
+    at = frames.levels[level]
+    order, member = frames.order[level], frames.member
+    rows = at.rows
+    for number in range(rows):
+        inside = (number <= place) == (side == 0)
+        member[order[column, number] >> 1] = np.uint32(1) if inside else np.uint32(0)
+    _keep_members(order, rows, level + 1, frames)
+    frames.levels[level + 1].rows = place + 1 if side == 0 else rows - place - 1
+
+
+@inner_jit
+def _keep_members(order, rows, level, frames):
+    """Fill a frame's columns with the members among sorted rows."""
+    below, member = frames.order[level], frames.member
+    for column in range(len(order)):
+        kept = 0
+        for place in range(rows):
+            entry = order[column, place]
+            below[column, kept] = entry & ~1
+            kept += np.int64(member[entry >> 1])
+            below[column, max(kept - 1, 0)] |= entry & 1
+        below[column, max(kept - 1, 0)] &= ~1
+
+
+@jit
+def count_few(level, budget, depth, data, frames, control):
+    """Errors of a frame's rows with up to ``budget`` splits, at most 3, that sweeps find trees for.
+
+    The first test of the tree for the whole budget is noted. Sweeps end where no more work is
+    allowed.
+    """
+    _start(level, data, frames)
+    frames.levels[0].first, frames.levels[level].first, frames.work[0] = -1, -1, 0
+    errors = np.empty(4, dtype=np.int64)
+    errors[:] = leaf_error(level, data, frames)
+    if min(budget, depth) > 0 and errors[0] > 0:
+        errors[1:] = list_tests(level, data, frames)
+        if errors[1] < errors[0]:
+            note_one(level, errors[1], data, frames)
+        if min(budget, depth) > 1:
+            errors[2:] = few_splits(level, False, errors[1], False, data, frames, control)
+            if budget > 2:
+                errors[3] = few_splits(level, True, errors[2], False, data, frames, control)
+    return errors

@@ -1,0 +1,112 @@
+"""The other way to enumerate a sub-problem's tests: sweeps along ordered columns. See ``bits``."""
+
+import numpy as np
+
+from mictree.optimal.search import sweep_kernel
+from mictree.optimal.search.engine import PLAIN, Question
+from mictree.optimal.search.ordered_rows import OrderedRows
+from mictree.optimal.search.sweep_frames import PLACE, SweepFrames, frame_bytes, make_frames
+from mictree.optimal.search.table import ALLOWED, Table
+
+# cells that are swept in a hundredth of a second, and in half a second
+PATIENCE = 2_000_000, 100_000_000
+COUNTED = 10_000_000  # cells that are swept to find the errors of few splits
+
+
+class SweepEngine:
+    """Answers questions about rows of ordered columns, as ``BitEngine`` does for literals.
+
+    All rows are in frame 0, whose bounds outlive a question; other rows are in frame 1.
+    """
+
+    sure = 0
+    patience: tuple[int, ...] = PATIENCE
+
+    def __init__(self, rows: OrderedRows) -> None:
+        self.rows = rows
+        self.budgets = self.levels = self.bytes = 0
+        self.root = self.claims = np.empty(0)
+
+    def plan(self, budgets: int, depth: int, memory: int) -> None:
+        """Choose how many splits may be asked about, so that one worker's frames fit."""
+        shape = self.rows.data.order.shape
+        for self.budgets in range(budgets, 0, -1):
+            # a frame's children are asked only if they may have more than one split
+            self.levels = max(2, min(self.budgets, depth) - 1)
+            self.bytes = frame_bytes(self.rows.data, self.budgets, self.levels)
+            if self.bytes <= memory:
+                break
+        kind = self.rows.weights.dtype
+        self.root = np.zeros((2, self.budgets, shape[0] * shape[1]), dtype=kind)
+        self.claims = np.zeros(shape[0], dtype=np.int64)
+
+    def compile(self, table: Table, frames: SweepFrames, control: np.ndarray) -> None:
+        """Call each kernel once, with no rows."""
+        nobody = self.rows.everything[:0]
+        self.count_few(nobody, 0, table, frames, control)
+        self.solve(0, (0, 0, 0, PLAIN), table, frames, control)
+
+    def traces_at_once(self, budget: int, depth: int) -> bool:
+        """Whether the first test is found along with the least error, whatever the bound."""
+        return budget <= 2 or depth <= 2
+
+    def __str__(self) -> str:
+        columns, rows = self.rows.data.order.shape
+        return f"{rows:,} rows of {columns:,} columns"
+
+    def make_frames(self) -> SweepFrames:
+        """Frames for one worker."""
+        rows = self.rows
+        return make_frames(
+            rows.data, len(rows.problem.classes), self.budgets, self.levels, self.root, self.claims
+        )
+
+    def place(self, members: np.ndarray, frames: SweepFrames) -> None:
+        """Put a question's rows into their frame."""
+        self.claims[:] = 0
+        if len(members) < len(self.rows.codes):
+            frames.member[:] = 0
+            frames.member[members] = 1
+        frames.levels[self._frame(len(members))].rows = len(members)
+
+    def _frame(self, members: int) -> int:
+        """The frame of so many rows."""
+        return 0 if members == len(self.rows.codes) else 1
+
+    def solve(
+        self, members: int, question: Question, table: Table, frames: SweepFrames,
+        control: np.ndarray,
+    ) -> int:  # fmt: skip
+        """Answer a question about rows that are in place; see ``sweep_kernel.solve``."""
+        first = self._frame(members)
+        return sweep_kernel.solve(first, *question, self.rows.data, table, frames, control)
+
+    def count_few(
+        self, members: np.ndarray, depth: int, table: Table, frames: SweepFrames,
+        control: np.ndarray, budget: int = 3,
+    ) -> np.ndarray:  # fmt: skip
+        """Errors of some rows with 0, 1, 2 and 3 splits that a few sweeps find trees for."""
+        self.place(members, frames)
+        control[ALLOWED] = COUNTED
+        first = self._frame(len(members))
+        return sweep_kernel.count_few(first, budget, depth, self.rows.data, frames, control)
+
+    def retrace_few(
+        self, members: np.ndarray, question: tuple[int, int, int], table: Table,
+        frames: SweepFrames, control: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Retrace a tree with an error that ``count_few`` has found, in the same way."""
+        budget, _, depth = question
+        self.count_few(members, depth, table, frames, control, budget)
+
+    def first_test(self, frames: SweepFrames, budget: int, least: int) -> tuple[int, int, int, int]:
+        """The first test of the tree that was retraced, its low child's budget, both errors."""
+        level = 0 if frames.levels[0].first >= 0 else 1
+        at = frames.levels[level]
+        column, low_budget = int(at.first_column), int(at.first_low)
+        row = frames.order[level, column, frames.tests[level, PLACE, at.first]] >> 1
+        low_error, high_error = at.first_errors.tolist()
+        test, holds_below = self.rows.literal(column, int(self.rows.columns[column, row]))
+        if holds_below:
+            return test, budget - 1 - low_budget, high_error, low_error
+        return test, low_budget, low_error, high_error

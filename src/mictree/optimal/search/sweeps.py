@@ -1,0 +1,280 @@
+"""Sweeping the columns of a sub-problem in sorted order: its tests, and children with one split.
+
+One sweep over all columns finds the least errors with one split of both children of ``LANES`` tests
+at a time: what the rows seen so far weigh, in each child, is a vector. For two classes the least
+error follows from the least and the largest surplus of one class over the other along the sweep.
+``data`` and ``frames`` are an ``OrderedData`` and ``SweepFrames``.
+"""
+
+import numpy as np
+
+from mictree._support.jit import inner_jit
+from mictree.optimal.search.sweep_frames import LANES, LEAF, MASS, ONE, PLACE, SHARE
+from mictree.optimal.search.table import ALLOWED, LONG, RUN, STATUS
+
+# two classes: the surplus; the least and the largest one in the low child, in the high one
+_LEAST_LOW, _MOST_LOW, _LEAST_HIGH, _MOST_HIGH = LANES, 2 * LANES, 3 * LANES, 4 * LANES
+# more: the largest weight that one split labels right in both children; the weight of the heaviest
+# class seen so far in both; the weight of each class seen so far in the low child
+_RIGHT, _MOST, _SEEN = 2 * LANES, 5 * LANES, 7 * LANES
+FEW_CLASSES = 5  # up to which sweeping for every two of them is faster
+
+
+@inner_jit
+def leaf_error(level, data, frames):
+    """The error of a frame's rows without a split.
+
+    Fills the weight of each class, and the weight that no tree can label right.
+    """
+    at = frames.levels[level]
+    totals = frames.totals[level]
+    totals[:] = 0
+    floor = 0
+    for place in range(at.rows):
+        row = frames.order[level, 0, place] >> 1
+        totals[data.codes[row]] += data.weights[row, 0]
+        floor += data.weights[row, 1]
+    at.floor = floor
+    return totals.sum() - totals.max()
+
+
+@inner_jit
+def list_tests(level, data, frames):
+    """Fill a frame's tests and what is known of them without a sweep; the least error of one."""
+    at = frames.levels[level]
+    order, cells = frames.order[level], frames.cells[level]
+    places, totals = frames.tests[level, PLACE], frames.totals[level]
+    kind = cells.dtype.type
+    count, floor = at.rows, at.floor
+    classes = len(totals)
+    whole = totals.sum()
+    least = whole - totals.max()
+    seen = np.zeros(classes, dtype=np.int64)
+    test = 0
+    for column in range(order.shape[0]):
+        frames.start[level, column] = test
+        seen[:] = 0
+        mass, share = 0, 0
+        for place in range(count):
+            entry = order[column, place]
+            row = entry >> 1
+            weight = data.weights[row, 0]
+            seen[data.codes[row]] += weight
+            mass += weight
+            share += data.weights[row, 1]
+            if entry & 1:
+                low, high, low_second, high_second = 0, 0, 0, 0
+                for label in range(classes):
+                    low_second = max(low_second, min(low, seen[label]))
+                    low = max(low, seen[label])
+                    rest = totals[label] - seen[label]
+                    high_second = max(high_second, min(high, rest))
+                    high = max(high, rest)
+                places[test] = place
+                cells[LEAF, test] = kind(mass - low)
+                cells[LEAF + 1, test] = kind(whole - mass - high)
+                # two leaves label two classes right at most
+                cells[ONE, test] = kind(max(share, mass - low - low_second))
+                rest = whole - mass - high - high_second
+                cells[ONE + 1, test] = kind(max(floor - share, rest))
+                cells[MASS, test], cells[SHARE, test] = kind(mass), kind(share)
+                least = min(least, whole - low - high)
+                test += 1
+    frames.start[level, order.shape[0]] = test
+    return least
+
+
+@inner_jit
+def sweep(level, count, data, frames, control):
+    """Fill the first two lines of ``lanes``: errors with one split of both children.
+
+    They are those of the first ``count`` tests that are picked, ordered by column and place. Where
+    more work is done than allowed, the status says so.
+    """
+    frames.work[0] += frames.levels[level].rows * frames.order.shape[1]
+    if frames.work[0] > control[ALLOWED] and control[STATUS] == RUN:
+        control[STATUS] = LONG
+    _mark(level, count, frames)
+    if frames.totals.shape[1] == 2:
+        _sweep_two(level, data.signed, frames)
+    elif frames.totals.shape[1] <= FEW_CLASSES:
+        _sweep_pairs(level, data, frames)
+    else:
+        _sweep_many(level, data, frames)
+    lanes, totals, whole = frames.lanes, frames.totals[level], frames.totals[level].sum()
+    for lane in range(count):
+        mass = np.int64(frames.cells[level, MASS, frames.picked[0, lane]])
+        if len(totals) == 2:
+            ones = (mass + lanes[lane]) // 2  # of the second class, in the low child
+            rest = totals[1] - ones
+            low = min(ones - lanes[_MOST_LOW + lane], mass - ones + lanes[_LEAST_LOW + lane])
+            high = min(
+                rest - lanes[_MOST_HIGH + lane],
+                whole - mass - rest + lanes[_LEAST_HIGH + lane],
+            )
+        else:
+            low, high = mass - lanes[lane], whole - mass - lanes[LANES + lane]
+        lanes[lane], lanes[LANES + lane] = low, high
+
+
+@inner_jit
+def _mark(level, count, frames):
+    """Set the bits of the rows in the picked tests' low children."""
+    at = frames.levels[level]
+    order, member, picked = frames.order[level], frames.member, frames.picked
+    rows = at.rows
+    for place in range(rows):
+        member[order[0, place] >> 1] = 0
+    lane = 0
+    while lane < count:
+        column, place, bits = picked[1, lane], 0, np.uint32(0)
+        after = lane
+        while after < count and picked[1, after] == column:
+            bits |= np.uint32(1) << np.uint32(after)
+            after += 1
+        while lane < after:
+            end = frames.tests[level, PLACE, picked[0, lane]] + 1
+            while place < end:
+                member[order[column, place] >> 1] |= bits
+                place += 1
+            bits &= ~(np.uint32(1) << np.uint32(lane))
+            lane += 1
+
+
+@inner_jit
+def _sweep_two(level, signed, frames):
+    """Fill the lanes for two classes."""
+    at = frames.levels[level]
+    order, member, lanes, start = frames.order, frames.member, frames.lanes, frames.start
+    kind = lanes.dtype.type
+    rows = at.rows
+    for lane in range(5 * LANES):
+        lanes[lane] = 0
+    for column in range(order.shape[1]):
+        if start[level, column] == start[level, column + 1]:
+            continue
+        for lane in range(LANES):
+            lanes[lane] = 0
+        whole = kind(0)
+        for place in range(rows):
+            entry = order[level, column, place]
+            weight, bits = signed[entry >> 1], member[entry >> 1]
+            whole = kind(whole + weight)
+            is_test = kind(-(entry & 1))  # all ones; elsewhere 0, the surplus of no split at all
+            for lane in range(LANES):
+                inside = (bits >> np.uint32(lane)) & np.uint32(1)
+                low = kind(lanes[lane] + (weight if inside else kind(0)))
+                lanes[lane] = low
+                high = kind(kind(whole - low) & is_test)
+                low = kind(low & is_test)
+                lanes[_LEAST_LOW + lane] = min(lanes[_LEAST_LOW + lane], low)
+                lanes[_MOST_LOW + lane] = max(lanes[_MOST_LOW + lane], low)
+                lanes[_LEAST_HIGH + lane] = min(lanes[_LEAST_HIGH + lane], high)
+                lanes[_MOST_HIGH + lane] = max(lanes[_MOST_HIGH + lane], high)
+
+
+@inner_jit
+def _sweep_pairs(level, data, frames):
+    """Fill the lanes for a few classes: whatever labels one split has, two classes decide."""
+    at = frames.levels[level]
+    lanes, totals, pair = frames.lanes, frames.totals[level], frames.pair
+    rows, kind = at.rows, frames.lanes.dtype.type
+    _clear(frames.seen, lanes)
+    for place in range(rows):
+        _add(frames.order[level, 0, place] >> 1, data, frames)
+    for label in range(len(totals)):
+        for other in range(label):
+            if totals[label] == 0 or totals[other] == 0:
+                continue
+            for place in range(rows):
+                row = frames.order[level, 0, place] >> 1
+                weight, code = kind(data.weights[row, 0]), data.codes[row]
+                pair[row] = weight if code == label else kind(-weight) if code == other else 0
+            _sweep_two(level, pair, frames)
+            for lane in range(LANES):
+                here, there = _SEEN + LANES * label + lane, _SEEN + LANES * other + lane
+                low = max(
+                    lanes[there] + lanes[_MOST_LOW + lane], lanes[here] - lanes[_LEAST_LOW + lane]
+                )
+                high = max(
+                    totals[other] - lanes[there] + lanes[_MOST_HIGH + lane],
+                    totals[label] - lanes[here] - lanes[_LEAST_HIGH + lane],
+                )
+                lanes[_MOST + lane] = max(lanes[_MOST + lane], low)
+                lanes[_MOST + LANES + lane] = max(lanes[_MOST + LANES + lane], high)
+    for lane in range(2 * LANES):
+        lanes[lane] = lanes[_MOST + lane]
+
+
+@inner_jit
+def _sweep_many(level, data, frames):
+    """Fill the lanes for any number of classes, at a cost that does not depend on it.
+
+    From the end of a column on, the weight of the heaviest class of the rows seen so far is noted
+    at each test; then from its start on.
+    """
+    at = frames.levels[level]
+    lanes, tails, seen = frames.lanes, frames.tails, frames.seen
+    rows = at.rows
+    for lane in range(2 * LANES):
+        lanes[_RIGHT + lane] = 0
+    for column in range(frames.order.shape[1]):
+        tests = frames.start[level, column + 1] - frames.start[level, column]
+        if tests == 0:
+            continue
+        order = frames.order[level, column]
+        _clear(seen, lanes)
+        for place in range(rows - 1, -1, -1):
+            entry = order[place]
+            if entry & 1:
+                tests -= 1
+                for lane in range(2 * LANES):
+                    tails[2 * LANES * tests + lane] = lanes[_MOST + lane]
+            _add(entry >> 1, data, frames)
+        for lane in range(2 * LANES):  # without a split
+            lanes[_RIGHT + lane] = max(lanes[_RIGHT + lane], lanes[_MOST + lane])
+        _clear(seen, lanes)
+        for place in range(rows):
+            entry = order[place]
+            _add(entry >> 1, data, frames)
+            if entry & 1:
+                tail = 2 * LANES * tests
+                tests += 1
+                for lane in range(2 * LANES):
+                    right = lanes.dtype.type(lanes[_MOST + lane] + tails[tail + lane])
+                    lanes[_RIGHT + lane] = max(lanes[_RIGHT + lane], right)
+    for lane in range(2 * LANES):
+        lanes[lane] = lanes[_RIGHT + lane]
+
+
+@inner_jit
+def _clear(seen, lanes):
+    """Nothing is seen yet."""
+    for label in range(len(seen)):
+        seen[label] = 0
+    for lane in range(_MOST, len(lanes)):
+        lanes[lane] = 0
+
+
+@inner_jit
+def _add(row, data, frames):
+    """Add a row to its class in both children, and raise the weight of their heaviest classes.
+
+    Loops whose two ends are variables are those that LLVM makes vectors of.
+    """
+    lanes = frames.lanes
+    kind = lanes.dtype.type
+    bits, label, width = frames.member[row], data.codes[row], frames.picked.shape[1]
+    weight = kind(data.weights[row, 0])
+    frames.seen[label] += weight
+    both = kind(frames.seen[label])
+    mine = lanes[_SEEN + width * label : _SEEN + width * label + width]
+    for lane in range(width):
+        inside = (bits >> np.uint32(lane)) & np.uint32(1)
+        mine[lane] = kind(mine[lane] + (weight if inside else kind(0)))
+    for lane in range(width):
+        lanes[lane] = mine[lane]
+    for lane in range(LANES):
+        low = lanes[lane]
+        lanes[_MOST + lane] = max(lanes[_MOST + lane], low)
+        lanes[_MOST + LANES + lane] = max(lanes[_MOST + LANES + lane], kind(both - low))

@@ -1,0 +1,331 @@
+"""The search over ordered columns against every tree, the 0/1 search, and its own finished runs."""
+
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+
+import mictree as mt
+from mictree._support.checks import TooLarge
+from mictree.optimal.search import frontier as frontiers
+from mictree.optimal.search import questions
+from mictree.optimal.search.frontier import Frontier
+from mictree.optimal.search.ordered_rows import OrderedRows
+from mictree.optimal.search.sweep_frames import PLACE
+from mictree.optimal.search.sweeping import SweepEngine
+from mictree.optimal.search.table import OVERWRITTEN
+from tests.reference.enumerate_samples import sample_least_errors
+from tests.reference.ordered_samples import ordered_least_errors
+
+
+def to_ranks(X):
+    """The rank of each value in its column, a column a line."""
+    return np.array([np.unique(column, return_inverse=True)[1] for column in np.asarray(X).T])
+
+
+def problem_of(ranks, labels, weights=None):
+    return mt.SampleProblem(np.asarray(ranks, dtype=float).T, np.asarray(labels), weights)
+
+
+def find(ranks, labels, weights, max_size, max_depth=None, time_limit=None, memory_limit=2**30):
+    """The frontier by sweeps, however few literals there are, and without a greedy tree."""
+    return find_in(
+        problem_of(ranks, labels, weights), max_size, max_depth, time_limit, memory_limit
+    )
+
+
+def find_in(problem, max_size, max_depth=None, time_limit=None, memory_limit=2**30):
+    engine = SweepEngine(OrderedRows.of(problem, True))
+    frontier = Frontier(engine, max_size, max_depth, memory_limit)
+    frontier.run(time_limit=time_limit)
+    return frontier
+
+
+def recount(tree, ranks, labels, weights):
+    """The weight that a tree labels wrongly, row by row, by its exact thresholds."""
+    wrong = 0
+    names = np.unique(labels)
+    for row, (label, weight) in enumerate(zip(labels, weights, strict=True)):
+        node = 0
+        while tree.tests[node] >= 0:
+            column, threshold = tree.sources[tree.tests[node]]
+            node = tree.high[node] if ranks[column][row] > threshold else tree.low[node]
+        wrong += int(weight) * (names[tree.labels[node]] != label)
+    return wrong
+
+
+def check_trees(frontier, ranks, labels, weights, max_depth=None):
+    unit = frontier.total / sum(weights)
+    for size, tree in enumerate(frontier.trees):
+        assert tree.size <= size
+        assert max_depth is None or tree.depth <= max_depth
+        if tree.sources:
+            assert recount(tree, ranks, labels, weights) * unit == frontier.upper[size]
+
+
+@st.composite
+def tables(draw, most_rows=11, most_columns=3):
+    """Columns of two ranks and of many, ties, duplicates, contradictions, weights, 2-5 classes."""
+    count = draw(st.integers(1, most_rows))
+    ranks = []
+    for _ in range(draw(st.integers(1, most_columns))):
+        most = draw(st.sampled_from([1, 1, 2, 4, 30]))
+        ranks.append(draw(st.lists(st.integers(0, most), min_size=count, max_size=count)))
+    classes = draw(st.integers(1, 5))
+    labels = draw(st.lists(st.integers(0, classes - 1), min_size=count, max_size=count))
+    kind = draw(st.sampled_from([st.just(1), st.integers(1, 5), st.integers(1, 2**40)]))
+    weights = draw(st.lists(kind, min_size=count, max_size=count))
+    return ranks, labels, weights
+
+
+@given(tables(), st.sampled_from([None, None, 0, 1, 2, 3]))
+@settings(max_examples=150)
+def test_every_tree_is_beaten_or_met(case, max_depth):
+    ranks, labels, weights = case
+    frontier = find(*case, 5, max_depth)
+    assert frontier.upper == ordered_least_errors(ranks, labels, weights, 5, max_depth)
+    assert frontier.lower == frontier.upper
+    check_trees(frontier, ranks, labels, weights, max_depth)
+
+
+CATEGORIES = ["low", "middle", "top"]
+
+
+@st.composite
+def mixed_tables(draw):
+    """Numbers with ties, gaps and missing values, categories, ordered ones, bits; weights."""
+    count = draw(st.integers(2, 9))
+
+    def column(*values):
+        return draw(st.lists(st.sampled_from(values), min_size=count, max_size=count))
+
+    frame = pd.DataFrame({"number": column(-2.5, 0.25, 1.0, 1e6, np.nan)})
+    if draw(st.booleans()):
+        frame["kind"] = column("a", "b", "c", None)
+    if draw(st.booleans()):
+        levels = column(*CATEGORIES, None)
+        frame["level"] = pd.Categorical(levels, categories=CATEGORIES, ordered=True)
+    if draw(st.booleans()):
+        frame["bit"] = column(0, 1)
+    if draw(st.booleans()):
+        frame["again"] = -frame["number"]
+    labels = draw(st.lists(st.integers(0, draw(st.integers(1, 4))), min_size=count, max_size=count))
+    weights = draw(st.lists(st.sampled_from([1, 2, 0.5, 3.25]), min_size=count, max_size=count))
+    return frame, labels, weights
+
+
+def bits_of(frame):
+    """All tests of a frame on its rows, from their definition."""
+    bits = []
+    for name in frame:
+        column = frame[name]
+        if name == "kind":
+            bits += [column == category for category in column.dropna().unique()]
+        else:
+            values = column.cat.codes.where(column.notna()) if name == "level" else column
+            bits += [values > value for value in np.unique(values.dropna())[:-1]]
+        if column.notna().any():
+            bits.append(column.isna())
+    return np.array(bits, dtype=int).T.reshape(len(frame), -1)
+
+
+@given(mixed_tables(), st.sampled_from([None, None, 2]), st.booleans())
+@settings(max_examples=100)
+def test_mixed_columns_with_missing_values(case, max_depth, swept):
+    """Every tree is tried; by sweeps and by pair counts."""
+    frame, labels, weights = case
+    problem = mt.SampleProblem(frame, labels, weights)
+    with mock.patch.object(frontiers, "FEW_THRESHOLDS", 0 if swept else 256):
+        solved = mt.optimal_trees(problem, 3, exact=True, max_depth=max_depth)
+    bits = bits_of(frame)
+    rows = [tuple(row) for row in bits.tolist()] if bits.size else [(0,)] * len(frame)
+    assert list(solved.errors) == sample_least_errors(rows, labels, weights, 3, max_depth)
+    assert solved.errors.proved.all()
+    for size in range(4):
+        tree = solved.tree(size)
+        assert tree.size <= size
+        assert max_depth is None or tree.depth <= max_depth
+        assert tree.error(problem, exact=True) == solved.errors[size]
+
+
+def test_thresholds_lie_halfway_between_the_values_of_their_rows():
+    X = [[0, 0], [1, 0], [2, 0], [5, 0], [6, 0], [10, 3], [3, 9], [4, 9], [7, 9]]
+    problem = mt.SampleProblem(X, [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    with mock.patch.object(frontiers, "FEW_THRESHOLDS", 0):
+        swept = mt.optimal_tree(problem, 2)
+    with mock.patch.object(frontiers, "FEW_THRESHOLDS", 99):
+        assert swept == mt.optimal_tree(problem, 2)
+    assert set(swept.sources) == {(1, 6.0), (0, 3.5)}
+
+
+def test_thresholds_inside_a_run_of_one_class_are_needed():
+    ranks = [[7, 1, 4, 6, 2, 3, 0, 5], [7, 4, 6, 3, 0, 1, 2, 5]]
+    assert find(ranks, [0, 1, 1, 1, 0, 1, 0, 0], [1] * 8, 3).upper[3] == 0
+
+
+@pytest.mark.parametrize("classes", [6, 9])
+@pytest.mark.parametrize("max_depth", [None, 2, 3])
+def test_many_classes(classes, max_depth):
+    """More classes than are swept two by two."""
+    random = np.random.default_rng(classes)
+    for _ in range(20):
+        ranks = [random.integers(0, top, 12).tolist() for top in (2, 5, 40)]
+        labels = random.integers(0, classes, 12)
+        labels[0] = classes - 1
+        weights = random.integers(1, 4, 12).tolist()
+        case = ranks, labels.tolist(), weights
+        frontier = find(*case, 4, max_depth)
+        assert frontier.lower == frontier.upper == ordered_least_errors(*case, 4, max_depth)
+        check_trees(frontier, *case, max_depth)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_more_tests_than_are_swept_at_once(seed):
+    random = np.random.default_rng(seed)
+    ranks = np.array([random.permutation(40), random.permutation(40)])
+    labels = ((ranks[0] > 12) ^ (ranks[1] > 20) ^ (random.random(40) < 0.25)).astype(int)
+    case = ranks.tolist(), labels.tolist(), random.integers(1, 4, 40).tolist()
+    frontier = find(*case, 3)
+    assert frontier.lower == frontier.upper == ordered_least_errors(*case, 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bounds_of_all_tests_hold(seed):
+    """Whatever was learned of the children of all rows' tests is at most their least error."""
+    random = np.random.default_rng(seed)
+    ranks = np.array([random.permutation(16), random.permutation(16)])
+    labels = random.integers(0, 2 + seed % 2, 16)
+    found = find(ranks, labels, random.integers(1, 4, 16), 4)
+    rows, frames, root = found.rows, found.asking.frames[0], found.asking.engine.root
+    raised = 0
+    for column, first in enumerate(frames.start[0, :-1]):
+        for test in range(first, frames.start[0, column + 1]):
+            order = frames.order[0, column] >> 1
+            place = frames.tests[0, PLACE, test] + 1
+            for side, child in enumerate((order[:place], order[place:])):
+                parts = rows.columns[:, child], rows.codes[child], rows.weights[child]
+                least = ordered_least_errors(*(part.tolist() for part in parts), 3)
+                assert root[side, 2, test] <= least[2]
+                assert root[side, 3, test] <= least[3]
+                raised += root[side, 2, test] > 0
+    assert raised
+
+
+def literal_errors(ranks, labels, weights, max_size, max_depth):
+    """The least errors by the 0/1 search, with every threshold as a literal."""
+    bits = [column > rank for column in ranks for rank in range(column.max())]
+    problem = mt.SampleProblem(np.array(bits).T.astype(np.uint8), labels, weights)
+    errors = mt.optimal_errors(problem, max_size, exact=True, max_depth=max_depth)
+    assert errors.proved.all()
+    return [int(error * int(np.sum(weights))) for error in errors]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equal_to_the_search_over_literals(seed):
+    random = np.random.default_rng(seed)
+    count, classes = int(random.integers(40, 150)), int(random.integers(2, 5))
+    tops = random.choice([1, 2, 5, 25], size=int(random.integers(2, 6)))
+    ranks = to_ranks(random.integers(0, tops + 1, size=(count, len(tops))))
+    rule = ranks[0] + 2 * (ranks[-1] > 2) + (random.random(count) < 0.2)
+    labels = np.unique(rule % classes, return_inverse=True)[1]
+    weights = random.integers(1, 4, count) if seed % 2 else np.ones(count, dtype=int)
+    max_depth = [None, 3, 2, None][seed % 4]
+    frontier = find(ranks, labels, weights, 5, max_depth)
+    assert frontier.lower == frontier.upper
+    assert frontier.upper == literal_errors(ranks, labels, weights, 5, max_depth)
+    check_trees(frontier, ranks, labels, weights, max_depth)
+
+
+def noisy(count=300, columns=5, classes=2, seed=0, noise=0.1):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(count, columns)).round(2)
+    labels = ((X[:, 0] > 0.2) & (X[:, 1] < 0.5) | (X[:, 2] > 1)).astype(int)
+    labels += (X[:, 3] > 0.7) * (classes > 2)
+    moved = random.random(count) < noise
+    labels[moved] = random.integers(0, classes, moved.sum())
+    return to_ranks(X), labels
+
+
+@pytest.mark.parametrize(("classes", "max_depth"), [(2, None), (3, None), (3, 3)])
+def test_intervals_hold_what_the_finished_run_finds(classes, max_depth):
+    ranks, labels = noisy(250, classes=classes)
+    weights = np.random.default_rng(1).integers(1, 4, len(labels))
+    truth = np.array(find(ranks, labels, weights, 4, max_depth).upper)
+    struck = False
+    for limit in (0.001, 0.05, 0.2, 1):
+        frontier = find(ranks, labels, weights, 4, max_depth, limit)
+        lower, upper = np.array(frontier.lower), np.array(frontier.upper)
+        assert np.all((lower <= truth) & (truth <= upper))
+        struck |= bool(np.any(lower < upper))
+        check_trees(frontier, ranks, labels, weights, max_depth)
+    assert struck
+
+
+@pytest.mark.parametrize(("classes", "max_depth"), [(2, None), (3, 3), (4, None)])
+def test_workers_agree_with_one(classes, max_depth):
+    """Eight workers from the start, and a table that is too small, against one with room."""
+    ranks, labels = noisy(120, 4, classes, seed=classes)
+    weights = np.random.default_rng(2).integers(1, 3, len(labels))
+    with mock.patch.object(SweepEngine, "patience", (1, 1)):  # no question is short
+        with mock.patch.object(questions, "CORES", 1):
+            alone = find(ranks, labels, weights, 4, max_depth)
+        with mock.patch.multiple(questions, CORES=8, ALONE=0.0, SMALLEST_TABLE=256):
+            many = find(ranks, labels, weights, 4, max_depth, memory_limit=4 * 2**20)
+    assert many.lower == alone.lower == alone.upper
+    assert many.trees == alone.trees
+
+
+def test_a_small_table_overwrites_and_finds_the_same():
+    ranks, labels = noisy(150, 5, seed=5, noise=0.3)
+    weights = np.ones(len(labels), dtype=int)
+    roomy = find(ranks, labels, weights, 4)
+    with mock.patch.object(questions, "SMALLEST_TABLE", 16):
+        tight = find(ranks, labels, weights, 4, memory_limit=500_000)
+    assert tight.asking.control[OVERWRITTEN] > 20 + roomy.asking.control[OVERWRITTEN]
+    assert tight.lower == tight.upper == roomy.upper
+    check_trees(tight, ranks, labels, weights)
+
+
+def test_memory_is_planned():
+    ranks, labels = noisy(500, 10)
+    weights = np.ones(len(labels), dtype=int)
+    with pytest.raises(TooLarge, match=r"memory_limit must be at least [0-9,]+ bytes for 500 rows"):
+        find(ranks, labels, weights, 8, memory_limit=2**19)
+    with mock.patch.object(questions, "SMALLEST_TABLE", 256):
+        few = find(ranks, labels, weights, 20, memory_limit=2**23, time_limit=0.5)
+    assert 2 <= few.budgets < 20
+    kept = [array for frames in few.asking.frames for array in frames]
+    assert sum(array.nbytes for array in [*kept, *few.asking.table]) < 2**23
+    assert few.lower[:3] == few.upper[:3]
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits, load_breast_cancer])
+@pytest.mark.parametrize("max_depth", [1, 2, 3])
+def test_equal_to_pycontree(load, max_depth):
+    peer = pytest.importorskip("pycontree")
+    X, labels = load(return_X_y=True)
+    if load is load_digits:
+        X, labels = X[:400, ::3], (labels[:400] == 8).astype(int)
+    model = peer.ConTree(max_depth=max_depth).fit(X, labels)
+    wrong = int((model.predict(X) != labels).sum())
+    frontier = find(to_ranks(X), labels, np.ones(len(labels), dtype=int), 7, max_depth)
+    assert frontier.lower[-1] == frontier.upper[-1] == wrong
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_equal_to_pycontree_on_random_tables(seed):
+    peer = pytest.importorskip("pycontree")
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(int(random.integers(20, 300)), int(random.integers(1, 7)))).round(1)
+    labels = random.integers(0, 2 + seed % 3, len(X)) * (X[:, 0] > 0)
+    labels = np.unique(labels, return_inverse=True)[1]
+    max_depth = 1 + seed % 3
+    model = peer.ConTree(max_depth=max_depth).fit(X, labels)
+    wrong = int((model.predict(X) != labels).sum())
+    size = 2**max_depth - 1
+    frontier = find(to_ranks(X), labels, np.ones(len(labels), dtype=int), size, max_depth)
+    assert frontier.lower[size] == frontier.upper[size] == wrong
