@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,15 +71,10 @@ def learn_column(
     """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
     values, levels = data.column(number), data.levels(number)
     if isinstance(values, list) and levels is None:
-        return _learn_categories(name, {values[row] for row in rows.tolist()}), None
+        return learn_categories(name, {values[row] for row in rows.tolist()}), None
     if isinstance(values, list):
         values = as_levels(values, levels or (), name)
-    merged = data.merged(number)
-    if merged is not None:
-        one, other = merged
-        raise ValueError(
-            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
-        )
+    check_numbers(data, number, name)
     values, present = values[rows], None
     with np.errstate(over="ignore", invalid="ignore"):
         plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
@@ -88,16 +84,33 @@ def learn_column(
     if not plain and np.isinf(values).any():
         raise ValueError(f"X must not contain infinity; {name} does")
     below, above, ranks, binned = rank(values, weights, max_thresholds)
-    style = data.kind(number) if data.kind(number) in TIMES else "number"
-    if style == "number" and levels is None and not binned and _is_binary(below, above):
-        style = "boolean" if data.kind(number) == "boolean" and data.frame is not None else "binary"
     # a column of nothing but missing values, like any constant one, is no literal
     missing = present is not None and len(values) > 0
     if present is not None:
         everywhere = np.zeros(len(rows), dtype=ranks.dtype)
         everywhere[present] = ranks + 1
         ranks = everywhere
-    return Column(name, below, above, binned, None, levels, missing, style), ranks
+    column = Column(name, below, above, binned, None, levels, missing)
+    return styled(column, data.kind(number), data.frame is not None), ranks
+
+
+def check_numbers(data: Data, number: int, name: str) -> None:
+    """Refuse different numbers of a column that round to one 64-bit float."""
+    merged = data.merged(number)
+    if merged is not None:
+        one, other = merged
+        raise ValueError(
+            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
+        )
+
+
+def styled(column: Column, kind: str, in_frame: bool) -> Column:
+    """An ordered column that reads as its type and values demand."""
+    style = kind if kind in TIMES else "number"
+    plain = style == "number" and column.levels is None and not column.binned
+    if plain and _is_binary(column.below, column.above):
+        style = "boolean" if kind == "boolean" and in_frame else "binary"
+    return replace(column, style=style)
 
 
 def _is_binary(below: FloatArray, above: FloatArray) -> bool:
@@ -105,7 +118,8 @@ def _is_binary(below: FloatArray, above: FloatArray) -> bool:
     return len(below) == 1 and below[0] == 0 and above[0] == 1
 
 
-def _learn_categories(name: str, found: set[Any]) -> Column:
+def learn_categories(name: str, found: set[Any]) -> Column:
+    """Choose the literals of a column from its categories, and None if one is missing."""
     missing = None in found
     found.discard(None)
     if len(found) > MAX_CATEGORIES:

@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
+from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier, read_labels
 from mictree.estimators.penalty import PenaltyPath, penalty_path
 from mictree.growers.data_loop import Splitting, split
-from mictree.growers.rules import RULES, TIES, Grower, Growth
+from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion, of_classes
-from mictree.problems.labels import class_weights
+from mictree.problems.labels import class_factors, class_weights
 from mictree.problems.sample import Limits, SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -109,17 +110,16 @@ class GreedyTreeClassifier(TreeClassifier):
             self.min_gain,
             self.min_weight_fraction_leaf,
         )
-        criterion, ties = check_criterion(self.criterion), self.ties
-        if ties not in TIES:
-            raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
+        check_criterion(self.criterion)
+        if self.ties not in TIES:
+            raise ValueError(f"ties must be one of {', '.join(TIES)}; got {self.ties!r}")
+        if is_collection(X):
+            return self._fit_collection(X, y, sample_weight, limits)
         max_size = self._choose_size(X, y, sample_weight)
         self._max_size = None if max_size is None else check_size(max_size)
         data = self._read(X, reset=True)
         self.classes_: np.ndarray
         self.classes_, coded = read_labels(y, data.rows)
-        seed = None
-        if ties == "random":
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._problem = SampleProblem(
             data,
             coded,
@@ -131,10 +131,46 @@ class GreedyTreeClassifier(TreeClassifier):
         # no tree has more splits than rows
         limit = data.rows if self._max_size is None else min(data.rows, self._max_size)
         self._limit = limit
-        self._grower = self._make_rule(criterion=criterion, ties=ties, seed=seed)
+        self._grower = self._make_seeded()
         self._splitting = split(self._problem, self._grower, limit)
         self._forget_views()
         return self
+
+    def _fit_collection(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Self:
+        """Grow on a Dask collection: see docs/scaling.md."""
+        from mictree.distributed import fit
+
+        name = type(self).__name__
+        if isinstance(self.max_size, str):
+            raise ValueError(
+                f"max_size must be a number on a Dask collection; got {self.max_size!r}"
+            )
+        self._grower = self._make_seeded()
+        if depth_of(self._grower) > 1:
+            raise TypeError(f"{name} must be fitted on one machine; X is a Dask collection")
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
+        rows = fit.Rows(X, y, sample_weight)
+        self._note_columns(X)
+        # three of each: scikit-learn warns if there are hardly more rows than classes
+        labels = np.repeat(rows.labels, 3)
+        self.classes_, coded = read_labels(labels, len(labels))
+        factors = class_factors(
+            self.class_weight, coded.classes, lambda: rows.counts(self.classes_)
+        )
+        total = int(rows.counts(self.classes_).sum())
+        self._limit = total if self._max_size is None else min(total, self._max_size)
+        self._problem, self._splitting, self.rounds_ = fit.grow(
+            rows, self.classes_, factors, self.max_thresholds, limits, self._grower, self._limit
+        )
+        self._forget_views()
+        return self
+
+    def _make_seeded(self) -> Grower:
+        """The rule, with a seed for random ties."""
+        seed = None
+        if self.ties == "random":
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return self._make_rule(criterion=check_criterion(self.criterion), ties=self.ties, seed=seed)
 
     def _make_rule(self, **settings: Any) -> Grower:
         rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
