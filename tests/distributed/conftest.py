@@ -6,7 +6,7 @@ from distributed import Client, LocalCluster
 OPTIONS = {
     "processes": True,
     "threads_per_worker": 1,
-    "dashboard_address": None,
+    "dashboard_address": ":0",
     "memory_limit": 0,
     "silence_logs": 50,
 }

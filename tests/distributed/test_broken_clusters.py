@@ -84,5 +84,7 @@ def test_a_cluster_that_has_lost_its_workers(monkeypatch):
     monkeypatch.setattr(clusters, "PATIENCE", 0.5)
     with LocalCluster(n_workers=1, **OPTIONS) as cluster, Client(cluster):
         after_round(monkeypatch, 2, lambda: cluster.scale(0))
-        with pytest.raises(RuntimeError, match="the Dask cluster must have workers; .* has had none"):
+        with pytest.raises(
+            RuntimeError, match="the Dask cluster must have workers; .* has had none"
+        ):
             mt.TopDownClassifier(max_size=20).fit(*cut(*rows()))
