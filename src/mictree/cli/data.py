@@ -20,6 +20,7 @@ from mictree.cli.table import (
     Target,
     Text,
     read_table,
+    say,
 )
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def data(
     if plot is not None:
         save(plot, result.plot().axes[0])
     if report is not None:
+        from mictree.report.compared import make_page
         from mictree.report.data import render
 
         settings = {
@@ -128,9 +130,9 @@ def data(
             "thresholds a column": "all" if max_thresholds is None else max_thresholds,
             "time limit": f"{time_limit:g} s",
         }
-        page = render(result, file.name, target, shown, settings)
+        page = render(make_page(result, file.name, target, shown, settings))
         write_whole(report, page.encode())
-        typer.echo(f"mictree: wrote {report}", err=True)
+        say(f"wrote {report}")
 
 
 def _facts(result: "Comparison") -> dict[str, Any]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
+    from mictree.estimators.optimal import OptimalTreeClassifier
+
 OPTIMAL = "optimal"
 CLEAR = 2.0  # standard errors in a clear difference
 
@@ -149,13 +151,18 @@ class Comparison:
 
     @property
     def summary(self) -> list[str]:
+        """The findings, and what to do."""
+        return self.findings + self.advice
+
+    @property
+    def findings(self) -> list[str]:
         """The MIC of each learner, and the sizes at which the optimal tree does better."""
         lines = []
         for name in self.names:
             least, most = self.mic(name)
             shown = f"= {least:.4g}" if self.proved else f"between {least:.4g} and {most:.4g}"
             lines.append(f"{name}: MIC({self.max_size}) {shown}")
-        return lines + self.worth_it + self.advice
+        return lines + self.worth_it
 
     @property
     def advice(self) -> list[str]:
@@ -202,6 +209,21 @@ class Comparison:
         if self.optimal_errors.proved[size]:
             return f"optimal tree {most}"
         return f"best tree found {most}, not proved optimal"
+
+    def model(self, size: int) -> OptimalTreeClassifier:
+        """The optimal tree of a size as a classifier: it predicts, draws, explains and is saved.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5
+        >>> result = mt.compare("topdown", X, ["even", "odd", "odd", "even"] * 5, max_size=3, cv=0)
+        >>> result.model(3).predict([[0, 1]])
+        array(['odd'], dtype='<U4')
+        """
+        from mictree.estimators.optimal import as_classifier
+
+        return as_classifier(self.optimal_trees).at_size(size)
 
     @property
     def worth_it(self) -> list[str]:
