@@ -19,7 +19,10 @@ def make_page(
     error = result.optimal_errors.upper[size]
     note = f"Training error {error:.2%}."
     if result.held_out:
-        note += f" Held-out error {result.held_out['optimal'].mean[size]:.2%}."
+        value = result.held_out["optimal"].shown[size]
+        note += (
+            f" Held-out {result.measure} {f'{value:.4g}' if result.scoring else f'{value:.2%}'}."
+        )
     return DataPage(
         title=f"{file}: predicting {target}",
         subtitle=result.title,
@@ -37,7 +40,7 @@ def _curves(result: "Comparison") -> Curves:
     def draw(figure: Any) -> None:
         result.plot(figure)
 
-    kinds = "Training and held-out" if result.held_out else "Training"
+    kinds = f"Training error and held-out {result.measure}" if result.held_out else "Training error"
     learners = ", ".join(result.names)
     grey = "" if result.proved else " Grey: the interval of an optimal error that is not proved."
     legend = (
@@ -48,12 +51,12 @@ def _curves(result: "Comparison") -> Curves:
         legend += " Two numbers with dots between them are a certified interval."
     if result.held_out:
         legend += (
-            " A star: the optimal tree errs clearly less on held-out rows; a plus: clearly more "
+            " A star: the optimal tree is clearly better on held-out rows; a plus: clearly worse "
             "(by two standard errors)."
         )
     return Curves(
         svg=to_svg(draw),
-        alt=f"{kinds} error against size for the optimal trees and {learners}; the table below has "
+        alt=f"{kinds} against size for the optimal trees and {learners}; the table below has "
         "the numbers.",
         caption=f"Errors against size, the number of splits.{grey}",
         numbers=Table(
