@@ -207,8 +207,9 @@ def test_the_bounds_of_all_tests_hold(seed):
             order = frames.order[0, column] >> 1
             place = frames.tests[0, PLACE, test] + 1
             for side, child in enumerate((order[:place], order[place:])):
-                parts = rows.columns[:, child], rows.codes[child], rows.weights[child]
-                least = ordered_least_errors(*(part.tolist() for part in parts), 3)
+                columns = [ranks[child].tolist() for ranks in rows.columns]
+                parts = rows.codes[child].tolist(), rows.weights[child].tolist()
+                least = ordered_least_errors(columns, *parts, 3)
                 assert root[side, 2, test] <= least[2]
                 assert root[side, 3, test] <= least[3]
                 raised += root[side, 2, test] > 0
