@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import dask.array as da
@@ -12,6 +14,15 @@ from distributed import Client, LocalCluster
 import mictree as mt
 from mictree.distributed import cluster as clusters
 from tests.distributed.conftest import OPTIONS
+
+CLUSTER = f"""
+import time
+from distributed import LocalCluster
+if __name__ == "__main__":
+    cluster = LocalCluster(n_workers=1, **{OPTIONS})
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(600)
+"""
 
 
 def rows(seed: int = 0, count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
@@ -73,6 +84,20 @@ def test_two_clients_at_once(cluster):
 
 
 def test_a_cluster_that_vanishes(monkeypatch):
+    """Killed, so that it cannot say goodbye."""
+    with subprocess.Popen([sys.executable, "-c", CLUSTER], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().decode().strip()
+            with Client(address, timeout=60):
+                after_round(monkeypatch, 2, process.kill)
+                with pytest.raises(RuntimeError, match="the Dask cluster must stay until the fit"):
+                    mt.TopDownClassifier(max_size=20).fit(*cut(*rows()))
+        finally:
+            process.kill()
+
+
+def test_a_cluster_that_is_closed(monkeypatch):
     cluster = LocalCluster(n_workers=1, **OPTIONS)
     with Client(cluster):
         after_round(monkeypatch, 2, cluster.close)
@@ -85,6 +110,6 @@ def test_a_cluster_that_has_lost_its_workers(monkeypatch):
     with LocalCluster(n_workers=1, **OPTIONS) as cluster, Client(cluster):
         after_round(monkeypatch, 2, lambda: cluster.scale(0))
         with pytest.raises(
-            RuntimeError, match="the Dask cluster must have workers; .* has had none"
+            RuntimeError, match=r"the Dask cluster must have workers; .* has had none"
         ):
             mt.TopDownClassifier(max_size=20).fit(*cut(*rows()))

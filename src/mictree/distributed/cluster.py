@@ -59,9 +59,11 @@ class Cluster:
     def _fetch(self, task: Any) -> Any:
         if self._client is None:
             return task.compute()
+        from distributed.client import ClosedClientError
+
         try:
             return self._wait(self._client.compute(task))
-        except (CancelledError, OSError) as error:
+        except (CancelledError, ClosedClientError, OSError) as error:
             raise RuntimeError(
                 f"the Dask cluster must stay until the fit is done; the connection to "
                 f"{self._address} was lost ({type(error).__name__})"

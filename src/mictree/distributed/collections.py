@@ -106,9 +106,7 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, like: np.ndarray) ->
     import dask.array
 
     if is_frame(X) and like.ndim == 1:
-        import pandas
-
-        meta = pandas.Series(like, index=X._meta.index[:0])
+        meta = _as_series(X._meta, function, like)
         return X.map_partitions(_as_series, function, like, meta=meta, token="mictree")
     if is_frame(X):
         return X.map_partitions(_not_empty, function, like, meta=like)
@@ -125,6 +123,4 @@ def _not_empty(rows: Any, function: Callable[[Any], np.ndarray], like: np.ndarra
 
 
 def _as_series(rows: Any, function: Callable[[Any], np.ndarray], like: np.ndarray) -> Any:
-    import pandas
-
-    return pandas.Series(_not_empty(rows, function, like), index=rows.index)
+    return rows._constructor_sliced(_not_empty(rows, function, like), index=rows.index)

@@ -120,6 +120,10 @@ def digest(X: Any, y: Any, sample_weight: Any, number: int) -> Digest:
 def _distinct(data: Data, number: int, keep: np.ndarray) -> Distinct:
     """Dictionary-encode a column."""
     name, kind, levels = data.names[number], data.kind(number), data.levels(number)
+    whole = data.integers(number)
+    bits = None if whole is None else _as_bits(whole[keep] if len(keep) < len(whole) else whole)
+    if bits is not None:
+        return _packed(*bits, kind, levels)
     values = data.column(number)
     if isinstance(values, list) and levels is None:
         found: dict[Any, int] = {}
@@ -129,12 +133,9 @@ def _distinct(data: Data, number: int, keep: np.ndarray) -> Distinct:
         values = as_levels(values, levels or (), name)
     check_numbers(data, number, name)
     values = values[keep] if len(keep) < len(values) else values
-    # most columns hold only 0 and 1, and comparing is much faster than ranking
-    high = values == 1
-    if bool(np.all(high | (values == 0))):
-        both = bool(high.any()) and not bool(high.all())
-        held = np.array([0.0, 1.0]) if both else values[:1] + 0.0
-        return _packed(held, high if both else np.zeros(len(values), bool), kind, levels)
+    bits = _as_bits(values)
+    if bits is not None:
+        return _packed(*bits, kind, levels)
     absent = np.isnan(values)
     present = values[~absent]
     if not np.isfinite(present).all():
@@ -146,6 +147,16 @@ def _distinct(data: Data, number: int, keep: np.ndarray) -> Distinct:
     positions = np.full(len(values), len(held), dtype=np.min_scalar_type(len(held)))
     positions[~absent] = ranks
     return _packed(np.append(held, np.nan), positions, kind, levels)
+
+
+def _as_bits(values: np.ndarray) -> tuple[FloatArray, np.ndarray] | None:
+    """The distinct values and positions of a column of 0 and 1, much faster than by ranking."""
+    high = values == 1
+    if not np.all(high | (values == 0)):
+        return None
+    if high.any() and not high.all():
+        return np.array([0.0, 1.0]), high
+    return values[:1].astype(float) + 0.0, np.zeros(len(values), dtype=bool)
 
 
 def _packed(

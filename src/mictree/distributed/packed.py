@@ -128,6 +128,10 @@ def _pack_columns(part: Digest, literals: Literals, order: IntArray) -> tuple[An
         if column.ranked:
             ranks[place, slots] = of_value.astype(ranks.dtype)[positions[row_of]]
             place += 1
+        elif column.thresholds and positions.dtype == np.uint8:
+            block = np.zeros((1, len(order) // 64), dtype=np.uint64)
+            _pack_values(positions, of_value > column.missing, order, block[0])
+            blocks.append(block)
         elif column.thresholds:
             blocks.append(
                 pack_bits((of_value > column.missing)[positions[row_of]], slots, len(order))
@@ -138,6 +142,15 @@ def _pack_columns(part: Digest, literals: Literals, order: IntArray) -> tuple[An
     if not part.columns:  # a partition without rows
         bits = np.empty((len(literals.stored_bits), 0), dtype=np.uint64)
     return bits, ranks
+
+
+@jit
+def _pack_values(positions, holds, order, out_words):
+    """Set the bits of the slots whose row has one of the values that hold a literal."""
+    for slot in range(len(order)):
+        row = order[slot]
+        if row >= 0 and holds[positions[row]]:
+            out_words[slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
 
 
 def count_leaves(part: Packed, leaves: Sequence[Path]) -> Counted:
