@@ -182,11 +182,12 @@ def test_biases(points, uppers, verdict):
 
 
 def made_dependence(topdown, bestfirst):
-    """One arrangement; a MIC for each correlation."""
+    """A MIC for each correlation, and an arrangement on which every rule is optimal."""
     rows = [
-        {"arrangement": "12", "correlation": number / 10, "rule": rule, "mic": mic}
+        {"arrangement": text, "correlation": number / 10, "rule": rule, "mic": share * mic}
         for rule, mics in (("TopDown", topdown), ("BestFirst", bestfirst))
         for number, mic in enumerate(mics)
+        for text, share in (("12", 1), ("122", 0))
     ]
     return dependence.Dependence(dependence.Plan(), pl.DataFrame(rows))
 
@@ -258,3 +259,13 @@ def test_forests(targets, size, total):
     found = made_votes(**targets)
     assert voted.passes_same_size(found).verdict == size
     assert voted.passes_same_total(found).verdict == total
+
+
+def test_a_single_tree_is_no_forest():
+    """A wrong least error, below which even one tree lies, is not a forest's success."""
+    found = made_votes(a=(0.3, 0.3))
+    low = found.frame.with_columns(
+        pl.when(pl.col("trees") == 1).then(0.1).otherwise(0.3).alias("error")
+    )
+    claim = voted.passes_same_total(voting.Voting(found.plan, low))
+    assert claim.verdict == "fails"

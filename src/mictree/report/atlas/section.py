@@ -1,6 +1,7 @@
 """One part of the atlas's page: words, figures, claims and tables about one experiment."""
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from mictree.report.claims import Claim
 from mictree.report.figures import Drawing
@@ -18,3 +19,8 @@ class Section:
     drawings: tuple[Drawing, ...]
     claims: tuple[Claim, ...]
     tables: tuple[Table, ...]
+
+    @property
+    def ranges(self) -> list[tuple[str, list[Claim]]]:
+        """Claims about the same range together, in order."""
+        return [(range_, list(group)) for range_, group in groupby(self.claims, lambda c: c.source)]
