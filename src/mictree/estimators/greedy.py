@@ -249,8 +249,8 @@ class LookaheadClassifier(GreedyTreeClassifier):
     It makes one split, the root test of that subtree: see ``mictree.Lookahead``. A ``min_gain``
     bounds the subtree's drop, which is also the gain that ``growth_`` and ``to_frame`` show; the
     importances of columns come from what the splits themselves bring. ``depth``, at least 1, is the
-    depth of the subtrees. As its time grows with the square of the tests, ``max_thresholds`` is 64
-    unless it is given.
+    depth of the subtrees. As its time grows with the square of the tests, a table of numbers that
+    offers more than 4,096 of them is refused: ``max_thresholds`` makes them fewer.
     """
 
     rule = "lookahead"
@@ -269,7 +269,7 @@ class LookaheadClassifier(GreedyTreeClassifier):
         ties: str = "last",
         class_weight: Any = None,
         random_state: Any = None,
-        max_thresholds: int | None = 64,
+        max_thresholds: int | None = None,
     ) -> None:
         super().__init__(
             max_size,
