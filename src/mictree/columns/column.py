@@ -134,7 +134,7 @@ class Column:
         return self.ranks_of(self.as_numbers(values))
 
     def ranks_of(self, numbers: FloatArray) -> FloatArray:
-        """The same for values read as numbers: ordered categories as positions among levels."""
+        """The same for numbers; those of an ordered column of categories are positions."""
         ranks = np.searchsorted(midpoints(self.below, self.above), numbers) + float(self.missing)
         return np.where(np.isnan(numbers), 0.0, ranks)
 

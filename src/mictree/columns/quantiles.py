@@ -36,7 +36,7 @@ class Edges(NamedTuple):
     below: FloatArray
     above: FloatArray
     binned: bool  # there are values with no threshold between them
-    missing: bool  # there are missing values
+    missing: bool  # there are missing values, and others
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,9 @@ class EdgeSearch:
 
     def _finish(self, known: Counts, cuts: np.typing.NDArray[np.int64], binned: bool) -> None:
         below, above = from_keys(known.high[cuts - 1]), from_keys(known.low[cuts])
-        self.edges = Edges(below, above, binned, known.missing)
+        # a column of nothing but missing values, like any constant one, is no literal
+        missing = known.missing and len(known.masses) > 0
+        self.edges = Edges(below, above, binned, missing)
         self.ranges = self._known = None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from mictree._support.sums import as_number
 from mictree.columns.column import Column
 from mictree.columns.data import unnamed
-from mictree.columns.encode import learn_categories, styled
+from mictree.columns.encode import categorical_column, ordered_column
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import TIMES
 from mictree.columns.quantiles import Edges
@@ -82,21 +82,17 @@ def literals_of(
     if partitions.kind in (np.uint8, np.bool_) and all_bits and not weighted:
         return Literals.binary(names)
     return Literals(
-        [
-            _column(name, columns[number], edges.get(number), partitions.names is not None)
-            for number, name in enumerate(names)
-        ]
+        [_column(name, columns[number], edges.get(number)) for number, name in enumerate(names)]
     )
 
 
-def _column(name: str, summary: ColumnSummary, edges: Edges | None, in_frame: bool) -> Column:
+def _column(name: str, summary: ColumnSummary, edges: Edges | None) -> Column:
     if edges is None:
         missing = {None} if summary.missing else set()
-        return learn_categories(name, set(summary.categories or ()) | missing)
+        return categorical_column(name, set(summary.categories or ()) | missing)
     (levels,) = summary.levels
     missing = summary.missing and summary.numbers
-    column = Column(name, edges.below, edges.above, edges.binned, None, levels, missing)
-    return styled(column, _kind(summary), in_frame)
+    return ordered_column(name, edges._replace(missing=missing), _kind(summary), levels)
 
 
 def known_edges(summary: ColumnSummary) -> Edges | None:

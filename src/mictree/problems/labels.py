@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Number
 from typing import Any, NamedTuple
@@ -176,21 +176,20 @@ def binary_places(total: Fraction) -> int:
 
 def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
     """A factor for each class from None, "balanced" or a mapping, as scikit-learn has it."""
-    classes = coded.classes
-    return class_factors(weight, classes, lambda: np.bincount(coded.codes, minlength=len(classes)))
-
-
-def class_factors(
-    weight: Any, classes: tuple[Any, ...], counts: Callable[[], np.typing.NDArray[np.integer]]
-) -> FloatArray | None:
-    """The same from the number of rows of each class, which only "balanced" needs."""
     if weight is None:
         return None
+    counts = np.bincount(coded.codes, minlength=len(coded.classes))
+    return factors_of(weight, coded.classes, counts)
+
+
+def factors_of(
+    weight: Any, classes: tuple[Any, ...], counts: np.typing.NDArray[np.integer]
+) -> FloatArray:
+    """The same from "balanced" or a mapping and the number of rows of each class."""
     if isinstance(weight, str):
         if weight != "balanced":
             raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
-        rows = counts()
-        return rows.sum() / (len(classes) * np.maximum(rows, 1))
+        return counts.sum() / (len(classes) * np.maximum(counts, 1))
     if not isinstance(weight, Mapping):
         raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
     unknown = [label for label in weight if label not in classes]
