@@ -60,8 +60,8 @@ def measured(client: Client | None, work: Callable[[], Any]) -> tuple[float, flo
 
 
 def fit_local(folder: Path) -> mt.TopDownClassifier:
-    frame = pl.read_parquet(folder / "*.parquet")
-    return mt.TopDownClassifier(max_size=SPLITS).fit(frame.select(NAMES), frame["label"])
+    problem = mt.SampleProblem.from_parquet(str(folder / "*.parquet"), "label")
+    return mt.TopDownClassifier(max_size=SPLITS).fit(problem)
 
 
 def fit_dask(folder: Path) -> mt.TopDownClassifier:
@@ -133,8 +133,8 @@ def main(rows: int = ROWS, peers: bool = True) -> None:
                 assert far.tree_ == alone[2].tree_
                 title = f"{rows:,} rows, {workers} worker(s)"
                 ratio = f"{spent / alone[0]:.2f}"
-                report(f"{title}: processor time against one process", ratio, "<= 1.5, aim 1.1")
-                print(f"  wall {wall:.2f} s; one process {alone[1]:.2f} s")
+                report(f"{title}: processor time against a streamed fit", ratio, "<= 1.5, aim 1.1")
+                print(f"  wall {wall:.2f} s; streamed {alone[1]:.2f} s")
                 expected = simulate(
                     costs, rows, workers, partitions=FILES, rounds=far.rounds_.growth
                 )

@@ -143,6 +143,8 @@ def test_what_needs_one_machine_says_so():
             learner.fit(X, y)
     with pytest.raises(ValueError, match="max_size must be a number on a Dask collection"):
         mt.TopDownClassifier(max_size="auto").fit(X, y)
+    with pytest.raises(TypeError, match="select_size must have its rows on one machine"):
+        mt.select_size(mt.TopDownClassifier(), X, y)
 
 
 def test_a_column_of_numbers_here_and_of_texts_there():

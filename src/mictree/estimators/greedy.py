@@ -49,6 +49,8 @@ class GreedyTreeClassifier(TreeClassifier):
     ----------
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
     size_choice_ : with ``max_size="auto"``, the ``SizeChoice``
+    rounds_ : after a fit on Dask collections, how often partitions were counted, and the bytes of
+        each round
     literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     growth_ : the ``Growth``; ``growth_.errors`` is the training error by size
     tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
@@ -97,7 +99,8 @@ class GreedyTreeClassifier(TreeClassifier):
         ----------
         X : matrix, CSC or other sparse matrix, pandas or polars frame; or a ``SampleProblem``, such
             as ``SampleProblem.from_parquet`` makes from files larger than the memory. It brings its
-            labels, weights and thresholds; the limits of this estimator replace its own
+            labels, weights and thresholds; the limits of this estimator replace its own. Or a Dask
+            DataFrame or Array, with y and weights of the same partitions: see ``docs/scaling.md``
         y : a label for each row
         sample_weight : a weight for each row; integers act as repeated rows. ``min_samples_split``
             and ``min_samples_leaf`` count rows, whatever their weight.
@@ -116,6 +119,8 @@ class GreedyTreeClassifier(TreeClassifier):
         check_criterion(self.criterion)
         if self.ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {self.ties!r}")
+        for stale in ("rounds_", "size_choice_"):
+            vars(self).pop(stale, None)
         if is_collection(X):
             return self._fit_collection(X, y, sample_weight, limits)
         self.classes_: np.ndarray

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-    from mictree.estimators.base import TreeClassifier
+    from mictree.distributed.collections import is_collection
+from mictree.estimators.base import TreeClassifier
 
 CHOICES = ("one-standard-error", "least")
 LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
@@ -140,6 +141,8 @@ def select_size(
         raise ValueError(f"choose must be one of {', '.join(CHOICES)}; got {choose!r}")
     if not hasattr(estimator, "at_size"):
         raise ValueError(f"estimator must be a classifier of mictree; got {estimator!r}")
+    if is_collection(X):
+        raise TypeError("select_size must have its rows on one machine; X is a Dask collection")
     X = X if hasattr(X, "shape") else read_array(X)
     labels = y if hasattr(y, "shape") else read_array(y)
     X, labels, weights, groups = indexable(X, labels, sample_weight, groups)
