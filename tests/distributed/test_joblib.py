@@ -1,13 +1,11 @@
 """Independent work gives the same results on every backend of joblib."""
 
 import os
-import signal
 import sys
 
 import joblib
 import numpy as np
 import pytest
-from distributed import Client
 from typer.testing import CliRunner
 
 import mictree as mt
@@ -73,26 +71,6 @@ def test_results_come_in_the_order_of_the_calls():
     assert list(spread(divmod, [(7, 2)], None)) == [(3, 1)]
     with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0; got 0"):
         list(spread(divmod, [], 0))
-
-
-def test_compare_survives_a_killed_worker(own_cluster):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (60, 5))
-    y = (X[:, 0] & X[:, 1]) ^ (rng.random(60) < 0.1)
-    settings = {"max_size": 2, "cv": 5, "repeats": 2, "time_limit": None}
-    expected = mt.compare(["topdown"], X, y, **settings)
-    killed = []
-    with Client(own_cluster) as client, joblib.parallel_config(backend="dask"):
-        victim = next(iter(client.run(os.getpid).values()))
-
-        def kill(progress) -> None:
-            if progress.what == "folds" and not killed:
-                killed.append(victim)
-                os.kill(victim, signal.SIGKILL)
-
-        found = mt.compare(["topdown"], X, y, **settings, n_jobs=-1, progress=kill)
-    assert killed
-    assert found.frame.equals(expected.frame)
 
 
 def test_a_command_uses_a_running_cluster(cluster):

@@ -19,12 +19,12 @@ from sklearn.utils import _safe_indexing, indexable
 from mictree._support.checks import check_count
 from mictree._support.parallel import spread
 from mictree.columns.data import read_array
+from mictree.distributed.collections import is_collection
 
 if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-    from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier
 
 CHOICES = ("one-standard-error", "least")
