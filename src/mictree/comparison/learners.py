@@ -17,7 +17,8 @@ from mictree._support.checks import check_size
 from mictree.columns.ordered import Ranks
 from mictree.growers.rules import RULES, Grower, TopDown
 from mictree.impurity import name_of
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
 Codes = np.typing.NDArray[np.integer]
