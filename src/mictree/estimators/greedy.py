@@ -18,7 +18,8 @@ from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth
 from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.labels import class_weights, factors_of
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
 
