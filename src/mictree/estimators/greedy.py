@@ -12,10 +12,11 @@ from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
 from mictree.columns.data import unnamed
+from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier, read_labels
 from mictree.estimators.penalty import PenaltyPath, penalty_path
 from mictree.growers.data_loop import Splitting, split
-from mictree.growers.rules import RULES, TIES, Grower, Growth
+from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.labels import class_weights, factors_of
 from mictree.problems.limits import Limits
@@ -49,6 +50,8 @@ class GreedyTreeClassifier(TreeClassifier):
     ----------
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
     size_choice_ : with ``max_size="auto"``, the ``SizeChoice``
+    rounds_ : after a fit on Dask collections, how often partitions were counted, and the bytes of
+        each round
     literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     growth_ : the ``Growth``; ``growth_.errors`` is the training error by size
     tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
@@ -97,7 +100,8 @@ class GreedyTreeClassifier(TreeClassifier):
         ----------
         X : matrix, CSC or other sparse matrix, pandas or polars frame; or a ``SampleProblem``, such
             as ``SampleProblem.from_parquet`` makes from files larger than the memory. It brings its
-            labels, weights and thresholds; the limits of this estimator replace its own
+            labels, weights and thresholds; the limits of this estimator replace its own. Or a Dask
+            DataFrame or Array, with y and weights of the same partitions: see ``docs/scaling.md``
         y : a label for each row
         sample_weight : a weight for each row; integers act as repeated rows. ``min_samples_split``
             and ``min_samples_leaf`` count rows, whatever their weight.
@@ -113,12 +117,13 @@ class GreedyTreeClassifier(TreeClassifier):
             self.min_gain,
             self.min_weight_fraction_leaf,
         )
-        criterion, ties = check_criterion(self.criterion), self.ties
-        if ties not in TIES:
-            raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
-        seed = None
-        if ties == "random":
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        check_criterion(self.criterion)
+        if self.ties not in TIES:
+            raise ValueError(f"ties must be one of {', '.join(TIES)}; got {self.ties!r}")
+        for stale in ("rounds_", "size_choice_"):
+            vars(self).pop(stale, None)
+        if is_collection(X):
+            return self._fit_collection(X, y, sample_weight, limits)
         self.classes_: np.ndarray
         if isinstance(X, SampleProblem):
             if y is not None or sample_weight is not None:
@@ -142,10 +147,46 @@ class GreedyTreeClassifier(TreeClassifier):
         # no tree has more splits than rows
         limit = rows if self._max_size is None else min(rows, self._max_size)
         self._limit = limit
-        self._grower = self._make_rule(criterion=criterion, ties=ties, seed=seed)
+        self._grower = self._make_seeded()
         self._splitting = split(self._problem, self._grower, limit)
         self._forget_views()
         return self
+
+    def _fit_collection(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Self:
+        """Grow on a Dask collection: see docs/scaling.md."""
+        from mictree.distributed import fit
+
+        name = type(self).__name__
+        if isinstance(self.max_size, str):
+            raise ValueError(
+                f"max_size must be a number on a Dask collection; got {self.max_size!r}"
+            )
+        self._grower = self._make_seeded()
+        if depth_of(self._grower) > 1:
+            raise TypeError(f"{name} must be fitted on one machine; X is a Dask collection")
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
+        rows = fit.Rows(X, y, sample_weight)
+        self._note_columns(X)
+        # three of each: scikit-learn warns if there are hardly more rows than classes
+        labels = np.repeat(rows.labels, 3)
+        self.classes_, coded = read_labels(labels, len(labels))
+        counts = rows.counts(self.classes_)
+        total, factors = int(counts.sum()), None
+        if self.class_weight is not None:
+            factors = factors_of(self.class_weight, coded.classes, counts)
+        self._limit = total if self._max_size is None else min(total, self._max_size)
+        self._problem, self._splitting, self.rounds_ = fit.grow(
+            rows, self.classes_, factors, self.max_thresholds, limits, self._grower, self._limit
+        )
+        self._forget_views()
+        return self
+
+    def _make_seeded(self) -> Grower:
+        """The rule, with a seed for random ties."""
+        seed = None
+        if self.ties == "random":
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return self._make_rule(criterion=check_criterion(self.criterion), ties=self.ties, seed=seed)
 
     def _take(self, problem: SampleProblem, limits: Limits) -> None:
         """Learn from a problem; refuse settings that need the rows themselves."""
