@@ -20,12 +20,14 @@ from sklearn.utils.validation import (
 )
 
 from mictree._support.checks import check_size
+from mictree._support.progress import Report
 from mictree.columns.data import Data, read_array
 from mictree.columns.literals import Literals
+from mictree.columns.parquet import Paths
 from mictree.columns.written import Pair, Tests, write_out
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
-from mictree.problems.labels import Coded
+from mictree.problems.labels import Coded, read_weights
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
@@ -81,6 +83,30 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, size))
 
+    def predict_parquet(
+        self,
+        paths: Paths,
+        out: str | Path,
+        size: int | None = None,
+        proba: bool = False,
+        progress: Report | None = None,
+    ) -> None:
+        """Predict the rows of Parquet files, batch by batch, and write the answers as Parquet.
+
+        Parameters
+        ----------
+        paths : a pattern such as ``"data/*.parquet"``, a folder, a file, or several of them; files
+            are read in the order of their names
+        out : the file to write; it is whole or absent
+        size : of the tree; by default the full one
+        proba : also write the probability of every class
+        progress : called now and then with a ``Progress``, by rows
+        """
+        from mictree.estimators.streamed import predict_parquet
+
+        check_is_fitted(self)
+        predict_parquet(self, paths, Path(out), size, proba, progress)
+
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The predictions of the trees of size 0, 1, ... in turn."""
         check_is_fitted(self)
@@ -94,8 +120,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """The accuracy by size, index = size; sizes that were not reached repeat the last one."""
-        truth = np.asarray(y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        truth = column_or_1d(y)
+        check_consistent_length(X, truth)
+        weights = read_weights(sample_weight, len(truth))
         scores = [
             float(np.average(guess == truth, weights=weights)) for guess in self.staged_predict(X)
         ]

@@ -81,6 +81,16 @@ def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
     """
     if sample_weight is None:
         return None
+    weights = as_weights(sample_weight, rows)
+    if not np.any(weights > 0):
+        raise ValueError("sample_weight must be positive for some row; all are zero")
+    if rows and np.all(weights == weights[0]) and weights[0] == 1:
+        return None
+    return weights
+
+
+def as_weights(sample_weight: Any, rows: int) -> FloatArray:
+    """A finite weight for each of some rows, none of them negative."""
     _check_whole_weights(sample_weight)
     try:
         weights = np.array(sample_weight, dtype=float)
@@ -92,10 +102,6 @@ def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
         raise ValueError(f"sample_weight must be one number a row; its shape is {weights.shape}")
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise ValueError("sample_weight must be finite and not negative")
-    if not np.any(weights > 0):
-        raise ValueError("sample_weight must be positive for some row; all are zero")
-    if rows and np.all(weights == weights[0]) and weights[0] == 1:
-        return None
     return weights
 
 
@@ -144,17 +150,24 @@ def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
     """A factor for each class from None, "balanced" or a mapping, as scikit-learn has it."""
     if weight is None:
         return None
+    counts = np.bincount(coded.codes, minlength=len(coded.classes))
+    return factors_of(weight, coded.classes, counts)
+
+
+def factors_of(
+    weight: Any, classes: tuple[Any, ...], counts: np.typing.NDArray[np.integer]
+) -> FloatArray:
+    """The same from "balanced" or a mapping and the number of rows of each class."""
     if isinstance(weight, str):
         if weight != "balanced":
             raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
-        counts = np.bincount(coded.codes, minlength=len(coded.classes))
-        return len(coded.codes) / (len(coded.classes) * np.maximum(counts, 1))
+        return counts.sum() / (len(classes) * np.maximum(counts, 1))
     if not isinstance(weight, Mapping):
         raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
-    unknown = [label for label in weight if label not in coded.classes]
+    unknown = [label for label in weight if label not in classes]
     if unknown:
         raise ValueError(f"class_weight must name classes of y; there is no {unknown[0]!r}")
     for label, factor in weight.items():
         if not 0 < factor <= sys.float_info.max:
             raise ValueError(f"class_weight must be positive and finite; {label!r} has {factor!r}")
-    return np.array([float(weight.get(label, 1.0)) for label in coded.classes])
+    return np.array([float(weight.get(label, 1.0)) for label in classes])
