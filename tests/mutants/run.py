@@ -6,14 +6,17 @@ work tree is never edited: a copy in a temporary folder is. Run with ``make muta
 
 import argparse
 import importlib
+import itertools
 import json
 import multiprocessing
 import os
+import resource
 import shutil
+import signal
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("mutants.toml")
 COPIED = ("src", "tests", "docs", "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile")
 LEAST_KILLED = 0.95
-TIMEOUT = 300  # seconds; a test that a mutant makes this slow has noticed it
+TIMEOUT = 300  # seconds of a processor; a test that a mutant makes this slow has noticed it
 # exit statuses of pytest; a mutant may break the import of a test, which interrupts the collection
 PASSED, FAILED, INTERRUPTED, CRASHED = 0, 1, 2, 3
 KILLED, TIMED_OUT, SURVIVED, NOT_RUN = "killed", "killed (timeout)", "survived", "not run"
@@ -89,23 +92,20 @@ def copy(folder: Path) -> Path:
     return folder
 
 
-def pytest(folder: Path, tests: Iterable[str], jit: bool) -> int | None:
-    """The exit status of pytest in a copy; None after the time limit."""
+def pytest(folder: Path, tests: Iterable[str], jit: bool, limit: int) -> int | None:
+    """The exit status of pytest in a copy; None after so many seconds of a processor."""
     options = ["-x", "-q", "-p", "no:cacheprovider", *tests]
     process = multiprocessing.get_context("fork").Process(
-        target=_child, args=(folder, options, jit)
+        target=_child, args=(folder, options, jit, limit)
     )
     process.start()
-    process.join(TIMEOUT)
-    if process.exitcode is None:
-        process.kill()
-        process.join()
-        return None
-    return process.exitcode
+    process.join()
+    return None if process.exitcode == -signal.SIGXCPU else process.exitcode
 
 
-def _child(folder: Path, options: list[str], jit: bool) -> None:
+def _child(folder: Path, options: list[str], jit: bool, limit: int) -> None:
     """Run pytest in this fork, which need not import large libraries, or anew with jit."""
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
     os.chdir(folder)
     os.environ |= {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     log = os.open(folder / "log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
@@ -137,7 +137,7 @@ def run(folder: Path, mutant: Mutant) -> str:
     source, times = path.read_text(encoding="utf-8"), path.stat()
     path.write_text(mutant.mutate(source), encoding="utf-8")
     try:
-        status = pytest(folder, mutant.tests, mutant.jit)
+        status = pytest(folder, mutant.tests, mutant.jit, TIMEOUT)
     finally:
         path.write_text(source, encoding="utf-8")
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -156,14 +156,16 @@ def check_tests(folder: Path, mutants: Sequence[Mutant]) -> None:
         tests = dict.fromkeys(test for each in mutants if each.jit == jit for test in each.tests)
         if tests:
             progress(f"{len(tests)} tests without a mutant, jit {'on' if jit else 'off'}")
-            if pytest(folder, tests, jit) != PASSED:
+            if pytest(folder, tests, jit, TIMEOUT * len(tests)) != PASSED:
                 progress((folder / "log").read_text(encoding="utf-8")[-3000:])
                 raise ValueError("the listed tests must pass without a mutant; they do not")
 
 
-def run_all(mutants: Sequence[Mutant], jobs: int, checked: bool) -> dict[str, str]:
-    """What becomes of each, by name."""
-    results: dict[str, str] = {}
+def run_all(
+    mutants: Sequence[Mutant], jobs: int, checked: bool, keep: Callable[[str, str], None]
+) -> None:
+    """What becomes of each: ``keep`` takes its name and the outcome as soon as it is known."""
+    done = itertools.count(1)
     with tempfile.TemporaryDirectory(prefix="mictree-mutants-") as temporary:
         free: SimpleQueue[Path] = SimpleQueue()
         first = copy(Path(temporary, "0"))
@@ -176,14 +178,14 @@ def run_all(mutants: Sequence[Mutant], jobs: int, checked: bool) -> dict[str, st
         def one(mutant: Mutant) -> None:
             folder = free.get()
             try:
-                results[mutant.name] = run(folder, mutant)
+                outcome = run(folder, mutant)
             finally:
                 free.put(folder)
-            progress(f"{len(results)}/{len(mutants)} {mutant.name}: {results[mutant.name]}")
+            keep(mutant.name, outcome)
+            progress(f"{next(done)}/{len(mutants)} {mutant.name}: {outcome}")
 
         with ThreadPoolExecutor(jobs) as threads:
             list(threads.map(one, mutants))
-    return {mutant.name: results[mutant.name] for mutant in mutants}
 
 
 def page(mutants: Sequence[Mutant], results: dict[str, str]) -> str:
@@ -238,14 +240,18 @@ def main() -> int:
         for mutant in mutants
         if not options.only or any(part in mutant.name for part in options.only)
     ]
-    known: dict[str, str] = {}
+    results: dict[str, str] = {}
     if options.results is not None and options.results.exists():
-        known = json.loads(options.results.read_text(encoding="utf-8"))
+        results = json.loads(options.results.read_text(encoding="utf-8"))
+
+    def keep(name: str, outcome: str) -> None:
+        results[name] = outcome
+        if options.results is not None:
+            options.results.write_text(json.dumps(results, indent=1), encoding="utf-8")
+
     preload()
-    waiting = [mutant for mutant in chosen if known.get(mutant.name) not in (KILLED, TIMED_OUT)]
-    results = known | run_all(waiting, options.jobs, options.checked)
-    if options.results is not None:
-        options.results.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    waiting = [mutant for mutant in chosen if results.get(mutant.name) not in (KILLED, TIMED_OUT)]
+    run_all(waiting, options.jobs, options.checked, keep)
     survivors = [each for each in chosen if results[each.name] == SURVIVED]
     for mutant in survivors:
         progress(f"survived: {mutant.name}: {mutant.survives or 'NOT EXPLAINED'}")

@@ -4,10 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from flint import ctx
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.families.bias_boxes import Boxes, Chances, Cubes, least_errors
+from mictree.families.bias_gains import PRECISION, Identities, Numbers
+from mictree.families.bias_growth import CLOSED, Courses
 
 RULES = st.builds(
     lambda kind, criterion, ties: kind(criterion, ties),
@@ -106,6 +110,67 @@ def test_a_box_in_which_gains_cross_holds_both_choices(rule, formula, crossing):
     narrow = (crossing - 1e-2, crossing + 1e-2)
     mics = [mt.mic(rule, mt.TableProblem.from_formula(formula, end), 4).mic for end in narrow]
     assert abs(mics[0] - mics[1]) > 0.004
+
+
+@settings(max_examples=25)
+@given(
+    table=st.lists(st.integers(0, 1), min_size=8, max_size=8),
+    low=st.sampled_from([0.05, 0.3, 0.45]),
+    width=st.sampled_from([0.05, 0.2, 0.5]),
+)
+@example([1, 0, 0, 0, 0, 0, 0, 1], 0.45, 0.1)  # its rate is least inside and at no end
+def test_least_errors_of_a_box(table, low, width):
+    cubes, box = Cubes(np.array(table)), Boxes(np.array([[low]]), np.array([[low + width]]))
+    least, most = least_errors(Chances(cubes, box, False), 4)
+    for part in range(13):
+        bias = Fraction(low) + (Fraction(low + width) - Fraction(low)) * Fraction(part, 12)
+        problem = mt.TableProblem(table, mt.distributions.product([bias] * 3))
+        errors = mt.optimal_errors(problem, 4, exact=True)
+        assert all(a[0] <= error <= b[0] for a, error, b in zip(least, errors, most, strict=True))
+
+
+@settings(max_examples=15)
+@given(
+    table=st.integers(0, 2**16 - 1).map(lambda number: [number >> row & 1 for row in range(16)]),
+    rule=RULES,
+    low=st.sampled_from([0.05, 0.2, 0.35]),
+    width=st.sampled_from([0.05, 0.1, 0.25]),
+)
+# a leaf with two candidates, one of which trails another leaf
+@example([1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1], mt.TopDown("minority"), 0.2, 0.1)
+@example([1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0], mt.TopDown("minority"), 0.3, 0.1)
+def test_every_course_of_growth_is_followed(table, rule, low, width):
+    cubes, box = Cubes(np.array(table)), Boxes(np.array([[low]]), np.array([[low + width]]))
+    with ctx.workprec(PRECISION):
+        numbers = Numbers(Identities(cubes, False), str(rule.criterion), *(end[0] for end in box))
+        courses = Courses(rule, numbers, Chances(cubes, box, False), 0)
+        followed = [{(cubes.root,)}]
+        while len(followed) <= 3:
+            followed.append({new for old in followed[-1] for new in courses.steps(old)})
+    for part in range(1, 12):
+        bias = Fraction(low) + Fraction(width) * Fraction(part, 12)
+        problem = mt.TableProblem(table, mt.distributions.product([bias] * 4))
+        course = (cubes.root,)
+        for size, step in enumerate(rule.grow(problem, 3).steps, start=1):
+            children = cubes.children[course[step.leaf]][step.position]
+            course = (*course[: step.leaf], CLOSED, *course[step.leaf + 1 :], *children)
+            assert course in followed[size], (bias, size)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.5, 0.6), (0.3, 0.5), (0.55, 0.7), (0.2, 0.4)])
+def test_equal_gains_are_led_by_reach(low, high):
+    """In c & d where a = b, and 0 elsewhere, c gains the same; the reaches meet at 1/2 only."""
+    table = [int(row & 3 in (0, 3) and row >> 2 == 3) for row in range(16)]
+    cubes = Cubes(np.array(table))
+    with ctx.workprec(PRECISION):
+        numbers = Numbers(Identities(cubes, False), "entropy", np.array([low]), np.array([high]))
+        cube_of = {tuple(values): cube for cube, values in enumerate(cubes.values)}
+        both, neither = (
+            numbers.weigh(numbers.gain(cube_of[value, value, 2, 2], 2), cube_of[value, value, 2, 2])
+            for value in (1, 0)
+        )
+        assert numbers.leads(both, neither) == (low >= 0.5)
+        assert numbers.leads(neither, both) == (high <= 0.5)
 
 
 def test_gains_that_tie_only_at_one_half():

@@ -1,12 +1,14 @@
 """The command fit: grow a tree from a table of data, of a size that cross-validation chooses."""
 
 import json
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.table import Table
 
+from mictree._support.files import write_whole
 from mictree._support.words import count_of
 from mictree.cli.common import (
     check_drawing,
@@ -93,6 +95,13 @@ def fit(
             "--save", help="Also save the model (.json) for mictree predict.", show_default=False
         ),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a self-contained HTML page.", show_default=False)
+    ] = None,
+    time_limit: Annotated[
+        float,
+        typer.Option(help="Seconds to search the optimal trees of --report; 0 leaves them out."),
+    ] = 20,
 ) -> None:
     """Grow a tree from data, choose its size by cross-validation, and test it on held-out rows.
 
@@ -107,6 +116,7 @@ def fit(
       mictree fit people.csv.gz --target rich --separator semicolon --missing unknown
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
+      mictree fit iris.csv --target species --report iris.html
     """
     from mictree.estimators.greedy import CLASSIFIERS
     from mictree.estimators.sizes import select_size
@@ -116,6 +126,9 @@ def fit(
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(draw)
     check_output(save_to, "--save", (".json",))
+    check_output(report, "--report", (".html", ".htm"))
+    if not 0 <= time_limit < math.inf:
+        raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {time_limit}")
     written = Format(separator, encoding, decimal, missing, text)
     X, y = read_table(file, target, drop, keep, written)
     train, test = split_rows(y, held_out, seed)
@@ -164,6 +177,64 @@ def fit(
     if save_to is not None:
         model.at_size(shown).save(save_to)
         say(f"wrote {save_to}")
+    if report is not None:
+        rows = Rows(X[train], y[train], X[test], y[test])
+        settings = {
+            "rule": rule,
+            "criterion": criterion,
+            "ties": ties,
+            "largest size": max_size,
+            "size": "chosen by cross-validation" if size is None else size,
+            "folds": cv if size is None else "none",
+            "choose": choose if size is None else "none",
+            "share held out": held_out,
+            "seed": seed,
+            "columns left out": ", ".join(drop) or "none",
+            "smallest leaf to split": count_of(min_samples_split, "row"),
+            "smallest leaf": count_of(min_samples_leaf, "row"),
+            "largest depth": "any" if max_depth is None else max_depth,
+            "thresholds a column": "all" if max_thresholds is None else max_thresholds,
+            "time limit for optimal trees": f"{time_limit:g} s",
+        }
+        _write_report(report, file, target, model, tree.size, choice, rows, time_limit, settings)
+
+
+class Rows(NamedTuple):
+    """Rows and labels to learn from, and held-out ones."""
+
+    X: Any
+    y: Any
+    unseen: Any
+    truth: Any
+
+
+def _write_report(
+    path: Path, file: Path, target: str, model: Any, size: int, choice: "SizeChoice | None",
+    rows: Rows, time_limit: float, settings: dict[str, object],
+) -> None:  # fmt: skip
+    """Search the optimal trees up to the size, and write the page."""
+    from mictree.estimators.optimal import OptimalTreeClassifier
+    from mictree.report.data import render
+    from mictree.report.fitted import Fitted, make_page
+
+    optimal = None
+    if time_limit:
+        with working("searching the optimal trees"):
+            optimal = OptimalTreeClassifier(
+                size,
+                max_depth=model.max_depth,
+                time_limit=time_limit,
+                max_thresholds=model.max_thresholds,
+                min_samples_leaf=model.min_samples_leaf,
+            ).fit(rows.X, rows.y)
+    wrong = tuple(
+        int((each.predict(rows.unseen, size) != rows.truth).sum())
+        for each in (model, optimal)
+        if each is not None
+    )
+    fitted = Fitted(model, model.rule, size, choice, optimal, wrong, len(rows.y), len(rows.truth))
+    write_whole(path, render(make_page(fitted, file.name, target, settings)).encode())
+    say(f"wrote {path}")
 
 
 def _curve(choice: "SizeChoice | None") -> dict[str, Any]:

@@ -25,7 +25,7 @@ from mictree.columns.literals import Literals
 from mictree.columns.written import Pair, Tests, write_out
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
-from mictree.problems.labels import Coded
+from mictree.problems.labels import Coded, read_weights
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
@@ -94,8 +94,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """The accuracy by size, index = size; sizes that were not reached repeat the last one."""
-        truth = np.asarray(y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        truth = column_or_1d(y)
+        check_consistent_length(X, truth)
+        weights = read_weights(sample_weight, len(truth))
         scores = [
             float(np.average(guess == truth, weights=weights)) for guess in self.staged_predict(X)
         ]

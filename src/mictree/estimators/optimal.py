@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
+from mictree.columns.data import unnamed
 from mictree.estimators.base import TreeClassifier, read_labels
 from mictree.estimators.exports import preorder
 from mictree.estimators.penalty import PenaltyPath, penalty_path, unavoidable
@@ -19,7 +20,7 @@ from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.optimal.search.frontier import solve
+from mictree.optimal.search.frontier import SampleOptimalTrees, solve
 from mictree.problems.labels import class_weights, read_weights
 from mictree.problems.limits import Limits
 from mictree.problems.sample import SampleProblem
@@ -197,6 +198,23 @@ class OptimalTreeClassifier(TreeClassifier):
             lower, upper = self._fitted("_bounds")
             return penalty_path(lower, upper, beyond).at(float(self.penalty)).certified
         return bool(self.frontier_.proved[-1])
+
+
+def as_classifier(solved: SampleOptimalTrees) -> OptimalTreeClassifier:
+    """The classifier of optimal trees that were found already."""
+    problem = solved.problem
+    model = OptimalTreeClassifier(solved.max_size)
+    model.classes_ = np.array(problem.classes)
+    names = [column.name for column in problem.literals.columns]
+    model.n_features_in_ = len(names)
+    if names != list(unnamed(len(names))):
+        model.feature_names_in_ = np.array(names, dtype=object)  # type: ignore[attr-defined]
+    model._problem, model._max_size = problem, solved.max_size
+    model._bounds = np.array([solved.errors.lower, solved.errors.upper])
+    model._beyond = 0.0
+    model._splittings = [_splitting(problem, tree) for tree in solved.trees]
+    model._splitting = model._splittings[-1]
+    return model
 
 
 def _read_penalty(penalty: Any) -> Fraction | None:

@@ -48,7 +48,7 @@ class Courses:
         for size in range(1, max_size + 1):
             after: dict[Course, tuple[float, float]] = {}
             for course, (low, high) in courses.items():
-                for longer in self._steps(course):
+                for longer in self.steps(course):
                     error = self.error(longer)
                     new = (
                         low + max(error[0] - least[1][size], 0.0),
@@ -93,7 +93,7 @@ class Courses:
             )  # type: ignore[assignment]
         return self._known_errors[cube]
 
-    def _steps(self, course: Course) -> list[Course]:
+    def steps(self, course: Course) -> list[Course]:
         """The courses that one more split may lead to."""
         leaves = [
             leaf
