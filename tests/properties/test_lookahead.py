@@ -15,7 +15,8 @@ from mictree.growers.pair_drops import PackedLeaves
 from mictree.growers.rules import TIES
 from mictree.growers.ties import settle_ties
 from mictree.impurity import CRITERIA
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 from tests.properties.test_sample_growth import (
     FIXED_TIES,
     Generic,

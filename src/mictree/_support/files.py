@@ -52,6 +52,8 @@ def unfinished(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except FileNotFoundError as error:
+        if path.parent.is_dir():  # it is another file that is missing
+            raise
         raise FileNotFoundError(f"cannot write {path}: its folder does not exist") from error
     finally:
         with suppress(OSError):  # such as a folder that is gone

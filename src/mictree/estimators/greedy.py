@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
+from mictree._support.docstrings import insert_shared
 from mictree.columns.data import unnamed
 from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier, read_labels
@@ -19,7 +20,8 @@ from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.labels import class_weights, factors_of
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -63,7 +65,7 @@ class GreedyTreeClassifier(TreeClassifier):
         """Append the parameters and attributes, which all rules share, to the docstring."""
         super().__init_subclass__(**options)
         shared = (GreedyTreeClassifier.__doc__ or "").partition("\n")[2]
-        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n{shared}"
+        cls.__doc__ = insert_shared(cls.__doc__ or "", shared)
 
     def __init__(
         self,
@@ -104,6 +106,12 @@ class GreedyTreeClassifier(TreeClassifier):
         y : a label for each row
         sample_weight : a weight for each row; integers act as repeated rows. ``min_samples_split``
             and ``min_samples_leaf`` count rows, whatever their weight.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> mt.TopDownClassifier(max_size=1).fit([[0], [1], [1]], [0, 1, 1]).predict([[1]]).tolist()
+        [1]
         """
         if y is None and not isinstance(X, SampleProblem):
             raise ValueError(
@@ -216,7 +224,16 @@ class GreedyTreeClassifier(TreeClassifier):
         return rule(**settings)
 
     def at_size(self, size: int) -> Self:
-        """A copy that predicts with the tree of a size, as if fitted with that ``max_size``."""
+        """A copy that predicts with the tree of a size, as if fitted with that ``max_size``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.at_size(1).tree_.size
+        1
+        """
         wanted = self._check_size(size)
         smaller = copy.copy(self)
         smaller._forget_views()
@@ -233,7 +250,20 @@ class GreedyTreeClassifier(TreeClassifier):
         return [self._splitting], True
 
     def penalty_path(self) -> PenaltyPath:
-        """For every price per split the best size, certified among all trees of this growth."""
+        """For every price per split the best size, certified among all trees of this growth.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.TopDownClassifier(max_size=2).fit(X, y)
+        >>> print(model.penalty_path())
+        price from 0.3333 on: 0 splits, error 0.6667
+        price from 0.2933 to 0.3333: 1 split, error 0.3333
+        price from 0.04 to 0.2933: 2 splits, error 0.04
+        price from 0 to 0.04: 2 splits, error 0.04, not certified
+        """
         errors = self.growth_.errors
         ended = self._made < self._limit
         return penalty_path(errors, errors, None if ended else 0.0)
@@ -264,6 +294,14 @@ class TopDownClassifier(GreedyTreeClassifier):
 
     scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=...)`` follows the same rule, in spite of
     the name of its BestFirstTreeBuilder.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+    >>> model.predict(X).tolist()
+    ['even', 'odd', 'odd', 'even']
     """
 
     rule: ClassVar[str | type[Grower]] = "topdown"
@@ -273,13 +311,30 @@ class BestFirstClassifier(GreedyTreeClassifier):
     """Splits the leaf with the largest gain, however few rows reach it.
 
     This is WEKA's BFTree, not scikit-learn's ``max_leaf_nodes``, which is TopDown.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = mt.BestFirstClassifier(max_size=3).fit(X, y)
+    >>> model.growth_.errors.tolist()
+    [0.5, 0.5, 0.25, 0.0]
     """
 
     rule: ClassVar[str | type[Grower]] = "bestfirst"
 
 
 class ID3Classifier(GreedyTreeClassifier):
-    """Splits depth first, the low branch before the high one."""
+    """Splits depth first, the low branch before the high one.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = mt.ID3Classifier(max_size=3).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    """
 
     rule: ClassVar[str | type[Grower]] = "id3"
 
@@ -292,6 +347,14 @@ class LookaheadClassifier(GreedyTreeClassifier):
     importances of columns come from what the splits themselves bring. ``depth``, at least 1, is the
     depth of the subtrees. As its time grows with the square of the tests, a table of numbers that
     offers more than 4,096 of them is refused: ``max_thresholds`` makes them fewer.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = mt.LookaheadClassifier(max_size=3).fit(X, y)
+    >>> model.score(X, y)
+    1.0
     """
 
     rule = "lookahead"

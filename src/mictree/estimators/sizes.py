@@ -46,6 +46,14 @@ class SizeChoice:
     scores : by fold and size; higher is better. Accuracy, unless ``scoring`` was given.
     folds : of one cross-validation, without its repetitions
     choose : the rule
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 10, [0, 1, 1, 0] * 10
+    >>> choice = mt.select_size(mt.TopDownClassifier(max_size=4), X, y)
+    >>> choice.size, choice.means.tolist()
+    (3, [0.5, 0.4, 0.65, 1.0, 1.0])
     """
 
     size: int

@@ -50,6 +50,7 @@ def sweep(
     out: str | Path | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Report | None = None,
+    scratch: str | Path | None = None,
 ) -> pl.DataFrame:
     """Compare rules with optimal trees on every member of a family.
 
@@ -64,6 +65,10 @@ def sweep(
     memory_limit : in bytes; a family that needs more is refused with a ValueError
     progress : called now and then with a value that has ``what``, ``share`` and ``detail``; see
         ``optimal_trees``
+    scratch : a folder on a disk with room for the rows of least errors of a family of formulas,
+        which then do not count towards ``memory_limit``. They are filled layer by layer in a file
+        that is mapped into memory and vanishes at the end. A disk that is too small is refused
+        before any error is computed.
 
     Returns
     -------
@@ -115,7 +120,8 @@ def sweep(
         seeds = partial.state["seeds"]
         seeded = [rule.with_seed(seed) for rule, seed in zip(growers, seeds, strict=True)]
         blocks = Blocks(family.members, limit, partial, progress or ignore)
-        frame = _compare(family, seeded, blocks, memory_limit)
+        solved = _solve(family, blocks, memory_limit, None if scratch is None else Path(scratch))
+        frame = _compare(family, seeded, solved)
         if path is not None:
             metadata = {f"mictree.{k}": str(v) for k, v in (provenance | partial.state).items()}
             partial.finish(path, as_parquet(frame, metadata))
@@ -241,19 +247,26 @@ sweep.many = many  # type: ignore[attr-defined]  # users type mt.sweep.many(fami
 sweep.worst = worst  # type: ignore[attr-defined]  # users type mt.sweep.worst(family, rule)
 
 
+def _solve(
+    family: Family | FunctionFamily, blocks: Blocks, memory_limit: int, scratch: Path | None
+) -> SolvedFormulas | SolvedTables:
+    if isinstance(family, Family):
+        return SolvedFormulas(family, blocks, memory_limit, scratch)
+    if scratch is not None:
+        raise ValueError(f"scratch is for families of formulas; got {family.name}")
+    return SolvedTables(family, blocks, memory_limit)
+
+
 def _compare(
-    family: Family | FunctionFamily, rules: Sequence[Grower], blocks: Blocks, memory_limit: int
+    family: Family | FunctionFamily,
+    rules: Sequence[Grower],
+    solved: SolvedFormulas | SolvedTables,
 ) -> pl.DataFrame:
     """All rules' results under each other, each beside the members they are about.
 
     Every column is made whole: most operations of polars, also joining frames, need its threads,
     which a forked process lacks.
     """
-    solved = (
-        SolvedFormulas(family, blocks, memory_limit)
-        if isinstance(family, Family)
-        else SolvedTables(family, blocks, memory_limit)
-    )
     sizes: dict[tuple[str | int, int], np.ndarray] = {}
     for number, each in enumerate(rules):
         key = key_of(each)

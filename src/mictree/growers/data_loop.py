@@ -11,12 +11,12 @@ import numpy as np
 from mictree._support.draws import stream
 from mictree.growers import generic_loop
 from mictree.growers.counting import Matrix
-from mictree.growers.cuts import Sorted, sort_entries
 from mictree.growers.data_kernel import NONE, Rule, Splits, Task, grow
 from mictree.growers.functions import RuleFunctions
 from mictree.growers.growth import Growth, GrowthStep, curve
 from mictree.growers.offers import limits_of, weighing_of
 from mictree.growers.rules import TIES, Grower, depth_of
+from mictree.growers.sorted_rows import Sorted, sort_entries
 from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,49 +25,14 @@ from mictree.columns.parquet import Paths
 from mictree.impurity.gains import leads_of_sums, rate_differences
 from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
+from mictree.problems.limits import Limits
+from mictree.problems.slots import LeafRows, by_class, unpack, weigh, weigh_exactly
 from mictree.tree import Source, Tree
 
 CACHED = ("_total", "_exact_total")  # they depend on the factors of classes
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
-
-
-class _State(NamedTuple):
-    mask: np.typing.NDArray[np.uint64]  # the leaf's slots
-    path: tuple[int, ...]  # the literals tested above
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits on the leaves and splits of a learner.
-
-    Parameters
-    ----------
-    min_samples_split : do not split leaves with fewer rows
-    min_samples_leaf : do not make leaves with fewer rows
-    max_depth : the largest number of tests on a path; None for no limit
-    min_gain : do not make splits with a smaller gain (not weighted by reach)
-    min_weight_fraction_leaf : do not make leaves with a smaller share of the total weight
-    """
-
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    max_depth: int | None = None
-    min_gain: float = 0.0
-    min_weight_fraction_leaf: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("min_samples_split", "min_samples_leaf"):
-            check_count(getattr(self, name), name)
-        if self.max_depth is not None:
-            check_count(self.max_depth, "max_depth")
-        if not 0 <= self.min_gain < math.inf:
-            raise ValueError(f"min_gain must be finite and not negative; got {self.min_gain!r}")
-        share = self.min_weight_fraction_leaf
-        if not 0 <= share <= 0.5:
-            raise ValueError(f"min_weight_fraction_leaf must be from 0 to 0.5; got {share!r}")
 
 
 class SampleProblem(Problem):
@@ -262,7 +226,7 @@ class SampleProblem(Problem):
         return self.literals.names
 
     def root(self, exact: bool = False) -> Leaf:
-        return self._leaf(_State(self.valid, (), exact))
+        return self._leaf(LeafRows(self.valid, (), exact))
 
     def children(self, leaf: Leaf, variable: int) -> tuple[Leaf, Leaf]:
         mask, path, exact = leaf.state
@@ -272,8 +236,8 @@ class SampleProblem(Problem):
         below = (*path, variable)
         literal = self.words(variable)
         return (
-            self._leaf(_State(mask & ~literal, below, exact)),
-            self._leaf(_State(mask & literal, below, exact)),
+            self._leaf(LeafRows(mask & ~literal, below, exact)),
+            self._leaf(LeafRows(mask & literal, below, exact)),
         )
 
     def words(self, literal: int) -> np.typing.NDArray[np.uint64]:
@@ -288,7 +252,7 @@ class SampleProblem(Problem):
     @cached_property
     def slots(self) -> np.typing.NDArray[np.intp]:
         """The slots that hold a row."""
-        return np.flatnonzero(np.unpackbits(self.valid.view(np.uint8), bitorder="little"))
+        return np.flatnonzero(unpack(self.valid))
 
     def test(self, leaf: Leaf, variable: int) -> tuple[str, float | None]:
         number, position = self.literals.locate(variable)
@@ -304,7 +268,7 @@ class SampleProblem(Problem):
 
     def _ranks_at(self, leaf: Leaf, number: int) -> Ranks:
         """The ranks of a leaf's rows in an ordered column."""
-        here = np.unpackbits(leaf.state.mask.view(np.uint8), bitorder="little")[self.slots]
+        here = unpack(leaf.state.mask)[self.slots]
         return self.ranks[self.literals.ordered.index(number)][here.astype(bool)]
 
     def offered(self, leaf: Leaf) -> IntArray:
@@ -403,7 +367,7 @@ class SampleProblem(Problem):
     ) -> Tree:
         return self.literals.tree(leaves, tests, thresholds, labels)
 
-    def _leaf(self, state: _State) -> Leaf:
+    def _leaf(self, state: LeafRows) -> Leaf:
         masses: list[Any]
         rates: tuple[Any, ...]
         if state.exact:
@@ -435,12 +399,12 @@ class SampleProblem(Problem):
 
     def _counts(self, words: np.ndarray) -> IntArray:
         """The ones of each row of words, by class."""
-        return self._by_class(np.bitwise_count(words).astype(np.int64))
+        return by_class(np.bitwise_count(words).astype(np.int64), self.first_word)
 
     def _masses(self, words: np.ndarray) -> FloatArray:
         """The weight of the ones of each row of words, by class."""
         if self.rounded:
-            return self._weigh(words, self.weights) * self.class_weight
+            return weigh(words, self.weights, self.first_word) * self.class_weight
         return self._sums(words) * self.class_weight * self.weight_unit
 
     def masses_of_leaves(self, leaves: Sequence[int], literals: Sequence[int]) -> FloatArray:
@@ -468,44 +432,20 @@ class SampleProblem(Problem):
         """The same in whole weights and without the factors of classes: exact."""
         if not len(self.weights):
             return self._counts(words).astype(float)
-        return self._weigh(words, self.whole_weights)
-
-    def _weigh(self, words: np.ndarray, slots: FloatArray) -> FloatArray:
-        """The sum of the slots' weights over the ones of each row of words, by class."""
-        sums = np.empty((len(words), self.first_word[-1]))
-        weights = slots.reshape(-1, 64)
-        for number, row in enumerate(words):
-            ones = np.unpackbits(row.view(np.uint8), bitorder="little").reshape(-1, 64)
-            sums[number] = (ones * weights).sum(axis=1)
-        return self._by_class(sums)
-
-    def _by_class(self, by_word: np.ndarray) -> np.ndarray:
-        sums = np.zeros((len(by_word), by_word.shape[1] + 1), dtype=by_word.dtype)
-        sums[:, :-1] = by_word
-        result = np.add.reduceat(sums, self.first_word[:-1], axis=1)
-        result[:, np.diff(self.first_word) == 0] = 0  # reduceat gives an empty class its neighbour
-        return result
+        return weigh(words, self.whole_weights, self.first_word)
 
     def _exact_masses(self, mask: np.ndarray) -> list[Fraction]:
         if not len(self.weights):
             masses = [Fraction(int(count)) for count in self._counts(mask[None])[0]]
         else:
-            ones = np.unpackbits(mask.view(np.uint8), bitorder="little").astype(bool)
-            slots = 64 * self.first_word
-            masses = [
-                sum(
-                    map(as_fraction, self.weights[start:stop][ones[start:stop]].tolist()),
-                    Fraction(0),
-                )
-                for start, stop in pairwise(slots)
-            ]
+            masses = weigh_exactly(mask, self.weights, self.first_word)
         factors = map(as_fraction, self.class_weight.tolist())
         return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
 
     def as_inputs(self, tests: Sequence[int]) -> tuple[dict[int, np.ndarray], np.ndarray, Fraction]:
         """The rows' answers to some tests; their masses, shape (classes, rows); the masses' sum."""
-        held = np.flatnonzero(_unpack(self.valid))
-        columns = {test: _unpack(self.words(test))[held] for test in tests}
+        held = self.slots
+        columns = {test: unpack(self.words(test))[held] for test in tests}
         codes = np.searchsorted(64 * self.first_word, held, side="right") - 1
         weights = self.weights[held].tolist() if len(self.weights) else [1] * len(held)
         factors = [as_fraction(factor) for factor in self.class_weight.tolist()]
@@ -560,8 +500,3 @@ def _check_thresholds(max_thresholds: int | None) -> int | None:
     if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:
         raise ValueError("max_thresholds must be at least 1; got 0")
     return max_thresholds
-
-
-def _unpack(words: np.ndarray) -> np.ndarray:
-    """The bits of words, from the lowest on."""
-    return np.unpackbits(words.view(np.uint8), bitorder="little")
