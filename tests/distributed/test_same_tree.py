@@ -4,6 +4,7 @@ import pickle
 
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,3 +142,16 @@ def test_hardly_any_rows(rows):
         else:
             with pytest.raises(ValueError, match="at least one row; it has 0"):
                 mt.TopDownClassifier().fit(X, y)
+
+
+def test_a_frame_of_parquet_files(tmp_path):
+    """Dask would fuse partitions of y, which has one column, but not those of X."""
+    rng = np.random.default_rng(0)
+    for number in range(4):
+        frame = pd.DataFrame(rng.integers(0, 2, (50, 9)), columns=list("abcdefghy"))
+        frame.to_parquet(tmp_path / f"{number}.parquet")
+    whole, far = pd.read_parquet(tmp_path), dd.read_parquet(tmp_path)
+    local = mt.TopDownClassifier(max_size=6).fit(whole[list("abcdefgh")], whole["y"])
+    with dask.config.set(scheduler="sync"):
+        fitted = mt.TopDownClassifier(max_size=6).fit(far[list("abcdefgh")], far["y"])
+    assert fitted.tree_ == local.tree_

@@ -91,7 +91,9 @@ def _cut_alike(X: Any, values: Any, name: str) -> Any:
 def _rows_of(values: Any) -> list[Any]:
     """One delayed object for each partition of rows."""
     if is_frame(values):
-        return list(values.to_delayed())
+        # optimized, a frame of few columns may have fewer partitions than it says; and X and y of
+        # one frame share the tasks that read it
+        return list(values.to_delayed(optimize_graph=False))
     if values.ndim == 2:
         values = values.rechunk({1: -1})
     return list(values.to_delayed().ravel())
