@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+import mictree as mt
 from mictree._support.progress import Progress
 from mictree.cli import app
 from mictree.cli.common import working
@@ -99,6 +100,15 @@ def test_help_has_examples():
         (["--target", "age"], "every class must have a row in each of 5 folds; 20 has 3"),
         (["--target", "rich", "--cv", "1"], "cv must be 0 or at least 2"),
         (["--target", "rich", "--drop", "nothing"], "must have a column 'nothing'"),
+        (["--target", "rich", "--groups", "nothing"], "must have a column 'nothing'"),
+        (["--target", "rich", "--groups", "color"], "color is missing in 30"),
+        (["--target", "rich", "--weights", "color"], "color is missing in 30"),
+        (["--target", "rich", "--groups", "rich"], "must name different columns"),
+        (["--target", "rich", "--groups", "age", "--weights", "age"], "different columns"),
+        (["--target", "rich", "--drop", "age", "--weights", "age"], "different columns"),
+        (["--target", "rich", "--drop", "color", "--weights", "age"], "a column to learn from"),
+        (["--target", "rich", "--scoring", "best"], "a name that scikit-learn knows"),
+        (["--target", "rich", "--jobs", "0"], "n_jobs must be None or an integer other than 0"),
     ],
 )
 def test_bad_options(csv, arguments, rule):
@@ -167,3 +177,22 @@ def test_an_error_is_one_line_and_status_two(csv):
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("mictree: the file must have a column 'poor'")
+
+
+def test_groups_weights_scoring_and_jobs(csv, tmp_path):
+    file, page = tmp_path / "more.csv", tmp_path / "page.html"
+    frame = pl.read_csv(csv)
+    numbers = pl.int_range(frame.height, eager=True)
+    frame.with_columns(visit=numbers // 4, weight=1 + numbers % 3).write_csv(file)
+    words = ("--target", "rich", "--max-size", 2, "--cv", 3, "--repeats", 1, "--json",
+             "--groups", "visit", "--weights", "weight", "--scoring", "roc_auc")  # fmt: skip
+    answers = [json.loads(run(file, *words, *more).stdout) for more in ([], ["--jobs", 2])]
+    assert answers[0] == answers[1]
+    X, y = frame.drop("rich"), frame["rich"].to_list()
+    result = mt.compare("topdown", X, y, 2, cv=3, repeats=1, scoring="roc_auc",
+                        groups=numbers // 4, sample_weight=1 + numbers % 3)  # fmt: skip
+    expected = json.loads(json.dumps(result.frame.to_dicts()))
+    assert answers[0]["results"] == expected
+    assert "visit" not in "".join(answers[0]["tree"])
+    assert run(file, *words, "--report", page).exit_code == 0
+    assert "<dt>groups</dt><dd>visit</dd>" in page.read_text()

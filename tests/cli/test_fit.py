@@ -139,3 +139,42 @@ def test_bad_files(tmp_path):
     error = run(file, "--target", "a").exception
     assert "labels must be numbers, texts or booleans; a has List(Int64)" in str(error)
     assert "there is no" in str(run(tmp_path / "none.csv", "--target", "a").exception)
+
+
+def test_report(csv, tmp_path):
+    page = tmp_path / "people.html"
+    result = run(csv, "--target", "rich", "--max-size", 3, "--report", page)
+    assert result.exit_code == 0, result.output
+    assert f"mictree: wrote {page}" in result.stderr
+    html = page.read_text()
+    assert "people.csv: predicting rich" in html
+    assert "Use 2 splits, chosen by cross-validation: expect an error of about 2.2%" in html
+    assert "<h2>Optimal tree of at most 2 splits</h2>" in html
+    assert "<dt>time limit for optimal trees</dt><dd>20 s</dd>" in html
+    assert "http://" not in html
+    assert "https://" not in html
+    assert "<script" not in html
+
+
+def test_report_without_the_optimum_and_with_a_size(csv, tmp_path):
+    page = tmp_path / "people.html"
+    options = ("--max-size", 9, "--size", 9, "--report", page, "--time-limit", 0)
+    assert run(csv, "--target", "rich", *options).exit_code == 0
+    html = page.read_text()
+    assert "Use 2 splits: expect" in html  # growth ended there
+    assert "ptimal tree" not in html.replace("time limit for optimal trees", "")
+    assert "<dt>folds</dt><dd>none</dd>" in html
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--report", "x.pdf"], "--report must end in .html or .htm; got 'x.pdf'"),
+        (["--report", "x.html", "--time-limit", "-1"], "--time-limit must be a number of seconds"),
+        (["--report", "x.html", "--time-limit", "nan"], "at least 0; got nan"),
+    ],
+)
+def test_bad_report(csv, options, rule):
+    result = run(csv, "--target", "rich", *options)
+    assert result.exit_code != 0
+    assert rule in str(result.exception)

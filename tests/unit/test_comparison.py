@@ -16,8 +16,8 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
+from mictree.comparison import fold as folding
 from mictree.comparison import held_out
-from mictree.comparison import run as comparing
 from mictree.optimal.search import questions as _asking
 from mictree.plotting import comparison as drawing
 from mictree.problems.labels import Coded
@@ -154,13 +154,13 @@ def test_a_time_limit_gives_intervals():
 def note_seconds(monkeypatch):
     """The seconds that each search of a comparison is given."""
     given = []
-    whole = comparing.solve
+    whole = folding.solve
 
     def noting(*arguments):
         given.append(arguments[-1])
         return whole(*arguments)
 
-    monkeypatch.setattr(comparing, "solve", noting)
+    monkeypatch.setattr(folding, "solve", noting)
     return given
 
 
@@ -308,7 +308,7 @@ def test_predictions_are_labels(labels, rule):
 @pytest.mark.parametrize("learner", [LogisticRegression(), "lightgbm"])
 def test_learners_are_refused_before_the_search(learner, monkeypatch):
     pytest.importorskip("lightgbm")
-    monkeypatch.setattr(comparing, "solve", None)
+    monkeypatch.setattr(folding, "solve", None)
     X, y = random_bits(60, 6, 0, classes=3)
     with pytest.raises(ValueError, match=r"pass a callable|one for each of 3 classes"):
         mt.compare(learner, X, y, 2)

@@ -72,6 +72,21 @@ def test_one_fit_gives_every_size(kind, cancer):
     assert model.get_n_leaves() == 10
 
 
+@pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+def test_staged_score_is_score_at_every_size(shape):
+    X, y = load_iris(return_X_y=True)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    model = mt.TopDownClassifier(max_size=4).fit(X, y)
+    scores = model.staged_score(X, y.reshape(shape), weight)
+    for size, score in enumerate(scores):
+        right = model.predict(X, size=size) == y
+        assert score == pytest.approx(np.average(right, weights=weight))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.staged_score(X, y[:1])
+    with pytest.raises(ValueError, match="finite and not negative"):
+        model.staged_score(X, y, -weight)
+
+
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_sizes_that_were_not_fitted(kind, cancer):
     X, y = cancer
@@ -169,6 +184,8 @@ def test_weights_and_classes(cancer):
     weights = (len(y) / 2 / counts)[y]  # they move the quantiles, unless there are all thresholds
     weighted = mt.TopDownClassifier(4, max_thresholds=999).fit(X, y, sample_weight=weights)
     assert balanced.tree_ == weighted.tree_
+    nodes = balanced.to_sklearn().tree_.weighted_n_node_samples
+    assert nodes[0] == pytest.approx(len(y))  # as in scikit-learn, the mean weight is 1
     named = mt.TopDownClassifier(4, class_weight={0: len(y) / 2 / counts[0]}).fit(X, y)
     assert named.predict_proba(X)[:, 0].mean() > 0.37
     with pytest.raises(ValueError, match="there is no 7"):

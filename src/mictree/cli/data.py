@@ -20,7 +20,10 @@ from mictree.cli.table import (
     Target,
     Text,
     read_table,
+    say,
+    show_name,
 )
+from mictree.cli.workers import Scheduler, Workers, on_workers
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
@@ -43,6 +46,33 @@ def data(
     repeats: Annotated[
         int, typer.Option(help="Number of times to repeat the cross-validation.")
     ] = 3,
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure on held-out rows, by scikit-learn's name: balanced_accuracy, "
+            "neg_log_loss, roc_auc, ...",
+            show_default="error",
+        ),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column whose values no fold may separate; not used in trees.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the weight of each row; not used in trees.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Folds at once; -1 for one on each core.")] = 1,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     seed: Annotated[int, typer.Option(help="Random seed for the folds.")] = 0,
     max_thresholds: MostThresholds = None,
     size: Annotated[
@@ -77,6 +107,8 @@ def data(
       mictree data iris.csv --target species --max-size 5
       mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
       mictree data iris.csv --target species --plot errors.svg --report iris.html
+      mictree data visits.csv --target ill --groups patient --scoring balanced_accuracy --jobs -1
+      mictree data loans.parquet --target default --scheduler tcp://10.0.0.1:8786
     """
     from mictree.comparison.result import OPTIMAL
     from mictree.comparison.run import compare
@@ -92,11 +124,22 @@ def data(
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(plot, "--plot")
     check_output(report, "--report", (".html", ".htm"))
-    X, y = read_table(file, target, drop, keep, Format(separator, encoding, decimal, missing, text))
-    with working("comparing") as progress:
+    apart = [name for name in (groups, weights) if name is not None]
+    if target in apart or len(set(apart)) < len(apart) or set(apart) & set(drop):
+        raise ValueError("--target, --groups, --weights and --drop must name different columns")
+    written = Format(separator, encoding, decimal, missing, text)
+    X, y = read_table(file, target, drop, [*keep, *apart], written)
+    if len(apart) == X.width:
+        raise ValueError("the file must have a column to learn from; it has none")
+    settled = {name: X[name] for name in apart}
+    X = X.drop(apart)
+    with on_workers(scheduler, workers) as n_jobs, working("comparing") as progress:
         result = compare(
             learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
-            random_state=seed, max_thresholds=max_thresholds, progress=progress,
+            groups=_column(settled, groups), scoring=scoring,
+            sample_weight=_column(settled, weights), random_state=seed,
+            max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
+            progress=progress,
         )  # fmt: skip
     if size is not None:
         shown = size
@@ -116,21 +159,38 @@ def data(
     if plot is not None:
         save(plot, result.plot().axes[0])
     if report is not None:
+        from mictree.report.compared import make_page
         from mictree.report.data import render
 
         settings = {
             "largest size": max_size,
             "learners": ", ".join(learner),
             "columns left out": ", ".join(drop) or "none",
+            "measure on held-out rows": scoring or "error",
+            "groups": groups or "none",
+            "weights": weights or "none",
             "folds": cv,
             "repeats": repeats,
             "seed": seed,
             "thresholds a column": "all" if max_thresholds is None else max_thresholds,
             "time limit": f"{time_limit:g} s",
         }
-        page = render(result, file.name, target, shown, settings)
+        page = render(make_page(result, file.name, target, shown, settings))
         write_whole(report, page.encode())
-        typer.echo(f"mictree: wrote {report}", err=True)
+        say(f"wrote {report}")
+
+
+def _column(columns: dict[str, Any], name: str | None) -> Any:
+    """The values of a column, which must not be missing."""
+    if name is None:
+        return None
+    count = columns[name].null_count()
+    if count:
+        raise ValueError(
+            "groups and weights must be known in every row; "
+            f"{show_name(name)} is missing in {count}"
+        )
+    return columns[name].to_numpy()
 
 
 def _facts(result: "Comparison") -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """The command fit: grow a tree from a table of data, of a size that cross-validation chooses."""
 
 import json
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.table import Table
 
+from mictree._support.files import write_whole
+from mictree._support.progress import Progress
 from mictree._support.words import count_of
 from mictree.cli.common import (
     check_drawing,
@@ -30,7 +33,7 @@ from mictree.cli.options import (
     Ties,
 )
 from mictree.cli.table import (
-    DataFile,
+    DataFiles,
     Decimal,
     Drop,
     Encoding,
@@ -40,6 +43,7 @@ from mictree.cli.table import (
     Separator,
     Target,
     Text,
+    is_streamed,
     read_table,
     say,
 )
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    file: DataFile,
+    file: DataFiles,
     target: Target,
     rule: Rule = "topdown",
     depth: Depth = None,
@@ -93,12 +97,23 @@ def fit(
             "--save", help="Also save the model (.json) for mictree predict.", show_default=False
         ),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a self-contained HTML page.", show_default=False)
+    ] = None,
+    time_limit: Annotated[
+        float,
+        typer.Option(help="Seconds to search the optimal trees of --report; 0 leaves them out."),
+    ] = 20,
 ) -> None:
     """Grow a tree from data, choose its size by cross-validation, and test it on held-out rows.
 
     A quarter of the rows is held out first, classes in proportion. Cross-validation on the others
     chooses the size; these rows also grow the tree. So the held-out error comes from rows that had
     no part in the tree or in its size.
+
+    Parquet files that a folder or a quoted pattern names are read batch by batch and may be larger
+    than the memory. Then all rows grow the tree, its size is --size or else --max-size, and a
+    column has at most 255 thresholds unless --max-thresholds says otherwise.
 
     \b
     Examples:
@@ -107,6 +122,8 @@ def fit(
       mictree fit people.csv.gz --target rich --separator semicolon --missing unknown
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
+      mictree fit 'data/*.parquet' --target label --size 10 --save model.json
+      mictree fit iris.csv --target species --report iris.html
     """
     from mictree.estimators.greedy import CLASSIFIERS
     from mictree.estimators.sizes import select_size
@@ -116,9 +133,9 @@ def fit(
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(draw)
     check_output(save_to, "--save", (".json",))
-    written = Format(separator, encoding, decimal, missing, text)
-    X, y = read_table(file, target, drop, keep, written)
-    train, test = split_rows(y, held_out, seed)
+    check_output(report, "--report", (".html", ".htm"))
+    if not 0 <= time_limit < math.inf:
+        raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {time_limit}")
     model = CLASSIFIERS[rule](
         max_size,
         criterion=criterion,
@@ -130,6 +147,18 @@ def fit(
         max_thresholds=max_thresholds,
         **depth_setting(rule, depth),
     )
+    about = {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
+             "ties": ties, "seed": seed} | depth_setting(rule, depth)  # fmt: skip
+    if is_streamed(file):
+        if report is not None:
+            raise ValueError("--report must have rows to hold out; streamed files have none")
+        shown = max_size if size is None else size
+        _fit_streamed(model, file, target, drop, shown, about if as_json else None)
+        _write(model, shown, draw, save_to)
+        return
+    written = Format(separator, encoding, decimal, missing, text)
+    X, y = read_table(file, target, drop, keep, written)
+    train, test = split_rows(y, held_out, seed)
     choice, shown = None, size or 0
     with working("growing"):
         if size is None:
@@ -142,8 +171,7 @@ def fit(
     tree = model.growth_.tree(shown)
     if as_json:
         print_json(
-            {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
-             "ties": ties, "seed": seed} | depth_setting(rule, depth),
+            about,
             train_rows=len(train), held_out_rows=len(test),
             classes=[str(label) for label in model.classes_],
             train_errors=model.growth_.errors, **_curve(choice),
@@ -159,11 +187,107 @@ def fit(
             f"held-out error {show_number(test_error)}"
             + ("" if size in (None, tree.size) else f"; growth ended before --size {size}"),
         )
+    _write(model, shown, draw, save_to)
+    if report is not None:
+        rows = Rows(X[train], y[train], X[test], y[test])
+        settings = {
+            "rule": rule,
+            "criterion": criterion,
+            "ties": ties,
+            "largest size": max_size,
+            "size": "chosen by cross-validation" if size is None else size,
+            "folds": cv if size is None else "none",
+            "choose": choose if size is None else "none",
+            "share held out": held_out,
+            "seed": seed,
+            "columns left out": ", ".join(drop) or "none",
+            "smallest leaf to split": count_of(min_samples_split, "row"),
+            "smallest leaf": count_of(min_samples_leaf, "row"),
+            "largest depth": "any" if max_depth is None else max_depth,
+            "thresholds a column": "all" if max_thresholds is None else max_thresholds,
+            "time limit for optimal trees": f"{time_limit:g} s",
+        }
+        _write_report(report, file, target, model, tree.size, choice, rows, time_limit, settings)
+
+
+class Rows(NamedTuple):
+    """Rows and labels to learn from, and held-out ones."""
+
+    X: Any
+    y: Any
+    unseen: Any
+    truth: Any
+
+
+def _write_report(
+    path: Path, file: Path, target: str, model: Any, size: int, choice: "SizeChoice | None",
+    rows: Rows, time_limit: float, settings: dict[str, object],
+) -> None:  # fmt: skip
+    """Search the optimal trees up to the size, and write the page."""
+    from mictree.estimators.optimal import OptimalTreeClassifier
+    from mictree.report.data import render
+    from mictree.report.fitted import Fitted, make_page
+
+    optimal = None
+    if time_limit:
+        with working("searching the optimal trees"):
+            optimal = OptimalTreeClassifier(
+                size,
+                max_depth=model.max_depth,
+                time_limit=time_limit,
+                max_thresholds=model.max_thresholds,
+                min_samples_leaf=model.min_samples_leaf,
+            ).fit(rows.X, rows.y)
+    wrong = tuple(
+        int((each.predict(rows.unseen, size) != rows.truth).sum())
+        for each in (model, optimal)
+        if each is not None
+    )
+    fitted = Fitted(model, model.rule, size, choice, optimal, wrong, len(rows.y), len(rows.truth))
+    write_whole(path, render(make_page(fitted, file.name, target, settings)).encode())
+    say(f"wrote {path}")
+
+
+def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> None:
     if draw is not None:
-        save(draw, model.draw(size=shown))
+        save(draw, model.draw(size=size))
     if save_to is not None:
-        model.at_size(shown).save(save_to)
+        model.at_size(size).save(save_to)
         say(f"wrote {save_to}")
+
+
+def _fit_streamed(
+    model: Any, file: Path, target: str, drop: list[str], size: int, about: dict[str, Any] | None
+) -> None:
+    """Grow a tree on all rows of Parquet files; print it, as JSON if ``about`` begins that."""
+    from mictree.columns.parquet import ParquetSet
+    from mictree.problems.sample import SampleProblem
+
+    found = ParquetSet(str(file))
+    for name in (target, *drop):
+        found.check_column(name)
+    columns = [name for name in found.schema if name not in (target, *drop)]
+    most = 255 if model.max_thresholds is None else model.max_thresholds
+    with working("reading") as report:
+        problem = SampleProblem.from_parquet(
+            found.files, target, columns=columns, max_thresholds=most, progress=report
+        )
+        report(Progress("growing"))
+        model.fit(problem)
+    tree, rows = model.growth_.tree(size), int(problem.class_rows.sum())
+    if about is not None:
+        print_json(
+            about, train_rows=rows, classes=[str(label) for label in model.classes_],
+            train_errors=model.growth_.errors, size=tree.size, tree=json.loads(tree.to_json()),
+        )  # fmt: skip
+        return
+    print_parts(
+        f"{count_of(rows, 'row')} of {count_of(len(found.files), 'file')} to grow on, none held "
+        f"out, {count_of(len(model.literals_), 'literal')}",
+        _table(model, None),
+        model.to_text(size),
+        f"size {tree.size}, training error {show_number(model.growth_.errors[size])}",
+    )
 
 
 def _curve(choice: "SizeChoice | None") -> dict[str, Any]:

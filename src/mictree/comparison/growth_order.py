@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from mictree.comparison.learners import Lesson, Peer, read_peers
+from mictree.comparison.judged import Lesson
+from mictree.comparison.learners import Peer, read_peers
 from mictree.growers.rules import ID3, BestFirst, Grower, TopDown
 from mictree.problems.sample import SampleProblem
 
@@ -175,7 +176,7 @@ def identify_rule(learner: Any) -> GrowthOrder:
 def _predictions(peer: Peer, case: Case) -> list[np.ndarray]:
     bits, labels = case.data()
     lesson = Lesson(SampleProblem(bits, labels), bits, labels, bits)
-    return list(peer.predictions(lesson, MAX_SIZE))
+    return [model.codes(bits) for model in peer.models(lesson, MAX_SIZE)]
 
 
 @cache

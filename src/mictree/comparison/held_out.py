@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,15 +19,28 @@ RowNumbers = np.typing.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Errors on held-out rows, by fold and size."""
+    """Errors on held-out rows, by fold and size.
 
-    errors: FloatArray  # (folds, sizes)
-    ratio: float  # held-out rows per training row
+    Attributes
+    ----------
+    errors : an array of (folds, sizes); with a scoring, the scores times -1, so that less is better
+    ratio : held-out rows per training row
+    scored : whether there is a scoring
+    """
+
+    errors: FloatArray
+    ratio: float
+    scored: bool = False
 
     @property
     def mean(self) -> FloatArray:
-        """The mean over all folds, by size."""
+        """The mean of ``errors`` over all folds, by size."""
         return self.errors.mean(axis=0)
+
+    @property
+    def shown(self) -> FloatArray:
+        """The mean error, or with a scoring the mean score, by size."""
+        return -self.mean if self.scored else self.mean
 
     def less(self, other: HeldOut) -> tuple[FloatArray, FloatArray]:
         """The mean, over folds, of these errors minus the other's, and its standard error.
@@ -39,15 +53,55 @@ class HeldOut:
         return apart.mean(axis=0), np.sqrt(variance)
 
 
-def check_folds(coded: Coded, cv: int, repeats: int, seed: int) -> int:
-    """The number of folds of a repeated cross-validation; 0 for none."""
-    check_size(cv, "cv")
-    if cv == 1:
-        raise ValueError("cv must be 0 or at least 2; got 1")
-    if check_size(repeats, "repeats") == 0:
+@dataclass(frozen=True)
+class Plan:
+    """The folds of a comparison.
+
+    Attributes
+    ----------
+    folds : training and held-out rows of each
+    each : the number of folds of one cross-validation
+    repeats : the number of cross-validations
+    splitter : the name of a scikit-learn splitter, or nothing
+    """
+
+    folds: tuple[tuple[RowNumbers, RowNumbers], ...] = ()
+    each: int = 0
+    repeats: int = 1
+    splitter: str = ""
+
+    def __len__(self) -> int:
+        return len(self.folds)
+
+    @property
+    def ratio(self) -> float:
+        """Held-out rows per training row."""
+        if not self.splitter:
+            return 1 / (self.each - 1) if self.each else 0.0
+        return float(np.mean([len(test) / len(train) for train, test in self.folds]))
+
+
+def plan_folds(X: Any, coded: Coded, cv: Any, repeats: int, groups: Any, seed: int) -> Plan:
+    """Folds in which classes are in proportion, or those of a splitter."""
+    times = check_size(repeats, "repeats")
+    if times == 0:
         raise ValueError("repeats must be at least 1; got 0")
     if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
         raise ValueError(f"random_state must be an integer from 0 to 2**32 - 1; got {seed!r}")
+    rows = len(coded.codes)
+    members = None if groups is None else np.asarray(groups)
+    if members is not None and members.shape != (rows,):
+        raise ValueError(f"groups must be one value a row; its shape is {members.shape}")
+    if hasattr(cv, "split"):
+        labels = np.array(coded.classes)[coded.codes]
+        return _check_plan(cv.split(X, labels, members), type(cv).__name__, rows)
+    check_size(cv, "cv")
+    if cv == 1:
+        raise ValueError("cv must be 0 or at least 2; got 1")
+    if cv == 0:
+        return Plan()
+    if members is not None:
+        return Plan(_grouped_folds(coded, cv, times, members, int(seed)), cv, times)
     counts = np.bincount(coded.codes, minlength=len(coded.classes))
     for label, count in zip(coded.classes, counts, strict=True):
         if count < cv:
@@ -55,7 +109,41 @@ def check_folds(coded: Coded, cv: int, repeats: int, seed: int) -> int:
                 f"every class must have a row in each of {cv} folds; {label!r} has {count}: "
                 "use a smaller cv, or cv=0"
             )
-    return cv * repeats
+    return Plan(tuple(folds(coded, cv, times, seed)), cv, times)
+
+
+def _check_plan(splits: Any, name: str, rows: int) -> Plan:
+    """The folds of a splitter of one's own."""
+    found = []
+    for train, test in splits:
+        if not len(train) or not len(test):
+            raise ValueError(
+                f"every fold must have rows to learn from and held-out ones; fold {len(found) + 1} "
+                f"of {name} has {len(train)} and {len(test)}"
+            )
+        found.append((np.arange(rows)[train], np.arange(rows)[test]))
+    if len(found) < 2:
+        raise ValueError(f"cv must give at least 2 folds; {name} gives {len(found)}")
+    return Plan(tuple(found), len(found), 1, name)
+
+
+def _grouped_folds(
+    coded: Coded, cv: int, times: int, groups: np.ndarray, seed: int
+) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
+    """Folds that cut no group, classes in proportion as far as groups allow."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    count = len(np.unique(groups))
+    if cv > count:
+        raise ValueError(f"cv must be at most the number of groups, {count}; got {cv}")
+    rows = np.zeros((len(groups), 1))
+    found = []
+    with warnings.catch_warnings():  # a class in fewer groups than folds is missing from some
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        for number in range(times):
+            splitter = StratifiedGroupKFold(cv, shuffle=True, random_state=(seed + number) % 2**32)
+            found += list(splitter.split(rows, coded.codes, groups))
+    return tuple(found)
 
 
 def folds(

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from mictree._support.checks import check_size
-from mictree.columns.ordered import Ranks
+from mictree.comparison.judged import Foreign, Grown, Lesson, Lone, Model
 from mictree.growers.rules import RULES, Grower, TopDown
 from mictree.impurity import name_of
-from mictree.problems.sample import Limits, SampleProblem
-from mictree.tree import Tree
+from mictree.problems.limits import Limits
 
-Codes = np.typing.NDArray[np.integer]
-Make = Callable[[Any, Any, int], Any]
+Make = Callable[..., Any]  # (X, y, size) -> model; with weights also (X, y, size, weights)
 
 # One tree whose leaves predict their majority: start from 1/2, full step, no penalty, no pruning.
 LIGHTGBM: dict[str, Any] = {
@@ -39,78 +34,45 @@ NAMES = (*RULES, "sklearn", "lightgbm", "xgboost")
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """Rows to learn from, and others to predict."""
-
-    problem: SampleProblem
-    rows: Any
-    codes: Codes
-    others: Any
-
-    @cached_property
-    def seen(self) -> Ranks:
-        """The rows as ranks and bits."""
-        return self.problem.literals.ranks(self.rows)
-
-    @cached_property
-    def new(self) -> Ranks:
-        """The other rows as ranks and bits."""
-        return self.problem.literals.ranks(self.others)
-
-    def predict(self, tree: Tree) -> Codes:
-        """A tree's labels of the other rows."""
-        return tree.predict(self.problem.literals.transform(self.others, tree))
-
-
-@dataclass(frozen=True)
 class Peer:
-    """A learner with a name: predictions by trees of size 0, 1, 2, ..."""
+    """A learner with a name: trees of size 0, 1, 2, ..."""
 
     name: str
-    learner: Any  # a Grower, an estimator, or a callable (X, y, size)
+    learner: Any  # a Grower, an estimator, or a callable (X, y, size) or (X, y, size, weights)
     max_depth: int | None = None
 
-    def check(self, classes: int) -> None:
-        """Refuse a learner that cannot make one tree for this number of classes."""
-        if not isinstance(self.learner, Grower):
-            self._maker(classes)
+    def check(self, classes: int, weighted: bool) -> None:
+        """Refuse a learner that cannot make one tree of these classes, or of weighted rows."""
+        if isinstance(self.learner, Grower):
+            return
+        self._maker(classes)
+        if weighted and hasattr(self.learner, "get_params"):
+            from sklearn.utils.validation import has_fit_parameter
 
-    def predictions(self, lesson: Lesson, max_size: int) -> Iterator[Codes]:
-        """Learn from rows and labels; for each size from 0, the predictions for other rows."""
-        codes, new = lesson.codes, lesson.new
-        classes = int(codes.max()) + 1
-        majority = np.bincount(codes).argmax()  # a lone leaf, which many learners cannot make
-        yield np.full(len(new), majority)
+            if not has_fit_parameter(self.learner, "sample_weight"):
+                raise ValueError(
+                    f"with sample_weight, a learner's fit must take it; {self.name}'s does not"
+                )
+
+    def models(self, lesson: Lesson, max_size: int) -> Iterator[Model]:
+        """Learn from rows and labels: a tree of each size from 0."""
+        yield Lone(lesson)
         if isinstance(self.learner, Grower):
             problem = lesson.problem.limited(Limits(max_depth=self.max_depth))
             growth = self.learner.grow(problem, max_size)
             for size in range(1, max_size + 1):
-                yield lesson.predict(growth.tree(size))
+                yield Grown(lesson, growth.tree(size))
             return
-        make = self._maker(classes)
+        make = self._maker(lesson.known)
+        weights = () if lesson.weights is None else (lesson.weights,)
         for size in range(1, max_size + 1):
-            model = make(lesson.seen, codes, size)
+            model = make(lesson.seen, lesson.codes, size, *weights)
             if not hasattr(model, "predict"):
                 raise TypeError(
                     f"a learner must return a model with predict; {self.name} gave "
                     f"{type(model).__name__}"
                 )
-            yield self._read(model.predict(new), len(new), classes)
-
-    def _read(self, predicted: Any, rows: int, classes: int) -> Codes:
-        labels = np.asarray(predicted)
-        if labels.shape != (rows,):
-            raise ValueError(
-                f"a learner must predict one label a row; {self.name} gave the shape "
-                f"{labels.shape} for {rows} rows"
-            )
-        known = np.isin(labels, np.arange(classes))
-        if not known.all():
-            raise ValueError(
-                f"a learner must predict the labels it learned from, 0 to {classes - 1}; "
-                f"{self.name} gave {labels[~known][0]!r}"
-            )
-        return labels
+            yield Foreign(lesson, self.name, model)
 
     def _maker(self, classes: int) -> Make:
         learner = self.learner
@@ -131,11 +93,12 @@ class Peer:
                 )
             deep = {"max_depth": self.max_depth}
 
-        def make(X: Any, y: Any, size: int) -> Any:
+        def make(X: Any, y: Any, size: int, *weights: Any) -> Any:
             from sklearn.base import clone
 
             model: Any = clone(learner)
-            return model.set_params(**settings(size) | deep).fit(X, y)
+            model.set_params(**settings(size) | deep)
+            return model.fit(X, y, **dict(zip(["sample_weight"], weights, strict=False)))
 
         return make
 

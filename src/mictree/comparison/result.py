@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
+    from mictree.estimators.optimal import OptimalTreeClassifier
+
 OPTIMAL = "optimal"
 CLEAR = 2.0  # standard errors in a clear difference
 
@@ -34,12 +36,25 @@ class Comparison:
     names : of the learners
     optimal_errors : least training errors, with ``lower``, ``upper`` and ``proved``
     training_errors : for each learner, index = size
-    held_out : for each learner and "optimal"; empty without cross-validation
+    held_out : for each learner and "optimal"; empty without cross-validation. ``mean`` is by size,
+        less is better; ``shown`` is the mean error or score.
     unproved_folds : by size, the share of folds whose optimal tree is only the best one found
     rows, literals, classes : of the data set
     cv, repeats : folds of one cross-validation, and its number of repetitions
     optimal_trees : the trees themselves
     interrupted : whether Ctrl-C ended a search
+    splitter : the name of the splitter, if ``cv`` was one
+    scoring : the name of the scoring of held-out rows, or nothing for their error
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+    >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+    >>> result.training_errors["topdown"].tolist()
+    [0.5, 0.5, 0.25, 0.0]
+    >>> result.proved
+    True
     """
 
     names: tuple[str, ...]
@@ -54,6 +69,8 @@ class Comparison:
     repeats: int
     optimal_trees: SampleOptimalTrees = field(repr=False)
     interrupted: bool = False
+    splitter: str = ""
+    scoring: str = ""
 
     @property
     def max_size(self) -> int:
@@ -66,7 +83,17 @@ class Comparison:
         return bool(self.optimal_errors.proved.all())
 
     def excess(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """A learner's training error minus the optimum: its lower and upper bound."""
+        """A learner's training error minus the optimum: its lower and upper bound.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> least, most = result.excess("topdown")
+        >>> most.tolist()
+        [0.0, 0.0, 0.0, 0.0]
+        """
         errors = self.training_errors[name]
         upper = np.minimum(
             self.optimal_errors.upper, errors
@@ -74,7 +101,16 @@ class Comparison:
         return errors - upper, np.maximum(errors - self.optimal_errors.lower, 0)
 
     def mic(self, name: str) -> tuple[float, float]:
-        """Bounds on the mean excess over sizes from 1; equal if every optimal error is proved."""
+        """Bounds on the mean excess over sizes from 1; equal if every optimal error is proved.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> result.mic("topdown")
+        (0.0, 0.0)
+        """
         least, most = self.excess(name)
         return float(least[1:].mean()), float(most[1:].mean())
 
@@ -83,6 +119,13 @@ class Comparison:
 
         "better" and "worse" are clear differences, of more than two standard errors. Otherwise the
         verdict is "same" if the errors are equal in all folds, and "unclear" if not.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> mt.compare("topdown", X, y, max_size=3, cv=2).verdicts("topdown")
+        ['same', 'same', 'same', 'same']
         """
         apart, spread = self.held_out[name].less(self.held_out[OPTIMAL])
         found = []
@@ -115,10 +158,13 @@ class Comparison:
         verdicts: list[Any] = [None] * len(errors)
         apart = spread = held = np.full(len(errors), math.nan)
         if self.held_out:
-            held = self.held_out[name].mean
+            held = self.held_out[name].shown
             if not own:
                 apart, spread = self.held_out[name].less(self.held_out[OPTIMAL])
                 verdicts = list(self.verdicts(name))
+        names = ("held_out_error", "held_out_above_optimal")
+        if self.scoring:
+            names = ("held_out_score", "held_out_below_optimal")
         for size in range(len(errors)):
             yield {
                 "learner": name,
@@ -129,8 +175,8 @@ class Comparison:
                 "proved": bool(self.optimal_errors.proved[size]),
                 "excess_least": float(least[size]),
                 "excess_most": float(most[size]),
-                "held_out_error": _known(held[size]),
-                "held_out_above_optimal": _known(apart[size]),
+                names[0]: _known(held[size]),
+                names[1]: _known(apart[size]),
                 "standard_error": _known(spread[size]),
                 "optimal_is": verdicts[size],
             }
@@ -149,13 +195,18 @@ class Comparison:
 
     @property
     def summary(self) -> list[str]:
+        """The findings, and what to do."""
+        return self.findings + self.advice
+
+    @property
+    def findings(self) -> list[str]:
         """The MIC of each learner, and the sizes at which the optimal tree does better."""
         lines = []
         for name in self.names:
             least, most = self.mic(name)
             shown = f"= {least:.4g}" if self.proved else f"between {least:.4g} and {most:.4g}"
             lines.append(f"{name}: MIC({self.max_size}) {shown}")
-        return lines + self.worth_it + self.advice
+        return lines + self.worth_it
 
     @property
     def advice(self) -> list[str]:
@@ -193,15 +244,51 @@ class Comparison:
         counts += count_of(len(self.classes), "class", "es")
         if not self.held_out:
             return counts
+        return f"{counts}; held-out {self.measure} by {self.folding}"
+
+    @property
+    def measure(self) -> str:
+        """What is measured on held-out rows."""
+        return self.scoring or "error"
+
+    @property
+    def folding(self) -> str:
+        """How rows are held out, in words."""
+        if self.splitter:
+            return f"{self.splitter}, {count_of(self.cv, 'fold')}"
         often = "" if self.repeats == 1 else f", {self.repeats} times"
-        return f"{counts}; held-out error by {self.cv}-fold cross-validation{often}"
+        return f"{self.cv}-fold cross-validation{often}"
 
     def tree_title(self, size: int) -> str:
-        """A heading for the tree of a size, "optimal" only if that is proved."""
+        """A heading for the tree of a size, "optimal" only if that is proved.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> result.tree_title(3)
+        'optimal tree of at most 3 splits'
+        """
         most = f"of at most {count_of(size, 'split')}"
         if self.optimal_errors.proved[size]:
             return f"optimal tree {most}"
         return f"best tree found {most}, not proved optimal"
+
+    def model(self, size: int) -> OptimalTreeClassifier:
+        """The optimal tree of a size as a classifier: it predicts, draws, explains and is saved.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5
+        >>> result = mt.compare("topdown", X, ["even", "odd", "odd", "even"] * 5, max_size=3, cv=0)
+        >>> result.model(3).predict([[0, 1]])
+        array(['odd'], dtype='<U4')
+        """
+        from mictree.estimators.optimal import as_classifier
+
+        return as_classifier(self.optimal_trees).at_size(size)
 
     @property
     def worth_it(self) -> list[str]:
@@ -227,7 +314,16 @@ class Comparison:
         return lines
 
     def columns(self) -> list[str]:
-        """The headings of ``cells``."""
+        """The headings of ``cells``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> result.columns()
+        ['size', 'optimal', 'topdown', 'excess']
+        """
         heads = ["size", "optimal", *(["held-out"] if self.held_out else [])]
         for name in self.names:
             heads += [name, "excess", *(["held-out"] if self.held_out else [])]
@@ -236,15 +332,23 @@ class Comparison:
     def cells(self, size: int) -> list[str]:
         """One line of the table: training error, excess and held-out error of each learner.
 
-        A star marks a held-out error clearly above the optimal tree's, and a plus one clearly below
-        it.
+        On held-out rows, a star marks a tree that is clearly worse than the optimal one, and a plus
+        one that is clearly better.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> result.cells(3)
+        ['3', '0.0000', '0.0000', '0.0000']
         """
         errors = self.optimal_errors
         cells = [str(size), f"{errors.upper[size]:.4f}"]
         if not errors.proved[size]:
             cells[1] = f"{errors.lower[size]:.4f}..{errors.upper[size]:.4f}"
         if self.held_out:
-            cells.append(f"{self.held_out[OPTIMAL].mean[size]:.4f}")
+            cells.append(f"{self.held_out[OPTIMAL].shown[size]:.4f}")
         for name in self.names:
             least, most = (ends[size] for ends in self.excess(name))
             cells.append(f"{self.training_errors[name][size]:.4f}")
@@ -252,7 +356,7 @@ class Comparison:
             cells.append(f"{least:.4f}" if proved else f"{least:.4f}..{most:.4f}")
             if self.held_out:
                 mark = {"better": "*", "worse": "+"}.get(self.verdicts(name)[size], " ")
-                cells.append(f"{self.held_out[name].mean[size]:.4f}{mark}")
+                cells.append(f"{self.held_out[name].shown[size]:.4f}{mark}")
         return cells
 
     def _table(self) -> list[str]:
@@ -264,7 +368,16 @@ class Comparison:
         ]
 
     def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw training and held-out errors against size, side by side."""
+        """Draw training and held-out errors against size, side by side.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> len(result.plot().axes)
+        1
+        """
         from mictree.plotting.comparison import draw_comparison
 
         return draw_comparison(figure, self)

@@ -7,7 +7,6 @@ fold makes its own literals, from its training rows only.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,13 @@ import numpy as np
 from mictree._support.checks import check_count, check_seconds, check_size
 from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
-from mictree.comparison.held_out import FloatArray, HeldOut, check_folds, folds, take_rows
-from mictree.comparison.learners import Lesson, Peer, check_max_size, read_peers
+from mictree.comparison.fold import Fold, Work, learn, name_scoring, read_scoring
+from mictree.comparison.held_out import FloatArray, HeldOut, Plan, plan_folds
+from mictree.comparison.learners import check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
 from mictree.estimators.base import read_labels
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.optimal.search.frontier import SampleOptimalTrees, solve
-from mictree.problems.labels import Coded
-from mictree.problems.sample import SampleProblem
+from mictree.problems.labels import read_weights
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
 
@@ -34,12 +32,16 @@ def compare(
     max_size: int,
     *,
     time_limit: float | None = 60.0,
-    cv: int = 5,
+    cv: Any = 5,
     repeats: int = 3,
+    groups: Any = None,
+    scoring: Any = None,
+    sample_weight: Any = None,
     random_state: int = 0,
     max_thresholds: int | None = None,
     max_depth: int | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    n_jobs: int | None = None,
     progress: Report | None = None,
 ) -> Comparison:
     """Compare learners with the optimal trees of every size on a data set.
@@ -53,18 +55,28 @@ def compare(
     learners : a learner, a sequence or a mapping of names to learners. A learner is a mictree rule
         or its name, "sklearn", "lightgbm", "xgboost", an estimator with ``max_size``,
         ``max_leaf_nodes``, ``num_leaves`` or ``max_leaves``, or a callable ``(X, y, size)`` that
-        returns a fitted model with at most ``size`` splits.
+        returns a fitted model with at most ``size`` splits; with ``sample_weight``, a callable
+        ``(X, y, size, sample_weight)``.
     X, y : matrix or frame, and labels of any kind
     max_size : the largest size
     time_limit : seconds for all searches together, half of them for the search on all rows; None
         for no limit
     cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
-        skips cross-validation
+        skips cross-validation. ``cv`` may also be a splitter of scikit-learn, which has its own
+        repetitions.
+    groups : rows of one group are never both in training and in held-out rows of a fold
+    scoring : for held-out rows, as in scikit-learn: None for the error, a name such as
+        "balanced_accuracy", "neg_log_loss" or "roc_auc", or a callable ``(model, X, y)``. Trees are
+        always grown for training error.
+    sample_weight : a weight for each row, in searches, fits, errors and scorings by name
     random_state : random seed for the folds
     max_thresholds : the largest number of thresholds per ordered column; None for all
     max_depth : the largest number of tests on a path, for the optimal trees and the learners;
         callables must enforce it themselves
     memory_limit : in bytes, for each search
+    n_jobs : number of folds at once, by joblib, whose ``parallel_config`` also chooses the backend;
+        None for one after another. The results are the same as long as no time limit cuts a search;
+        n folds at once have n times the time limit together.
     progress : called now and then with a value that has ``what``, ``share`` and ``detail``; see
         ``optimal_trees``
 
@@ -90,91 +102,105 @@ def compare(
     if not rows:
         raise ValueError("X must have at least one row; it has none")
     coded = read_labels(y, rows)[1]
+    weights = read_weights(sample_weight, rows)
     for peer in peers:
-        peer.check(len(coded.classes))
-    count = check_folds(coded, cv, repeats, random_state)
+        peer.check(len(coded.classes), weights is not None)
+    plan = plan_folds(X, coded, cv, repeats, groups, random_state)
     memory = check_count(memory_limit, "memory_limit")
     clock = _Clock(None if time_limit is None else check_seconds(time_limit, "time_limit"))
-    run = _Run(X, coded, peers, limit, max_depth, max_thresholds, memory, clock, progress or ignore)
+    work = Work(
+        coded, weights, peers, limit, max_depth, max_thresholds, memory, read_scoring(scoring)
+    )
+    workers = _count_workers(n_jobs)
+    report = progress or ignore
     everything = np.arange(rows)
-    solved, training = run.learn("all rows", everything, everything, WHOLE_SHARE if count else 1.0)
+    share = WHOLE_SHARE if len(plan) else 1.0
+    whole = learn(work, X, everything, everything, clock.part(share), "all rows", report)
+    if whole.solved.interrupted:
+        clock.interrupt()
     for name in names:
-        _check_honest(name, training[name], solved.errors, max_depth)
-    held: dict[str, list[FloatArray]] = {name: [] for name in training}
-    unproved = np.zeros(limit + 1)
-    for number, (train, test) in enumerate(
-        folds(coded, cv, repeats, random_state) if count else ()
-    ):
-        what = f"fold {number + 1} of {count}"
-        found, errors = run.learn(what, train, test, 1 / (count - number))
-        unproved += ~found.errors.proved / count
-        for name in held:
-            held[name].append(errors[name])
-    ratio = 1 / (cv - 1) if count else 0.0
+        _check_honest(name, whole.values[name], whole.solved.errors, max_depth)
+    done = _spread(work, X, plan, clock, n_jobs, workers, report) if workers > 1 else (
+        _in_turn(work, X, plan, clock, report)
+    )  # fmt: skip
     return Comparison(
         names=tuple(names),
-        optimal_errors=solved.errors,
-        training_errors={name: training[name] for name in names},
-        held_out={name: HeldOut(np.array(by_fold), ratio) for name, by_fold in held.items()}
-        if count
+        optimal_errors=whole.solved.errors,
+        training_errors={name: whole.values[name] for name in names},
+        held_out={
+            name: HeldOut(
+                np.array([fold.values[name] for fold in done]), plan.ratio, scoring is not None
+            )
+            for name in whole.values
+        }
+        if done
         else {},
-        unproved_folds=unproved,
+        unproved_folds=np.mean([~fold.proved for fold in done], axis=0)
+        if done
+        else np.zeros(limit + 1),
         rows=rows,
-        literals=len(solved.problem.literals),
+        literals=len(whole.solved.problem.literals),
         classes=coded.classes,
-        cv=cv,
-        repeats=repeats,
-        optimal_trees=solved,
+        cv=plan.each,
+        repeats=plan.repeats,
+        optimal_trees=whole.solved,
         interrupted=clock.interrupted,
+        splitter=plan.splitter,
+        scoring=name_scoring(scoring),
     )
 
 
-@dataclass(frozen=True)
-class _Run:
-    """The inputs of all searches and learners of a comparison."""
+def _count_workers(n_jobs: int | None) -> int:
+    """The number of folds at once, of the backend that joblib has been told to use."""
+    import joblib
 
-    X: Any
-    coded: Coded
-    peers: tuple[Peer, ...]
-    max_size: int
-    max_depth: int | None
-    max_thresholds: int | None
-    memory_limit: int
-    clock: _Clock
-    report: Report
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0
+    ):
+        raise ValueError(f"n_jobs must be None or an integer other than 0; got {n_jobs!r}")
+    return int(joblib.effective_n_jobs(n_jobs))  # type: ignore[arg-type]
 
-    def learn(
-        self, what: str, train: np.ndarray, test: np.ndarray, share: float
-    ) -> tuple[SampleOptimalTrees, dict[str, FloatArray]]:
-        """Grow all trees on the training rows; return their errors by size on the test rows."""
-        self.report(Progress(what))
-        codes = self.coded.codes.astype(np.intp)
-        rows = self.X if test is train else take_rows(self.X, train)
-        problem = SampleProblem(
-            rows, Coded(self.coded.classes, self.coded.codes[train]),
-            max_thresholds=self.max_thresholds,
-        )  # fmt: skip
-        found = self._search(problem, what, self.clock.part(share))
-        given = Lesson(problem, rows, codes[train], take_rows(self.X, test))
-        errors = {OPTIMAL: _errors(map(given.predict, found.trees), codes[test])}
-        for peer in self.peers:
-            self.report(Progress(f"{what}: {peer.name}"))
-            predicted = peer.predictions(given, self.max_size)
-            errors[peer.name] = _errors(predicted, codes[test])
-        return found, errors
 
-    def _search(
-        self, problem: SampleProblem, what: str, seconds: float | None
-    ) -> SampleOptimalTrees:
-        def report(size: Progress) -> None:
-            self.report(replace(size, what=f"{what}: {size.what}"))
+def _in_turn(work: Work, X: Any, plan: Plan, clock: _Clock, report: Report) -> list[Fold]:
+    """One fold after another; what one leaves of its time is for the rest."""
+    done = []
+    for number, (train, test) in enumerate(plan.folds):
+        what = f"fold {number + 1} of {len(plan)}"
+        seconds = clock.part(1 / (len(plan) - number))
+        learned = learn(work, X, train, test, seconds, what, report, work.scorer)
+        if learned.solved.interrupted:
+            clock.interrupt()
+        done.append(learned.fold)
+    return done
 
-        found = solve(
-            problem, self.max_size, False, self.memory_limit, report, self.max_depth, seconds
-        )
-        if found.interrupted:
-            self.clock.interrupt()
-        return found
+
+def _spread(
+    work: Work, X: Any, plan: Plan, clock: _Clock, n_jobs: int | None, workers: int, report: Report
+) -> list[Fold]:
+    """Several folds at once; each has an equal part of the time."""
+    from joblib import Parallel, delayed
+
+    class Told(Parallel):
+        """joblib's loop, which reports each fold that is done."""
+
+        def print_progress(self) -> None:
+            report(Progress("folds", min(1.0, self.n_completed_tasks / len(plan))))
+
+    seconds = clock.part(workers / len(plan)) if len(plan) else None
+    report(Progress("folds", 0.0))
+    # X is an argument of its own, which joblib passes to each worker once
+    done: list[Fold] = Told(n_jobs=n_jobs, batch_size=1)(  # type: ignore[assignment, arg-type]
+        delayed(_learn_fold)(X, work, train, test, seconds) for train, test in plan.folds
+    )
+    if any(fold.interrupted for fold in done):
+        clock.interrupt()
+    return done
+
+
+def _learn_fold(
+    X: Any, work: Work, train: np.ndarray, test: np.ndarray, seconds: float | None
+) -> Fold:
+    return learn(work, X, train, test, seconds, "", ignore, work.scorer).fold
 
 
 class _Clock:
@@ -196,11 +222,6 @@ class _Clock:
         if self.end is None:
             return None
         return max(0.02, share * (self.end - time.monotonic()))
-
-
-def _errors(predictions: Any, codes: np.ndarray) -> FloatArray:
-    """By size: the share of rows that get a wrong label."""
-    return np.array([float((labels != codes).mean()) for labels in predictions])
 
 
 def _check_honest(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
+from mictree.columns.data import unnamed
 from mictree.estimators.base import TreeClassifier, read_labels
 from mictree.estimators.exports import preorder
 from mictree.estimators.penalty import PenaltyPath, penalty_path, unavoidable
@@ -19,9 +20,10 @@ from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.optimal.search.frontier import solve
+from mictree.optimal.search.frontier import SampleOptimalTrees, solve
 from mictree.problems.labels import class_weights, read_weights
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 from mictree.tree import LEAF, Tree
 
 MOST_GREEDY = 1000  # splits of the greedy tree that says which sizes a price can pay for
@@ -109,6 +111,14 @@ class OptimalTreeClassifier(TreeClassifier):
         X : matrix, sparse matrix, pandas or polars frame
         y : a label for each row
         sample_weight : a weight for each row; integers act as repeated rows
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.OptimalTreeClassifier(max_size=3).fit(X, y)
+        >>> model.proved_
+        True
         """
         if y is None:
             raise ValueError(
@@ -164,12 +174,34 @@ class OptimalTreeClassifier(TreeClassifier):
         return min(rows, math.ceil(best / float(price)))
 
     def penalty_path(self) -> PenaltyPath:
-        """For every price per split the best size, and whether that is certified for all sizes."""
+        """For every price per split the best size, and whether that is certified for all sizes.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.OptimalTreeClassifier(max_size=2).fit(X, y)
+        >>> print(model.penalty_path())
+        price from 0.3333 on: 0 splits, error 0.6667
+        price from 0.2933 to 0.3333: 1 split, error 0.3333
+        price from 0.04 to 0.2933: 2 splits, error 0.04
+        price from 0 to 0.04: 2 splits, error 0.04, not certified
+        """
         lower, upper = self._fitted("_bounds")
         return penalty_path(lower, upper, self._beyond)
 
     def at_size(self, size: int) -> Self:
-        """A copy with the best tree of a size, as if fitted with that ``max_size``."""
+        """A copy with the best tree of a size, as if fitted with that ``max_size``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.OptimalTreeClassifier(max_size=3).fit(X, y)
+        >>> model.at_size(2).score(X, y)
+        0.75
+        """
         wanted = self._check_size(size)
         smaller = copy.copy(self)
         smaller.max_size = smaller._max_size = wanted
@@ -196,6 +228,23 @@ class OptimalTreeClassifier(TreeClassifier):
             lower, upper = self._fitted("_bounds")
             return penalty_path(lower, upper, beyond).at(float(self.penalty)).certified
         return bool(self.frontier_.proved[-1])
+
+
+def as_classifier(solved: SampleOptimalTrees) -> OptimalTreeClassifier:
+    """The classifier of optimal trees that were found already."""
+    problem = solved.problem
+    model = OptimalTreeClassifier(solved.max_size)
+    model.classes_ = np.array(problem.classes)
+    names = [column.name for column in problem.literals.columns]
+    model.n_features_in_ = len(names)
+    if names != list(unnamed(len(names))):
+        model.feature_names_in_ = np.array(names, dtype=object)  # type: ignore[attr-defined]
+    model._problem, model._max_size = problem, solved.max_size
+    model._bounds = np.array([solved.errors.lower, solved.errors.upper])
+    model._beyond = 0.0
+    model._splittings = [_splitting(problem, tree) for tree in solved.trees]
+    model._splitting = model._splittings[-1]
+    return model
 
 
 def _read_penalty(penalty: Any) -> Fraction | None:

@@ -35,7 +35,7 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
         figure = pyplot.figure(layout="constrained")
     panels = 2 if result.held_out else 1
     figure.set_size_inches(5.1 * panels, 4.0)
-    axes = figure.subplots(1, panels, sharey=True, squeeze=False)[0]
+    axes = figure.subplots(1, panels, sharey=not result.scoring, squeeze=False)[0]
     _draw_training(axes[0], result)
     if result.held_out:
         _draw_held_out(axes[1], result)
@@ -43,7 +43,8 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
         ax.set_xlabel("size (splits)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylim(*_range([line.get_ydata() for ax in axes for line in ax.lines]))
+    errors = axes[:1] if result.scoring else axes
+    axes[0].set_ylim(*_range([line.get_ydata() for ax in errors for line in ax.lines]))
     shown = {}
     for ax in axes:
         handles, labels = ax.get_legend_handles_labels()
@@ -82,18 +83,19 @@ def _draw_training(ax: Axes, result: Comparison) -> None:
 
 def _draw_held_out(ax: Axes, result: Comparison) -> None:
     sizes = np.arange(1, result.max_size + 1)
-    optimal = result.held_out["optimal"].mean
+    optimal = result.held_out["optimal"].shown
     ax.plot(sizes, optimal[1:], color=OPTIMAL, linewidth=1.2, zorder=3, label="optimal")
     better: set[int] = set()
     for number, name in enumerate(result.names):
-        _line(ax, sizes, result.held_out[name].mean[1:], number, name)
+        _line(ax, sizes, result.held_out[name].shown[1:], number, name)
         better |= {size for size, what in enumerate(result.verdicts(name)) if what == "better"}
     if better:
         places = sorted(better)
         ax.plot(places, optimal[places], "o", markersize=10, markerfacecolor="none",
                 markeredgecolor=OPTIMAL, label="optimal clearly better than some")  # fmt: skip
-    often = "" if result.repeats == 1 else f", {result.repeats} times"
-    ax.set_title(f"held-out error ({result.cv}-fold{often})", fontsize="medium")
+    folding = result.folding.replace(" cross-validation", "")
+    title = ax.set_title(f"held-out {result.measure} ({folding})", fontsize="medium")
+    title.set_parse_math(False)
 
 
 def _line(ax: Axes, sizes: np.ndarray, errors: np.ndarray, number: int, name: str) -> None:

@@ -1,49 +1,123 @@
-"""One self-contained page about learners and optimal trees on a data set.
+"""One self-contained page about trees on a data set.
 
-Names of columns, classes and files come from users, so all text is escaped. The picture is an image
-element, which cannot run scripts, and the content security policy allows no script at all.
+Names of columns, classes and files come from users, so all text is escaped. Pictures are image
+elements, which cannot run scripts, and the content security policy allows no script at all.
 """
 
 import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
 from matplotlib.figure import Figure
 
 from mictree import __version__
-from mictree.report.page import fill
+from mictree._support import notebook
+from mictree.report.page import Table, fill
 
 if TYPE_CHECKING:
-    from mictree.comparison.result import Comparison
+    from mictree.estimators.base import TreeClassifier
 
 SVG_STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
     "svg.hashsalt": "mictree data",
 }
+RULE_HEADS = ("if", "then", "rows", "of all", "right")
+MOST_IMPORTANT = 20  # columns that the page lists
 
 
-def render(
-    result: "Comparison", file: str, target: str, size: int, settings: dict[str, object]
-) -> str:
-    """The page as HTML text; with these settings a user can repeat the run."""
-    tree_title = result.tree_title(size)
-    classes = [str(label) for label in result.classes]
-    return fill(
-        "data.html",
-        title=f"{file}: predicting {target}",
-        result=result,
-        notes=result.summary,
-        tree_title=tree_title[0].upper() + tree_title[1:],
-        tree=result.optimal_trees.tree(size).to_text(classes),
-        svg=_picture(result),
-        facts={"mictree": __version__, **settings},
-    )
+@dataclass(frozen=True)
+class Curves:
+    """The picture of errors by size, and its numbers."""
+
+    svg: bytes
+    alt: str
+    caption: str
+    numbers: Table
+    legend: str  # what the marks in the table mean
 
 
-def _picture(result: "Comparison") -> bytes:
+@dataclass(frozen=True)
+class ShownTree:
+    """A tree: its picture, and its rules with their rows, coverage and precision."""
+
+    title: str
+    note: str
+    svg: bytes
+    text: str
+    rules: tuple[tuple[str, str, str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class Importance:
+    """The share of a column in the drop of impurity, a number from 0 to 1 for each tree."""
+
+    column: str
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class DataPage:
+    """The content of the page.
+
+    Attributes
+    ----------
+    advice : one plain sentence or more: what to do
+    notes : the findings behind it
+    trees : the chosen one first
+    facts : the settings with which a user can repeat the run
+    """
+
+    title: str
+    subtitle: str
+    advice: tuple[str, ...]
+    notes: tuple[str, ...]
+    curves: Curves
+    trees: tuple[ShownTree, ...]
+    importances: tuple[Importance, ...]
+    importance_heads: tuple[str, ...]
+    facts: dict[str, object]
+
+
+def render(page: DataPage) -> str:
+    """The page as HTML text."""
+    facts = {"mictree": __version__, **page.facts}
+    return fill("data.html", page=page, rule_heads=RULE_HEADS, facts=facts)
+
+
+def show_tree(model: "TreeClassifier", title: str, note: str = "") -> ShownTree:
+    """A fitted model's tree of full size."""
     with matplotlib.rc_context(SVG_STYLE):
-        figure = result.plot(Figure(layout="constrained"))
-        stream = io.BytesIO()
+        drawn = notebook.to_svg(model.draw()).encode()
+    rules = model.to_rules()
+    rows = tuple(
+        (str(row["rule"]), str(row["label"]), f"{row['rows']:,}", f"{row['coverage']:.0%}",
+         f"{row['precision']:.0%}")
+        for row in rules.frame.iter_rows(named=True)
+    )  # fmt: skip
+    return ShownTree(title[0].upper() + title[1:], note, drawn, model.to_text(), rows)
+
+
+def importances(models: Sequence["TreeClassifier"], names: Sequence[str]) -> tuple[Importance, ...]:
+    """The columns that some tree tests, the most important of the first tree first."""
+    shares = [model.feature_importances_.tolist() for model in models]
+    found = [
+        Importance(name, own)
+        for name, *each in zip(names, *shares, strict=True)
+        if any(own := tuple(each))
+    ]
+    return tuple(sorted(found, key=lambda each: tuple(-share for share in each.shares)))[
+        :MOST_IMPORTANT
+    ]
+
+
+def to_svg(draw: Callable[[Figure], object]) -> bytes:
+    """A figure of curves, the same bytes for the same picture."""
+    stream = io.BytesIO()
+    with matplotlib.rc_context(SVG_STYLE):
+        figure = Figure(layout="constrained")
+        draw(figure)
         figure.savefig(stream, format="svg", metadata={"Date": None})
     return stream.getvalue()

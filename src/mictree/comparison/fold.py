@@ -1,0 +1,169 @@
+"""One piece of a comparison: all trees grown on some rows, and judged on others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mictree._support.progress import Progress, Report
+from mictree.comparison.held_out import FloatArray, take_rows
+from mictree.comparison.judged import Grown, Judged, Lesson, Model
+from mictree.comparison.learners import Peer
+from mictree.comparison.result import OPTIMAL
+from mictree.optimal.search.frontier import SampleOptimalTrees, solve
+from mictree.problems.labels import Coded
+from mictree.problems.sample import SampleProblem
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A measure on held-out rows; more is better.
+
+    Attributes
+    ----------
+    score : a callable ``(model, X, y)``
+    named : whether it is one of scikit-learn's by its name; only these take weights
+    """
+
+    score: Callable[..., Any]
+    named: bool
+
+
+@dataclass(frozen=True)
+class Work:
+    """The inputs of all searches and learners of a comparison, but for X."""
+
+    coded: Coded
+    weights: FloatArray | None
+    peers: tuple[Peer, ...]
+    max_size: int
+    max_depth: int | None
+    max_thresholds: int | None
+    memory_limit: int
+    scorer: Scorer | None  # of held-out rows
+
+    def weights_of(self, rows: np.ndarray) -> FloatArray | None:
+        """The weights of some rows, which must not all be zero."""
+        if self.weights is None:
+            return None
+        some = self.weights[rows]
+        if not some.any():
+            raise ValueError("the rows of every fold must have some weight; in one all are zero")
+        return some
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What a comparison keeps of a fold.
+
+    Attributes
+    ----------
+    values : for each learner and "optimal", by size; less is better
+    proved : by size, whether the optimal tree is proved
+    interrupted : whether Ctrl-C ended the search
+    """
+
+    values: dict[str, FloatArray]
+    proved: np.typing.NDArray[np.bool_]
+    interrupted: bool
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The optimal trees of some rows, and all errors by size."""
+
+    solved: SampleOptimalTrees
+    values: dict[str, FloatArray]
+
+    @property
+    def fold(self) -> Fold:
+        """What to keep of it."""
+        return Fold(self.values, self.solved.errors.proved, self.solved.interrupted)
+
+
+def learn(
+    work: Work,
+    X: Any,
+    train: np.ndarray,
+    test: np.ndarray,
+    seconds: float | None,
+    what: str,
+    report: Report,
+    scorer: Scorer | None = None,
+) -> Learned:
+    """Grow all trees on the training rows; judge them by size on the test rows."""
+    report(Progress(what))
+    rows = X if test is train else take_rows(X, train)
+    others = take_rows(X, test)
+    weights = work.weights_of(train)
+    problem = SampleProblem(
+        rows, Coded(work.coded.classes, work.coded.codes[train]), weights,
+        max_thresholds=work.max_thresholds,
+    )  # fmt: skip
+
+    def tell(size: Progress) -> None:
+        report(replace(size, what=f"{what}: {size.what}"))
+
+    solved = solve(problem, work.max_size, False, work.memory_limit, tell, work.max_depth, seconds)
+    codes = work.coded.codes.astype(np.intp)
+    lesson = Lesson(problem, rows, codes[train], others, weights)
+    judge = _Judge(work.coded.classes, others, codes[test], work.weights_of(test), scorer)
+    values = {OPTIMAL: judge.all(Grown(lesson, tree) for tree in solved.trees)}
+    for peer in work.peers:
+        report(Progress(f"{what}: {peer.name}"))
+        values[peer.name] = judge.all(peer.models(lesson, work.max_size))
+    return Learned(solved, values)
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Errors or scores on some rows."""
+
+    classes: tuple[Any, ...]
+    rows: Any
+    codes: np.ndarray
+    weights: FloatArray | None
+    scorer: Scorer | None
+
+    def all(self, models: Iterable[Model]) -> FloatArray:
+        """One number for each model; less is better."""
+        return np.array([self._one(model) for model in models])
+
+    def _one(self, model: Model) -> float:
+        if self.scorer is None:
+            return float(np.average(model.codes(self.rows) != self.codes, weights=self.weights))
+        judged = Judged(model, self.classes)
+        weighted = self.weights is not None and self.scorer.named
+        options = {"sample_weight": self.weights} if weighted else {}
+        score = self.scorer.score(judged, self.rows, judged.classes_[self.codes], **options)
+        if not isinstance(score, Real) or not math.isfinite(score):
+            raise ValueError(f"a scoring must give one finite number; got {score!r}")
+        return -float(score)
+
+
+def read_scoring(scoring: Any) -> Scorer | None:
+    """A scoring by its name, or a callable ``(model, X, y)``."""
+    if scoring is None:
+        return None
+    if callable(scoring):
+        return Scorer(scoring, named=False)
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if scoring not in get_scorer_names():
+        raise ValueError(
+            "scoring must be None, a callable (model, X, y), or a name that scikit-learn knows; "
+            f"got {scoring!r}"
+        )
+    return Scorer(get_scorer(scoring), named=True)
+
+
+def name_scoring(scoring: Any) -> str:
+    """What to call a scoring; nothing if there is none."""
+    if scoring is None:
+        return ""
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

@@ -1,0 +1,134 @@
+"""The page of mictree fit: its sentences say what the numbers say."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import mictree as mt
+from mictree.report.compared import make_page as make_compared
+from mictree.report.data import importances, render
+from mictree.report.fitted import Fitted, advice, make_page, notes
+
+
+def fitted(own, lower, upper, wrong=(9, 9), choice=None):
+    """A model with given errors by size; the largest size is chosen."""
+    frontier = SimpleNamespace(
+        lower=np.array(lower), upper=np.array(upper), proved=np.array(lower) == np.array(upper)
+    )
+    model = SimpleNamespace(growth_=SimpleNamespace(errors=np.array(own)))
+    optimal = SimpleNamespace(frontier_=frontier)
+    return Fitted(model, "topdown", len(own) - 1, choice, optimal, wrong, 300, 100)
+
+
+def test_advice():
+    known = fitted([0.5, 0.2], [0.5, 0.2], [0.5, 0.2])
+    assert advice(known) == (
+        "Use 1 split: expect an error of about 9.0% on new rows (wrong on 9 of 100 held-out rows)."
+    )
+    chosen = fitted([0.5, 0.2, 0.1], [0] * 3, [0.1] * 3, (4, 5), choice=object())
+    assert advice(chosen).startswith("Use 2 splits, chosen by cross-validation: expect")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ((9, 9), "it makes as many mistakes as topdown's tree."),
+        ((9, 7), "it makes 2 fewer mistakes than topdown's tree."),
+        ((7, 9), "it makes 2 more mistakes than topdown's tree."),
+    ],
+)
+def test_the_optimum_on_held_out_rows(wrong, words):
+    (line,) = notes(fitted([0.5, 0.2], [0.5, 0.175], [0.5, 0.175], wrong))
+    assert line == (
+        "The optimal tree of this size is 2.5 points better on training rows; on held-out rows "
+        + words
+    )
+
+
+def test_optimal_only_if_proved():
+    first, second = notes(fitted([0.5, 0.2], [0.5, 0.1], [0.5, 0.175]))
+    assert first.startswith("The best tree of this size that was found is 2.5 points better")
+    assert second == "No tree of this size is more than 10.0 points better on training rows."
+
+
+def test_fewer_splits_that_do_as_well():
+    same = fitted([0.5, 0.3, 0.2], [0.5, 0.2, 0.1], [0.5, 0.2, 0.1])
+    assert notes(same)[-1] == "A tree of 1 split makes no more training errors than topdown's of 2."
+    assert len(notes(fitted([0.5, 0.3, 0.2], [0.5, 0.21, 0.2], [0.5, 0.21, 0.2]))) == 1
+
+
+def test_without_the_optimum():
+    model = SimpleNamespace(growth_=SimpleNamespace(errors=np.array([0.5])))
+    assert notes(Fitted(model, "id3", 0, None, None, (1,), 3, 2)) == []
+
+
+@pytest.fixture(scope="module")
+def iris():
+    data = load_iris(as_frame=True)
+    return data.data, data.target
+
+
+def test_a_page_has_all_parts(iris):
+    X, y = iris
+    model = mt.TopDownClassifier(max_size=4).fit(X, y)
+    optimal = mt.OptimalTreeClassifier(max_size=2).fit(X, y)
+    choice = mt.select_size(model, X, y)
+    page = make_page(Fitted(model, "topdown", 2, choice, optimal, (3, 2), 150, 50), "f", "t", {})
+    assert [tree.title for tree in page.trees] == [
+        "Topdown's tree of 2 splits", "Optimal tree of at most 2 splits",
+    ]  # fmt: skip
+    table = page.curves.numbers
+    assert len(table.rows) == 5
+    assert table.rows[2][0] == "2 ←"
+    assert [row[-1] for row in table.rows] == [f"{e:.4f}" for e in optimal.frontier_.upper] + [
+        ""
+    ] * 2
+    assert (
+        table.rows[1][3] == f"{1 - choice.means[1]:.4f}\u00a0±\u00a0{choice.standard_errors[1]:.4f}"
+    )
+    shares = model.at_size(2).feature_importances_, optimal.feature_importances_
+    for each in page.importances:
+        place = list(X.columns).index(each.column)
+        assert each.shares == tuple(share[place] for share in shares)
+    html = render(page)
+    assert html.count("<h2>") == 6
+    assert all(rule[0].replace("<", "&lt;").replace(">", "&gt;") in html
+               for tree in page.trees for rule in tree.rules)  # fmt: skip
+
+
+def test_importances_are_sorted_and_leave_out_what_no_tree_tests(iris):
+    X, y = iris
+    small, large = (
+        mt.TopDownClassifier(max_size=1).fit(X, y),
+        mt.TopDownClassifier(max_size=8).fit(X, y),
+    )
+    found = importances([small, large], list(X.columns))
+    used = (large.feature_importances_ > 0).sum()
+    assert len(found) == used > 1
+    assert found[0].shares[0] == 1.0
+    assert [each.shares for each in found] == sorted((each.shares for each in found), reverse=True)
+    assert importances([mt.TopDownClassifier(max_size=0).fit(X, y)], list(X.columns)) == ()
+
+
+def test_the_model_of_a_comparison_is_the_optimal_tree(iris, tmp_path):
+    X, y = iris
+    result = mt.compare("topdown", X, y, 3, cv=0)
+    model = result.model(2)
+    assert 1 - model.score(X, y) == pytest.approx(result.optimal_errors[2])
+    assert model.proved_
+    assert model.tree_ == result.optimal_trees.tree(2)
+    model.save(tmp_path / "model.json")
+    assert (mt.load(tmp_path / "model.json").predict(X) == model.predict(X)).all()
+    page = make_compared(result, "iris.csv", "species", 2, {})
+    assert page.trees[0].title == "Optimal tree of at most 2 splits"
+    assert page.advice == ()
+    assert "Which tree?" in render(page)
+
+
+def test_the_model_of_a_comparison_without_names():
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5
+    model = mt.compare("topdown", X, [0, 1, 1, 0] * 5, 3, cv=0).model(3)
+    assert model.predict([[0, 1], [1, 1]]).tolist() == [1, 0]
+    assert not hasattr(model, "feature_names_in_")
