@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("core", "sweeps", "estimators", "optimal", "ordered", "explorer")
+NAMES = ("core", "sweeps", "estimators", "optimal", "ordered", "streamed", "explorer")
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or NAMES:
