@@ -143,6 +143,17 @@ def test_rankings(claim, ranges, verdict):
     assert claim(made_rankings(*ranges)).verdict == verdict
 
 
+OPTIMAL = FALLING | {"top 1": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("ranges", "verdict"),
+    list(zip(([OPTIMAL, OPTIMAL], [OPTIMAL, FALLING], [RISING]), EACH, strict=True)),
+)
+def test_one_is_enough(ranges, verdict):
+    assert ranked.one_is_enough(made_rankings(*ranges)).verdict == verdict
+
+
 def test_a_deeper_look_is_compared_step_by_step():
     mixed = FALLING | {"lookahead 3": 0.15}
     assert ranked.further_is_better(made_rankings(mixed)).verdict == "holds in part"

@@ -13,6 +13,7 @@ import polars as pl
 from mictree import __version__
 from mictree._support.checkpoints import resumable
 from mictree._support.checks import check_size
+from mictree._support.parallel import spread
 from mictree._support.parquet import as_parquet
 from mictree._support.progress import Report, ignore
 from mictree._support.versions import code_version, library_versions
@@ -204,6 +205,45 @@ def worst(
     return cases
 
 
+def many(
+    families: Sequence[Family | FunctionFamily],
+    max_size: int = 100,
+    rules: Sequence[Grower | str] = DEFAULT_RULES,
+    *,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    n_jobs: int | None = None,
+) -> list[pl.DataFrame]:
+    """The frames of sweeps over several families, such as one formula grid under many biases.
+
+    Parameters
+    ----------
+    families : in the order of the result
+    max_size, rules, memory_limit : as of ``sweep``; rules with random ties must have a seed
+    n_jobs : number of sweeps at once, by joblib, whose ``parallel_config`` also chooses the
+        backend; None for one, -1 for one on each core
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> grids = [mt.families.grid(3, 3, biases=(bias,)) for bias in (0.3, 0.5)]
+    >>> [frame.height for frame in mt.sweep.many(grids, max_size=10, n_jobs=1)]
+    [38, 38]
+    """
+    growers = _read_rules(rules)
+    for rule in growers:
+        if rule.ties == "random" and rule.seed is None:
+            raise ValueError(f"rules with random ties must have a seed; {rule!r} has none")
+    calls = [(family, max_size, growers, memory_limit) for family in families]
+    return list(spread(_one_sweep, calls, n_jobs))
+
+
+def _one_sweep(
+    family: Family | FunctionFamily, max_size: int, rules: Sequence[Grower], memory_limit: int
+) -> pl.DataFrame:
+    return sweep(family, max_size, rules, memory_limit=memory_limit)
+
+
+sweep.many = many  # type: ignore[attr-defined]  # users type mt.sweep.many(families)
 sweep.worst = worst  # type: ignore[attr-defined]  # users type mt.sweep.worst(family, rule)
 
 
