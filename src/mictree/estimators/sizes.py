@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-    from mictree.distributed.collections import is_collection
+from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier
 
 CHOICES = ("one-standard-error", "least")
