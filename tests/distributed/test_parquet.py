@@ -135,6 +135,16 @@ def test_an_estimator_learns_from_a_problem(table, rule):
     assert problem.limits == mt.SampleProblem(features, labels).limits  # as it was
 
 
+def test_factors_of_classes_count_for_all_that_follows(table):
+    folder, _ = table
+    problem = mt.SampleProblem.from_parquet(folder, "label")
+    assert problem.root().reach == 1
+    other = problem.reweighted(np.array([1.0, 3.0]))
+    assert other.root().reach == 1
+    zeros, ones = problem.class_rows.tolist()
+    assert other.root().positive_rate == 3 * ones / (zeros + 3 * ones)
+
+
 def test_settings_that_a_problem_cannot_follow(table):
     folder, frame = table
     problem = mt.SampleProblem.from_parquet([folder / "0.parquet", folder / "1.parquet"], "label")

@@ -20,6 +20,7 @@ import polars as pl
 
 import mictree as mt
 from mictree.columns import ordered as columns
+from mictree.columns.packing import add_categories, add_flags
 from mictree.families import symmetry
 from mictree.families.sizes import exact_sizes
 from mictree.growers import generic_loop
@@ -109,6 +110,15 @@ def packing() -> Iterator[tuple[str, Any]]:
     for name, problem in samples():
         parts = (problem.bits, problem.valid, problem.first_word, problem.class_rows)
         yield name, [list(problem.variables), *(part.tolist() for part in parts)]
+    random = np.random.default_rng(5)
+    flags, positions = random.integers(0, 2, (3, 90)), random.integers(-1, 2, 90).astype(np.int32)
+    rows = random.permutation(90)
+    slots = np.concatenate([np.arange(40), np.arange(64, 114)])  # of two classes
+    bits = np.zeros((3, 2), dtype=np.uint64)
+    add_flags(0, 3, flags.astype(bool), rows, slots, bits)
+    yield "flags", bits.tolist()
+    add_categories(positions, rows, slots, bits)
+    yield "categories", bits.tolist()
 
 
 def data() -> Iterator[tuple[str, Any]]:

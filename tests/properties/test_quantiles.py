@@ -65,6 +65,18 @@ def test_counts_merge_in_any_order(parts, most):
             np.testing.assert_array_equal(getattr(merged, name), getattr(at_once, name))
 
 
+def test_the_coarser_counts_decide():
+    values = np.random.default_rng(1).normal(size=500)
+    ranges = EdgeSearch(3, 1).ranges
+    one, other = ranges.count(values), ranges.count(values[:2])
+    assert one.bits < other.bits == 64
+    for merged in (one.merge(other), other.merge(one)):
+        at_once = ranges.count(np.concatenate([values, values[:2]]))
+        assert merged.bits == at_once.bits == one.bits
+        for name in ("low", "high", "masses"):
+            np.testing.assert_array_equal(getattr(merged, name), getattr(at_once, name))
+
+
 @given(st.lists(FINITE, min_size=2, unique=True))
 def test_keys_have_the_order_of_values(values):
     values = np.sort(np.array(values) + 0.0)

@@ -134,9 +134,10 @@ def add_flags(start, stop, flags, rows, slots, out_bits):
                 end = place + 1
                 while slots[end] - first == end - place:
                     end += 1
-            word = np.uint64(0)
-            for number in range(end - place):
-                word |= np.uint64(cells[rows[place + number]]) << np.uint64(bit + number)
+            word, shift = np.uint64(0), np.uint64(bit)
+            for row in rows[place:end]:
+                word |= np.uint64(cells[np.uint64(row)]) << shift  # unsigned: no look for negatives
+                shift += np.uint64(1)
             out_bits[literal, first >> 6] |= word
             place = end
 

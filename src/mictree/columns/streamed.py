@@ -216,7 +216,8 @@ def _store(
         return
     plain = None if column.ranked or column.missing else _plain_integers(placed, column)
     if plain is not None:
-        flags = (plain > column.below[0])[None]
+        # in the type of the cells: floats would be slower, and above 2**53 not exact
+        flags = (plain > plain.dtype.type(column.below[0]))[None]
     else:
         ranks = column.ranks_of(read_numbers(batch, column.name))
         if out_ranks is not None:

@@ -133,6 +133,19 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         size : of the tree; by default the full one
         proba : also write the probability of every class
         progress : called now and then with a ``Progress``, by rows
+
+        Examples
+        --------
+        >>> import os, tempfile, polars
+        >>> import mictree as mt
+        >>> table = polars.DataFrame({"flag": [0, 1, 1]})
+        >>> model = mt.TopDownClassifier(max_size=1).fit(table, [0, 1, 1])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table.write_parquet(os.path.join(folder, "a.parquet"))
+        ...     out = os.path.join(folder, "answers.parquet")
+        ...     model.predict_parquet(os.path.join(folder, "a.parquet"), out)
+        ...     polars.read_parquet(out)["prediction"].to_list()
+        [0, 1, 1]
         """
         from mictree.estimators.streamed import predict_parquet
 
