@@ -195,6 +195,18 @@ def test_more_tests_than_are_swept_at_once(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
+def test_many_splits_on_noise(seed):
+    """Few rows that need many splits, so that questions go several levels deep."""
+    random = np.random.default_rng(seed)
+    ranks = np.array([random.permutation(15), random.permutation(15)])
+    labels = random.integers(0, 2 + seed % 2, 15)
+    case = ranks.tolist(), labels.tolist(), random.integers(1, 4, 15).tolist()
+    frontier = find(*case, 6)
+    assert frontier.lower == frontier.upper == ordered_least_errors(*case, 6)
+    check_trees(frontier, *case)
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_the_bounds_of_all_tests_hold(seed):
     """Whatever was learned of the children of all rows' tests is at most their least error."""
     random = np.random.default_rng(seed)

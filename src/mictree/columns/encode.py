@@ -74,12 +74,7 @@ def learn_column(
         return categorical_column(name, {values[row] for row in rows.tolist()}), None
     if isinstance(values, list):
         values = as_levels(values, levels or (), name)
-    merged = data.merged(number)
-    if merged is not None:
-        one, other = merged
-        raise ValueError(
-            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
-        )
+    check_numbers(data, number, name)
     values, present = values[rows], None
     with np.errstate(over="ignore", invalid="ignore"):
         plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
@@ -98,6 +93,16 @@ def learn_column(
         everywhere[present] = ranks + 1
         ranks = everywhere
     return column, ranks
+
+
+def check_numbers(data: Data, number: int, name: str) -> None:
+    """Refuse different numbers of a column that round to one 64-bit float."""
+    merged = data.merged(number)
+    if merged is not None:
+        one, other = merged
+        raise ValueError(
+            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
+        )
 
 
 def ordered_column(

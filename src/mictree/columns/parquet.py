@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-BATCH_BYTES = 2**23  # of the cells of a batch, at eight bytes each
+BATCH_BYTES = 2**22  # of the cells of a batch
+TEXT_BYTES = 16  # of a cell whose length is not fixed, roughly
 FEWEST_ROWS, MOST_ROWS = 2**10, 2**17  # of a batch
-BUFFER = 2**18  # bytes read ahead for each column: a row group may be larger than the memory
+BUFFER = 2**16  # bytes read ahead for each column: a row group may be larger than the memory
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -74,13 +75,15 @@ class ParquetSet:
     def __init__(self, paths: Paths) -> None:
         self.files = find_files(paths)
         self.schema: dict[str, Any] = {}
+        self._bytes: dict[str, int] = {}  # of a cell of each column
         self._counts: list[int] = []
         for file in self.files:
             with self._open(file) as opened:
                 schema = as_polars(opened.schema_arrow.empty_table()).schema
+                cells = {field.name: _cell_bytes(field.type) for field in opened.schema_arrow}
                 self._counts.append(opened.metadata.num_rows)
             if file == self.files[0]:
-                self.schema = dict(schema)
+                self.schema, self._bytes = dict(schema), cells
             else:
                 self._check_schema(file, schema)
 
@@ -127,7 +130,8 @@ class ParquetSet:
         """All rows, some at a time; always in the same order and cut at the same places."""
         import pyarrow
 
-        size = min(MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(1, len(columns)))))
+        width = sum(self._bytes[name] for name in columns)
+        size = min(MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES // max(1, width)))
         done = 0
         for file, expected in zip(self.files, self._counts, strict=True):
             found = 0
@@ -151,8 +155,10 @@ class ParquetSet:
         from pyarrow.parquet import ParquetFile
 
         try:
-            with ParquetFile(file, buffer_size=BUFFER) as opened:
+            with ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
                 yield opened
+        except MemoryError:
+            raise
         except (pyarrow.ArrowException, OSError) as error:
             message = str(error).partition("\n")[0].strip()
             raise ValueError(f"{file} cannot be read as Parquet: {message}") from None
@@ -193,6 +199,13 @@ def _groups(metadata: Any, names: Container[str]) -> Iterator[tuple[str, Bounds 
             if stated is not None and stated.has_min_max and stated.has_null_count:
                 bounds = Bounds(int(stated.min), int(stated.max), stated.null_count > 0)
             yield column.path_in_schema, bounds
+
+
+def _cell_bytes(kind: Any) -> int:
+    try:
+        return max(1, kind.bit_width // 8)
+    except ValueError:  # a type without a fixed width
+        return TEXT_BYTES
 
 
 def as_polars(table: pyarrow.Table) -> polars.DataFrame:

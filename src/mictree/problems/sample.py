@@ -14,6 +14,7 @@ import numpy as np
 
 from mictree._support.checks import as_fraction, check_count
 from mictree._support.progress import Report, ignore
+from mictree._support.sums import as_number, exact_sums
 from mictree._support.words import count_of
 from mictree.columns.data import Data
 from mictree.columns.encode import encode
@@ -28,7 +29,7 @@ from mictree.problems.limits import Limits
 from mictree.problems.slots import LeafRows, by_class, unpack, weigh, weigh_exactly
 from mictree.tree import Source, Tree
 
-CACHED = ("_total", "_exact_total", "slots")  # of the rows
+CACHED = ("_total", "_exact_total")  # they depend on the factors of classes
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -411,20 +412,21 @@ class SampleProblem(Problem):
 
         Split number s, from 0, tests a literal at a leaf and makes the leaves 2s + 1 and 2s + 2.
         """
-        ends = 64 * self.first_word
-        masses = np.empty((2 * len(leaves) + 1, len(self.classes)))
-        members = {0: self.slots.astype(np.uint64)}
-        splits = zip(leaves, literals, strict=True)
-        for leaf in range(len(masses)):
-            if leaf % 2:
-                split, literal = next(splits)
-                inside = members.pop(split)
-                held = self.words(literal)[inside >> 6] >> (inside & 63) & 1 > 0
-                members[leaf], members[leaf + 1] = inside[~held], inside[held]
-            inside = members[leaf]
-            parts = np.split(self.weights[inside], np.searchsorted(inside, ends[1:-1]))
-            masses[leaf] = [part.sum() for part in parts]
-        return masses * self.class_weight
+        held = self.slots
+        leaf = np.zeros(len(held), dtype=np.int64)
+        members = {0: np.arange(len(held))}
+        for number, (split, literal) in enumerate(zip(leaves, literals, strict=True)):
+            inside = members.pop(split)
+            slots = held[inside].astype(np.uint64)
+            high = self.words(literal)[slots >> 6] >> (slots & 63) & 1 > 0
+            leaf[inside] = 2 * number + 1 + high
+            members[2 * number + 1], members[2 * number + 2] = inside[~high], inside[high]
+        codes = np.searchsorted(64 * self.first_word[1:], held, side="right")
+        classes = len(self.classes)
+        sums = exact_sums(
+            self.weights[held], leaf * classes + codes, (2 * len(leaves) + 1) * classes
+        )
+        return masses_of_sums(sums, leaves, classes) * self.class_weight
 
     def _sums(self, words: np.ndarray) -> FloatArray:
         """The same in whole weights and without the factors of classes: exact."""
@@ -454,19 +456,44 @@ class SampleProblem(Problem):
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
-        bare = object.__new__(SampleProblem)
-        bare.__dict__.update(
-            {name: value for name, value in self.__dict__.items() if name not in CACHED},
-            literals=literals,
-            bits=np.empty((len(self.bits), 0), dtype=np.uint64),
-            ranks=tuple(ranks[:0] for ranks in self.ranks),
-            valid=np.empty(0, dtype=np.uint64),
-            weights=np.empty(0),
-            whole_weights=np.empty(0),
-            first_word=np.zeros_like(self.first_word),
-            class_rows=np.zeros_like(self.class_rows),
+        return SampleProblem.bare(
+            self.classes, literals, self.class_weight, self.weight_unit, self.limits
         )
-        return bare
+
+    @classmethod
+    def bare(
+        cls,
+        classes: tuple[Any, ...],
+        literals: Literals,
+        class_weight: FloatArray,
+        weight_unit: float,
+        limits: Limits,
+    ) -> SampleProblem:
+        """A problem whose rows are not here: it has names for a tree that was grown elsewhere."""
+        problem = object.__new__(cls)
+        problem.classes, problem.literals = classes, literals
+        problem.limits, problem.min_gain = limits, limits.min_gain
+        problem.class_weight, problem.weight_unit = class_weight, weight_unit
+        problem.rounded = False
+        problem.bits = np.empty((len(literals.stored_bits), 0), dtype=np.uint64)
+        problem.ranks = tuple(np.empty(0, dtype=np.uint8) for _ in literals.ordered)
+        problem.valid = np.empty(0, dtype=np.uint64)
+        problem.weights = problem.whole_weights = np.empty(0)
+        problem.first_word = np.zeros(len(classes) + 1, dtype=np.int64)
+        problem.class_rows = np.zeros(len(classes), dtype=np.int64)
+        return problem
+
+
+def masses_of_sums(sums: Sequence[int], leaves: Sequence[int], classes: int) -> FloatArray:
+    """The weight of each class at each leaf, rounded once, from exact sums at the last leaves.
+
+    Leaves are numbered as in ``SampleProblem.masses_of_leaves``.
+    """
+    exact = [list(sums[start : start + classes]) for start in range(0, len(sums), classes)]
+    for number in reversed(range(len(leaves))):
+        children = exact[2 * number + 1], exact[2 * number + 2]
+        exact[leaves[number]] = [low + high for low, high in zip(*children, strict=True)]
+    return np.array([[float(as_number(total)) for total in each] for each in exact])
 
 
 def _check_thresholds(max_thresholds: int | None) -> int | None:
