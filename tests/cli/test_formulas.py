@@ -70,6 +70,19 @@ def test_optimal_top():
     assert "top" not in json.loads(run("optimal", text, "--json").stdout)
 
 
+def test_mic_of_the_best_splits_only():
+    text = "a & (b ^ c) | ~a & d"
+    for top in (1, 2):
+        words = ("mic", text, "--max-size", "5", "--criterion", "gini", "--top", str(top), "--json")
+        found = json.loads(run(*words).stdout)
+        problem = mt.TableProblem.from_formula(text)
+        expected = mt.mic(mt.TopDown("gini"), problem, 5, top=top)
+        assert found["top"] == top
+        assert found["rules"][0]["mic"] == pytest.approx(expected.mic)
+        assert found["optimal_errors"] == pytest.approx(expected.optimal_errors.tolist())
+    assert "top" not in json.loads(run("mic", text, "--max-size", "5", "--json").stdout)
+
+
 def test_lookahead():
     found = json.loads(
         run("grow", "a ^ b | c & d", "--rule", "lookahead", "--depth", "3", "--json").stdout
@@ -220,6 +233,7 @@ def test_help_has_examples():
         (["grow", "a", "--draw", "nowhere/x.svg"], "existing folder"),
         (["optimal", "a | b)"], "')' has no '('"),
         (["optimal", "a", "--top", "0"], "top must be at least 1; got 0"),
+        (["mic", "a", "--top", "0"], "top must be at least 1; got 0"),
         (["optimal", "a", "--top", "1", "--criterion", "x"], "criterion must be one of"),
         (["sweep"], "--terms and --literals, or --variables; got neither"),
         (["sweep", "--terms", "3"], "got --terms alone"),

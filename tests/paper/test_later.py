@@ -146,6 +146,11 @@ def test_spectra_and_staircases_by_hand():
     assert small_functions.is_merged_staircase(chain)
     assert small_functions.is_merged_staircase((1, 1))
     assert small_functions.ends_without_error(parity) == (False, False)
+    # all three variables tie: x2 leaves 3 rows wrong, x0 and x1 leave 1
+    tied = labels_of("0x19", 3)
+    assert small_functions.spreads(tied) == [1, 1, 1]
+    assert small_functions.late_greedy_errors(tied, 2, 2) == slow_late_errors(tied, 2, 2) == 3
+    assert small_functions.least_errors(tied, 2) == 1
     one_of_three = labels_of("0x16", 3)
     assert small_functions.is_merged_staircase(one_of_three)
     assert not slow_ends(one_of_three)

@@ -335,3 +335,25 @@ def test_a_row_leads_back_to_its_formula(family):
 def test_texts_that_are_no_sizes(text):
     with pytest.raises(ValueError, match=r"sizes|strictly between|at least one literal"):
         mt.FormulaProblem.from_sizes(text)
+
+
+def test_sizes_are_drawn_as_discs_of_all_functions():
+    frame = mt.sweep(mt.families.functions(3), 7, [mt.TopDown()])
+    ax = mt.sweep.plot(frame)
+    best, few, worst, _ = ax.collections
+    pairs = set(frame.select("perfect_size", "greedy_size_worst").iter_rows())
+    assert {tuple(map(int, point)) for point in worst.get_offsets().tolist()} == pairs
+    assert best.get_sizes().max() == worst.get_sizes().max()
+    assert len(few.get_offsets()) == (best.get_sizes() < 4).sum()
+    counts = dict.fromkeys(pairs, 0)
+    for least, greedy, count in frame.select(
+        "perfect_size", "greedy_size_worst", "count"
+    ).iter_rows():
+        counts[least, greedy] += count
+    for point, area in zip(worst.get_offsets().tolist(), worst.get_sizes(), strict=True):
+        share = counts[tuple(map(int, point))] / max(counts.values())
+        assert area == pytest.approx(share * worst.get_sizes().max())
+    with pytest.raises(ValueError, match="one rule is drawn at a time; the frame has 2"):
+        mt.sweep.plot(mt.sweep(mt.families.functions(2), 3))
+    with pytest.raises(ValueError, match="has the column count; this one has not"):
+        mt.sweep.plot(frame.drop("count"))

@@ -24,8 +24,9 @@ from tests.properties.test_sample_growth import (
     data_sets,
     reference_trees,
 )
-from tests.reference import PRIORITIES
-from tests.reference.lookahead import lookahead_splits
+from tests.reference import PRIORITIES, is_pure
+from tests.reference.functions import product_table
+from tests.reference.lookahead import best_tests, lookahead_splits
 from tests.strategies import formula_cases, nested, table_cases
 
 SIZE = 6
@@ -258,3 +259,34 @@ def test_importances_come_from_the_splits_themselves():
     same = mt.LookaheadClassifier(6, depth=1).fit(X, y)
     assert same.tree_ == topdown.tree_
     np.testing.assert_allclose(same.feature_importances_, topdown.feature_importances_, atol=1e-12)
+
+
+def lookahead_sizes(table, leaf, depth):
+    """Splits of the smallest and of the largest tree by looking ahead that makes no error."""
+    if is_pure(table, dict(leaf)):
+        return 0, 0
+    _, tests = best_tests(table, leaf, depth, "entropy")
+    below = [
+        [lookahead_sizes(table, (*leaf, (name, value)), depth) for value in (0, 1)]
+        for name in tests
+    ]
+    return (
+        1 + min(low[0] + high[0] for low, high in below),
+        1 + max(low[1] + high[1] for low, high in below),
+    )
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("biases", [(0.5,), (0.3, 0.7)], ids=str)
+def test_greedy_sizes_of_sweeps(depth, biases):
+    """For every formula of a family, against a recursion over its restrictions."""
+    family = mt.families.up_to(4 if len(biases) == 1 and depth < 3 else 3, biases)
+    frame = mt.sweep(family, 3, [mt.Lookahead(depth)])
+    for row in frame.iter_rows(named=True):
+        problem = family.problem(row["member"])
+        rows = [[number >> place & 1 for place in range(len(problem.variables))]
+                for number in range(2 ** len(problem.variables))]  # fmt: skip
+        labels = tuple(problem.formula.evaluate(rows, problem.variables).astype(int).tolist())
+        exact = tuple(problem.biases[name] for name in problem.variables)
+        found = lookahead_sizes(product_table(labels, exact), (), depth)
+        assert (row["greedy_size_best"], row["greedy_size_worst"]) == found, row

@@ -220,6 +220,18 @@ def test_a_search_that_ends_early_gives_an_interval(stop, monkeypatch):
         assert part.tree(size).error(problem, exact=True) == part.errors.upper[size]
 
 
+def test_progress_on_data(monkeypatch):
+    monkeypatch.setattr(reached, "REPORTED", 10)
+    random = np.random.default_rng(3)
+    problem = mt.SampleProblem(random.integers(0, 2, (60, 7)), random.integers(0, 2, 60))
+    told = []
+    solved = mt.optimal_trees(problem, 4, top=3, progress=told.append)
+    assert len(told) == -(-solved.sub_problems // 10)
+    assert {each.what for each in told} == {"row sets"}
+    assert told[0].detail == "0 of 1 found so far are done, 0 tests deep"
+    assert told[1].detail.startswith("10 of ")
+
+
 def interrupt_after(count, monkeypatch):
     expand, done = reached._States._expand, []
 

@@ -50,6 +50,14 @@ Bias = Annotated[
     ),
 ]
 Size = Annotated[int, typer.Option(help="Number of splits.")]
+Top = Annotated[
+    int | None,
+    typer.Option(
+        help="Let each node of optimal trees test only its TOP splits of largest gain, and those "
+        "that tie.",
+        show_default=False,
+    ),
+]
 
 
 def mic(
@@ -61,12 +69,15 @@ def mic(
     criterion: Criterion = "entropy",
     ties: Ties = "last",
     seed: Seed = None,
+    top: Top = None,
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
     """Compare greedy with optimal trees of every size (MIC).
 
-    MIC is the mean, over sizes 1 to --max-size, of the greedy error minus the optimal error.
+    MIC is the mean, over sizes 1 to --max-size, of the greedy error minus the optimal error. With
+    --top the optimal trees are those whose nodes test splits of largest gain by --criterion only;
+    a greedy rule that looks ahead may then have a negative excess.
 
     \b
     Examples:
@@ -74,15 +85,20 @@ def mic(
       mictree mic "a & b | c" --bias 0.3 --bias c=0.7 --json
       mictree mic "(a | b) & ~c ^ a -> d" --max-size 8
       mictree mic "x1 & x2 | y1 & y2 & y3" --rule bestfirst --draw curves.svg
+      mictree mic "a & (b ^ c) | ~a & d" --max-size 5 --top 1
     """
     problem, described = _read(formula, bias)
     rules = make_rules(rule, depth, criterion, [ties], seed)
+    if top is not None:
+        described |= {"top": top}
     check_drawing(draw)
     if max_size < 1:
         raise ValueError(f"--max-size must be at least 1; got {max_size}")
     with working("optimal trees") as progress:
-        optimal = optimal_trees(problem, max_size, progress=progress).errors
-        results = [against(each, problem, optimal) for each in rules]
+        optimal = optimal_trees(
+            problem, max_size, progress=progress, top=top, criterion=criterion
+        ).errors
+        results = [against(each, problem, optimal, restricted=top is not None) for each in rules]
     if as_json:
         print_json(described, max_size=max_size, optimal_errors=optimal, rules=[
             {**_settings(each), "mic": result.mic, "greedy_errors": result.greedy_errors,
@@ -153,13 +169,7 @@ def optimal(
     formula: Formula,
     size: Size = 5,
     bias: Bias = ["0.5"],  # noqa: B006
-    top: Annotated[
-        int | None,
-        typer.Option(
-            help="Let each node test only its TOP splits of largest gain, and those that tie.",
-            show_default=False,
-        ),
-    ] = None,
+    top: Top = None,
     criterion: Annotated[
         str, typer.Option(help=f"Impurity of the gains of --top: {', '.join(CRITERIA)}.")
     ] = "entropy",

@@ -18,7 +18,7 @@ State = tuple[int, ...]
 Split = tuple[State, State]  # the states where the literal is 0 and where it is 1
 PURE: State = ()
 IntArray = np.typing.NDArray[np.int64]  # coefficients of powers of the bias, a row for each
-# Bernstein coefficients as floats are sums of at most 11 products below 10**4.
+# Bernstein coefficients as floats are sums of few products below 10**4.
 CERTAIN = 1e-8
 MOST_POLYNOMIALS = 64
 

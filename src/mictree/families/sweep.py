@@ -31,6 +31,7 @@ from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SIZE_NAMES = ("perfect_size", "greedy_size_best", "greedy_size_worst")
@@ -243,8 +244,37 @@ def _one_sweep(
     return sweep(family, max_size, rules, memory_limit=memory_limit)
 
 
+def plot(frame: pl.DataFrame, ax: "Axes | None" = None) -> "Axes":
+    """Draw the greedy sizes of a sweep against the least sizes, one disc for each pair of sizes.
+
+    Parameters
+    ----------
+    frame : from ``sweep``, of one rule; ``frame.filter(rule="topdown")`` chooses it
+    ax : where to draw; None makes a new figure
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> frame = mt.sweep(mt.families.functions(3), max_size=7, rules=["topdown"])
+    >>> mt.sweep.plot(frame).get_xlabel()
+    'splits of the smallest tree without error'
+    """
+    from mictree.plotting.greedy_sizes import draw_greedy_sizes
+
+    wanted = ("rule", "criterion", "ties", "count", *SIZE_NAMES)
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise ValueError(f"a frame of sweep has the column {missing[0]}; this one has not")
+    names = ("rule", "criterion", "ties")
+    rules = {*zip(*(frame[name].to_list() for name in names), strict=True)}
+    if len(rules) != 1:
+        raise ValueError(f"one rule is drawn at a time; the frame has {len(rules)}")
+    return draw_greedy_sizes(ax, frame)
+
+
 sweep.many = many  # type: ignore[attr-defined]  # users type mt.sweep.many(families)
 sweep.worst = worst  # type: ignore[attr-defined]  # users type mt.sweep.worst(family, rule)
+sweep.plot = plot  # type: ignore[attr-defined]
 
 
 def _solve(

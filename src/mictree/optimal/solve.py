@@ -74,7 +74,9 @@ def optimal_trees(
     if best is not None:
         from mictree.optimal.search import reached
 
-        return reached.solve(problem, limit, exact, memory_limit, best, max_depth, time_limit)
+        return reached.solve(
+            problem, limit, exact, memory_limit, best, max_depth, time_limit, progress
+        )
     return sample.solve(problem, limit, exact, memory_limit, progress, max_depth, time_limit)
 
 

@@ -172,7 +172,7 @@ unate_conjecture = Statement(
     ),
     "Blanc, Lange and Tan write that their lower bound for monotone functions, s^((log s)^(1/4)) "
     "leaves up to factors in the exponent, disproves a conjecture of Fiat and Pechyony; this is "
-    "our reading of it. The bound is asymptotic. These examples have the fewest variables possible.",
+    "our reading of it. The bound is asymptotic. No smaller function is an example.",
 )
 
 

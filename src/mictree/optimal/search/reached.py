@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
+from mictree._support.progress import Progress, Report, ignore
 from mictree.growers.functions import gains_by
 from mictree.growers.pair_drops import PackedLeaves
 from mictree.growers.rules import TopDown
@@ -34,6 +35,7 @@ from mictree.optimal.result import (
 from mictree.problems.base import Leaf
 from mictree.problems.sample import SampleProblem
 
+REPORTED = 256  # states between two reports
 STATE_BYTES = 1500  # of a state beside its rows: a leaf, its edges, its place in a dictionary
 
 
@@ -45,6 +47,7 @@ def solve(
     top: Top,
     max_depth: int | None = None,
     time_limit: float | None = None,
+    progress: Report | None = None,
 ) -> ReachedTrees:
     """Explore, then solve; limits on leaves and splits are ignored, as in the ordinary search."""
     deadline = math.inf
@@ -52,7 +55,7 @@ def solve(
         deadline = time.monotonic() + check_seconds(time_limit, "time_limit")
     depth = max_size if max_depth is None else check_size(max_depth, "max_depth")
     states = _States(problem.unlimited(), exact, min(max_size, depth), max_depth is not None, top)
-    states.explore(deadline, check_count(memory_limit, "memory_limit"))
+    states.explore(deadline, check_count(memory_limit, "memory_limit"), progress or ignore)
     graph, lengths = states.graph(max_size)
     errors = states.errors()
     upper = _solve(graph, lengths, errors)
@@ -129,12 +132,14 @@ class _States:
     def variables(self) -> list[int]:
         return [variable for edges in self.edges for variable, _, _ in edges]
 
-    def explore(self, deadline: float, memory_limit: int) -> None:
+    def explore(self, deadline: float, memory_limit: int, report: Report) -> None:
         """Expand one state after another, those nearest to the root first."""
         most = memory_limit // (2 * self.problem.valid.nbytes + STATE_BYTES)
         done = 0
         try:
             while done < len(self.leaves) <= most and time.monotonic() < deadline:
+                if done % REPORTED == 0:
+                    report(Progress("row sets", None, self._told(done)))
                 self.edges.append(self._expand(done))
                 done += 1
         except KeyboardInterrupt:
@@ -143,6 +148,11 @@ class _States:
             self.edges.append([])
             if not self.leaves[number].pure and self.distance[number] < self.most_tests:
                 self.unexpanded.append(number)
+
+    def _told(self, done: int) -> str:
+        """How far the search is; how many row sets there will be is not known."""
+        found, tests = len(self.leaves), self.distance[done]
+        return f"{done:,} of {found:,} found so far are done, {tests} tests deep"
 
     def _expand(self, number: int) -> list[tuple[int, int, int]]:
         leaf, tests = self.leaves[number], self.distance[number] + 1
