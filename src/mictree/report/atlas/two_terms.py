@@ -70,10 +70,15 @@ def at_every_bias(found: TwoTermBiases) -> Claim:
 
 def _conjectures(found: TwoTermBiases) -> list[Claim]:
     return [
-        Claim(range_of(found), check.statement, (sentence(check.detail or check.range_covered),),
-              CONJECTURE_RULE, check.verdict)
+        Claim(
+            range_of(found),
+            check.statement,
+            (f"Within the range: {check.detail or check.range_covered}.",),
+            CONJECTURE_RULE,
+            check.verdict,
+        )
         for check in conjectures(found)
-    ]  # fmt: skip
+    ]
 
 
 def _table(found: TwoTermBiases) -> Table:
