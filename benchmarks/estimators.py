@@ -4,8 +4,6 @@ Binary data: Bernoulli bits, 38 columns, labels of a read-once DNF, size 20, ent
 min_samples_split 20. The trees of mictree and scikit-learn are checked to be identical.
 """
 
-import subprocess
-import sys
 import warnings
 from typing import Any
 
@@ -15,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
-from benchmarks.measure import best_time, processor_time, report
+from benchmarks.measure import best_time, peak_over_input, report
 
 SIZE, LEAST = 20, 20
 TERMS = (3, 4, 5, 6, 3)  # literals of each term; the other columns are irrelevant
@@ -56,46 +54,6 @@ def same_tree(model: Any, other: Any) -> bool:
             waiting.append((tree.children_left[node], (*path, (test, 0))))
             waiting.append((tree.children_right[node], (*path, (test, 1))))
     return paths[0] == paths[1]
-
-
-def ordered() -> None:
-    """Every threshold of normal columns beside scikit-learn; 255 of them beside LightGBM."""
-    random = np.random.default_rng(0)
-    X = random.normal(size=(300_000, 20))
-    noise = random.random(len(X)) < 0.2
-    y = ((X[:, 0] + X[:, 1] * X[:, 2] > 0.3) ^ noise).astype(int)
-    mine, other = (
-        mt.TopDownClassifier(63),
-        DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=64, random_state=0),
-    )
-    fast = processor_time(lambda: mine.fit(X, y))
-    slow = processor_time(lambda: other.fit(X, y), 1)
-    new = random.normal(size=(20_000, 20)).astype(np.float32)
-    agree = "the same" if (mine.predict(new) == other.predict(new)).all() else "OTHER"
-    name = f"300,000 x 20 normal, all thresholds, 63 splits: {fast:.2f} s, {agree} predictions"
-    report(name, f"{slow / fast:.1f} x sklearn", "at least 8")
-    binned = mt.TopDownClassifier(63, max_thresholds=255)
-    fast = processor_time(lambda: binned.fit(X, y))
-    name = f"    the same with 255 thresholds a column: {fast:.2f} s"
-    try:
-        import lightgbm
-    except ImportError:
-        report(name, "no LightGBM", "at least 1 x LightGBM")
-    else:
-        tree = lightgbm.LGBMClassifier(
-            n_estimators=1, num_leaves=64, min_child_samples=1, n_jobs=1, verbose=-1
-        )
-        slow = processor_time(lambda: tree.fit(X, y))
-        report(name, f"{slow / fast:.1f} x LightGBM", "at least 1")
-    small, labels = X[:1000, :10], y[:1000]
-    mine = mt.TopDownClassifier(15)
-    other = DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=16, random_state=0)
-    fast, slow = (
-        processor_time(lambda model=model: [model.fit(small, labels) for _ in range(100)]) / 100
-        for model in (mine, other)
-    )
-    name = f"1,000 x 10 normal, 15 splits: {1000 * fast:.2f} ms"
-    report(name, f"{slow / fast:.1f} x sklearn", "at least 1")
 
 
 def peers() -> dict[str, Any]:
@@ -184,30 +142,15 @@ def numeric() -> None:
 
 
 MEMORY = """
-import numpy as np
-import mictree as mt
-
-def status(name):
-    with open("/proc/self/status") as lines:
-        return next(int(line.split()[1]) for line in lines if line.startswith(name))
-
 X = np.random.default_rng(0).integers(0, 2, (1_000_000, 38), dtype=np.uint8)
 y = X[:, :3].all(axis=1).astype(np.int64) | X[:, 5]
-model = mt.TopDownClassifier(20, min_samples_split=20)
-model.fit(X[:1000], y[:1000])
-with open("/proc/self/clear_refs", "w") as file:
-    file.write("5")  # forget the peak so far
-before = status("VmRSS")
-model.fit(X, y)
-print((status("VmHWM") - before) * 1024 / X.size)
 """
+FIT = "mt.TopDownClassifier(20, min_samples_split=20).fit(X[:rows], y[:rows])"
 
 
 def memory() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY], check=True, stdout=subprocess.PIPE, text=True
-    )
-    report("peak memory over the input, bytes a cell", f"{float(done.stdout):.2f}", "under 0.5")
+    size = peak_over_input(MEMORY, FIT) / (1_000_000 * COLUMNS)
+    report("peak memory over the input, bytes a cell", f"{size:.2f}", "under 0.5")
 
 
 def main() -> None:
@@ -216,7 +159,6 @@ def main() -> None:
     binary(1_000_000, "at least 100", 7)
     small_fits()
     numeric()
-    ordered()
     memory()
 
 

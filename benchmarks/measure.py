@@ -51,6 +51,39 @@ def in_new_process(code: str, cold: bool = False) -> tuple[float, float]:
     return seconds, int(done.stdout.split()[-1]) / 1000
 
 
+_PEAK = """
+import numpy as np
+import mictree as mt
+
+def status(name):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+{table}
+rows = 1000
+{work}  # loads the kernels
+rows = len(X)
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # forget the peak so far
+before = status("VmRSS")
+done = {work}
+print((status("VmHWM") - before) * 1024)
+"""
+
+
+def peak_over_input(table: str, work: str) -> int:
+    """The peak memory of an expression over the table ``X``, ``y`` that it reads, in bytes.
+
+    In a process of its own, as in others memory that was freed may be used again. The expression
+    works on the first ``rows`` rows: few at first, then all. Linux only.
+    """
+    code = _PEAK.format(table=table, work=work)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return int(done.stdout)
+
+
 def report(name: str, value: str, wanted: str = "") -> None:
     """One line: what was measured, the figure, and the one to reach."""
     print(f"{name:<68} {value:>16}   {wanted}", flush=True)

@@ -1,6 +1,8 @@
 """Lookahead against every subtree by enumeration, and its fast paths against the generic one."""
 
+import math
 from itertools import islice, product
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -8,10 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.growers import lookahead
+from mictree.growers.pair_drops import PackedLeaves
 from mictree.growers.rules import TIES
 from mictree.growers.ties import settle_ties
 from mictree.impurity import CRITERIA
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 from tests.properties.test_sample_growth import (
     FIXED_TIES,
     Generic,
@@ -156,6 +161,46 @@ def test_many_rows_and_literals(weighted):
     generic = mt.Lookahead().grow(Generic(bits, labels, weights), 2)
     assert {step.variable for step in growth.steps} == {"x1", "x2", "x3", "x7"}
     assert [s.variable for s in growth.steps[:2]] == [s.variable for s in generic.steps]
+
+
+@settings(max_examples=30)
+@given(
+    ranks=st.lists(st.tuples(*[st.integers(0, 5)] * 2, st.booleans()), min_size=2, max_size=25),
+    data=st.data(),
+    ties=st.sampled_from(TIES),
+)
+def test_pair_counts_give_the_generic_drops_on_numbers(ranks, data, ties):
+    """Thresholds, bits and missing values, by pair counts and by the generic loop."""
+    table = [
+        [float(one), math.nan if other == 5 else float(other), bit] for one, other, bit in ranks
+    ]
+    labels = data.draw(st.lists(st.integers(0, 2), min_size=len(ranks), max_size=len(ranks)))
+    weights = data.draw(st.lists(st.integers(1, 3), min_size=len(ranks), max_size=len(ranks)))
+    grower = mt.Lookahead(2, "gini", ties, 11)
+    packed = grower.grow(SampleProblem(table, labels, weights), 5)
+    with mock.patch.object(PackedLeaves, "hold", return_value=False):
+        generic = grower.grow(SampleProblem(table, labels, weights), 5)
+    tests = [[(s.leaf, s.variable, s.threshold) for s in each.steps] for each in (packed, generic)]
+    assert tests[0] == tests[1]
+    np.testing.assert_allclose(packed.errors, generic.errors, atol=1e-12)
+    gains = [[step.gain for step in each.steps] for each in (packed, generic)]
+    np.testing.assert_allclose(gains[0], gains[1], rtol=1e-12, atol=0)
+
+
+def test_too_many_tests_are_refused_with_a_number_that_fits():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(1200, 4)), random.integers(0, 2, 1200)
+    with pytest.raises(ValueError, match=r"at most 4,096 tests.*has 4,796: set.*1,024 or fewer"):
+        mt.LookaheadClassifier(1).fit(X, y)
+    assert mt.LookaheadClassifier(1, depth=1).fit(X, y).tree_.size == 1
+    columns = np.column_stack([np.arange(9) % 3, np.arange(9), np.arange(9) % 2])
+    bits = random.integers(0, 2, (50, 20))
+    with mock.patch.object(lookahead, "MOST_TESTS", 10):
+        with pytest.raises(ValueError, match=r"at most 10 tests.*has 11: set.*to 4 or fewer"):
+            mt.Lookahead().grow(SampleProblem(columns, np.arange(9) % 2), 1)
+        fits = SampleProblem(columns, np.arange(9) % 2, max_thresholds=4)
+        assert mt.Lookahead().grow(fits, 1).steps
+        assert mt.Lookahead().grow(SampleProblem(bits, bits[:, 0]), 1).steps  # no numbers
 
 
 def own_gini(rate):

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
 from mictree.columns.ordered import midpoint, midpoints, rank, show
-from mictree.growers.cuts import sort_entries
+from mictree.growers.sorted_rows import sort_entries
 
 TABLES = 500
 SIZE = 6

@@ -18,6 +18,7 @@ from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.sweep_frames import PLACE
 from mictree.optimal.search.sweeping import SweepEngine
 from mictree.optimal.search.table import OVERWRITTEN
+from tests.clock import looked_at
 from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.ordered_samples import ordered_least_errors
 
@@ -194,6 +195,18 @@ def test_more_tests_than_are_swept_at_once(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
+def test_many_splits_on_noise(seed):
+    """Few rows that need many splits, so that questions go several levels deep."""
+    random = np.random.default_rng(seed)
+    ranks = np.array([random.permutation(15), random.permutation(15)])
+    labels = random.integers(0, 2 + seed % 2, 15)
+    case = ranks.tolist(), labels.tolist(), random.integers(1, 4, 15).tolist()
+    frontier = find(*case, 6)
+    assert frontier.lower == frontier.upper == ordered_least_errors(*case, 6)
+    check_trees(frontier, *case)
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_the_bounds_of_all_tests_hold(seed):
     """Whatever was learned of the children of all rows' tests is at most their least error."""
     random = np.random.default_rng(seed)
@@ -207,8 +220,9 @@ def test_the_bounds_of_all_tests_hold(seed):
             order = frames.order[0, column] >> 1
             place = frames.tests[0, PLACE, test] + 1
             for side, child in enumerate((order[:place], order[place:])):
-                parts = rows.columns[:, child], rows.codes[child], rows.weights[child]
-                least = ordered_least_errors(*(part.tolist() for part in parts), 3)
+                columns = [ranks[child].tolist() for ranks in rows.columns]
+                parts = rows.codes[child].tolist(), rows.weights[child].tolist()
+                least = ordered_least_errors(columns, *parts, 3)
                 assert root[side, 2, test] <= least[2]
                 assert root[side, 3, test] <= least[3]
                 raised += root[side, 2, test] > 0
@@ -252,17 +266,22 @@ def noisy(count=300, columns=5, classes=2, seed=0, noise=0.1):
 
 @pytest.mark.parametrize(("classes", "max_depth"), [(2, None), (3, None), (3, 3)])
 def test_intervals_hold_what_the_finished_run_finds(classes, max_depth):
+    """Under limits of 0.05, 0.2 and 1 s by a clock that moves when it is looked at."""
     ranks, labels = noisy(250, classes=classes)
     weights = np.random.default_rng(1).integers(1, 4, len(labels))
     truth = np.array(find(ranks, labels, weights, 4, max_depth).upper)
-    struck = False
-    for limit in (0.001, 0.05, 0.2, 1):
-        frontier = find(ranks, labels, weights, 4, max_depth, limit)
+    open_sizes = []
+    for limit in (0.05, 0.2, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            clock = looked_at(patch)
+            patch.setattr(SweepEngine, "patience", (50_000, 200_000))  # cells until the next look
+            frontier = find(ranks, labels, weights, 4, max_depth, limit)
+            assert not clock.asked or clock.keeps(limit)
         lower, upper = np.array(frontier.lower), np.array(frontier.upper)
         assert np.all((lower <= truth) & (truth <= upper))
-        struck |= bool(np.any(lower < upper))
+        open_sizes.append(int((lower < upper).sum()))
         check_trees(frontier, ranks, labels, weights, max_depth)
-    assert struck
+    assert open_sizes[0] > 0
 
 
 @pytest.mark.parametrize(("classes", "max_depth"), [(2, None), (3, 3), (4, None)])

@@ -12,7 +12,8 @@ import mictree as mt
 from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 from mictree.problems import Problem
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 from tests.reference import PRIORITIES, ahead, learner
 from tests.reference.literals import literals
 from tests.strategies import nested

@@ -14,7 +14,7 @@ from mictree.optimal.dynamic import allowed_subcubes
 from mictree.optimal.dynamic import lattice as lattices
 from mictree.optimal.result import Top
 from mictree.optimal.search import reached
-from mictree.problems.sample import Limits
+from mictree.problems.limits import Limits
 from tests.clock import LookedAt
 from tests.properties.test_noise import noisy_cases
 from tests.reference.top import (

@@ -184,6 +184,8 @@ def test_weights_and_classes(cancer):
     weights = (len(y) / 2 / counts)[y]  # they move the quantiles, unless there are all thresholds
     weighted = mt.TopDownClassifier(4, max_thresholds=999).fit(X, y, sample_weight=weights)
     assert balanced.tree_ == weighted.tree_
+    nodes = balanced.to_sklearn().tree_.weighted_n_node_samples
+    assert nodes[0] == pytest.approx(len(y))  # as in scikit-learn, the mean weight is 1
     named = mt.TopDownClassifier(4, class_weight={0: len(y) / 2 / counts[0]}).fit(X, y)
     assert named.predict_proba(X)[:, 0].mean() > 0.37
     with pytest.raises(ValueError, match="there is no 7"):

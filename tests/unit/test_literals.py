@@ -5,12 +5,12 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from mictree.columns.data import Data
 from mictree.columns.encode import MAX_CATEGORIES, encode
-from mictree.columns.ordered import midpoints, rank
+from mictree.columns.ordered import midpoint, midpoints, rank
 from mictree.problems.sample import SampleProblem
 
 pandas = pytest.importorskip("pandas")
@@ -114,6 +114,17 @@ def test_thresholds_separate_values(values, most):
 def test_thresholds_lie_halfway():
     assert choose_thresholds(np.array([1.0, 2.0, 4.0]), None, 8).tolist() == [1.5, 3.0]
     assert choose_thresholds(np.array([1e308, 1.5e308]), None, 8).tolist() == [1.25e308]
+
+
+@given(st.tuples(st.floats(allow_nan=False, allow_infinity=False), st.floats(0, 1e308)))
+@example((1e308, 5e307))
+@example((1.0, 2**-52))
+def test_one_midpoint_and_many(pair):
+    below, above = pair[0], pair[0] + pair[1]
+    assume(below < above < np.inf)
+    middle = midpoint(below, above)
+    assert below <= middle < above
+    assert midpoints(np.array([below]), np.array([above])).tolist() == [middle]
 
 
 def test_a_value_at_the_threshold_is_not_above_it():

@@ -3,12 +3,14 @@
 import datetime as dt
 import math
 import pickle
+import tracemalloc
 
 import numpy as np
 import polars as pl
 import pytest
 
 import mictree as mt
+from mictree.optimal.search.ordered_rows import OrderedRows
 
 pandas = pytest.importorskip("pandas")
 DAYS = [dt.date(2024, 1, 1), dt.date(2024, 3, 1), dt.date(2024, 3, 2), None]
@@ -130,6 +132,71 @@ def test_bad_and_odd_columns():
     problem = mt.SampleProblem(cells, [0, 1, 1, 0, 1])
     assert problem.variables == ("x0 > 2", "x0 > 4", "x0 is missing")
     assert problem.reach({"x0 is missing": 1}) == 0.4
+
+
+def test_names_are_made_only_when_asked_for():
+    """Seventy thousand distinct values take the same way as ten million."""
+    values = np.random.default_rng(0).permutation(70_000).astype(float)
+    model = mt.TopDownClassifier(1).fit(values[:, None], values > 1234.5)
+    assert model.tree_.variables == ("x0 > 1234.5",)
+    literals, (ranks,) = model.literals_, model.growth_.problem.ranks
+    assert (len(literals), ranks.dtype) == (69_999, np.uint32)
+    assert not {"names", "_texts"} & set(vars(literals))
+
+
+@pytest.mark.parametrize(
+    ("fitted", "new", "words"),
+    [
+        (["2024-01-01", "2024-01-05"], [1.0, 5.0], "held datetimes, now numbers"),
+        ([1.0, 5.0], ["2024-01-01", "2024-01-05"], "held numbers, now datetimes"),
+    ],
+)
+def test_a_column_must_stay_what_it_was(fitted, new, words):
+    def frame(values):
+        if isinstance(values[0], str):
+            values = pandas.to_datetime(pandas.Series(values))
+        return pandas.DataFrame({"when": values})
+
+    model = mt.TopDownClassifier(1).fit(frame(fitted), [0, 1])
+    with pytest.raises(ValueError, match=f"must stay what it was at fit; when {words}"):
+        model.predict(frame(new))
+    assert model.predict(frame(fitted)).tolist() == [0, 1]
+
+
+def test_durations_and_times_are_not_dates():
+    lengths = pandas.DataFrame({"t": pandas.to_timedelta([1, 5, 9], unit="D")})
+    model = mt.OptimalTreeClassifier(1).fit(lengths, [0, 0, 1])
+    dates = pandas.DataFrame({"t": pandas.to_datetime(["2024-01-01"] * 3)})
+    with pytest.raises(ValueError, match="t held durations, now datetimes"):
+        model.predict(dates)
+    nothing = pandas.DataFrame({"t": [math.nan] * 3})
+    assert model.predict(nothing).tolist() == [0, 0, 0]  # missing fails every threshold
+
+
+def allocated(work):
+    """The most bytes of arrays at one time, beyond those there before; and the result."""
+    tracemalloc.start()
+    try:
+        result = work()
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_by_cell_and_row():
+    """Arrays made by numpy; what kernels make for themselves is a few numbers for each row."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(20_000, 12))
+    y = (X[:, 0] > random.normal(size=len(X))).astype(int)
+    mt.TopDownClassifier(7).fit(X[:300], y[:300])
+    cells, rows = X.size, 100 * len(X)
+    values_and_ranks, problem = allocated(lambda: mt.SampleProblem(X, y))
+    assert 12 * cells <= values_and_ranks <= 12 * cells + rows
+    growing, _ = allocated(lambda: mt.TopDown().grow(problem, 7))
+    assert growing <= 4 * cells + rows
+    searched, rows_of = allocated(lambda: OrderedRows.of(problem, False))
+    assert searched <= 4 * cells + rows
+    assert all(one is other for one, other in zip(rows_of.ranks, problem.ranks, strict=True))
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import mictree as mt
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 
 
 def test_probabilities_are_shares_of_rows():

@@ -7,13 +7,24 @@ from typing import Annotated, Any
 import typer
 
 from mictree import __version__
-from mictree.cli import biases, data, explore, fit, formulas, predict, reproduce, sweep, verify
+from mictree.cli import (
+    atlas,
+    biases,
+    data,
+    explore,
+    fit,
+    formulas,
+    predict,
+    reproduce,
+    sweep,
+    verify,
+)
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
 mic, grow, optimal and biases take a formula; fit, predict and data take a table of data; sweep
 covers whole families of formulas; explore writes a page to play with; reproduce and verify check
-the paper.
+the paper; atlas shows where greedy trees fail.
 
 \b
 Examples:
@@ -63,6 +74,7 @@ app.command()(data.data)
 app.command()(sweep.sweep)
 app.command()(explore.explore)
 app.command()(reproduce.reproduce)
+app.command()(atlas.atlas)
 app.command()(verify.verify)
 
 

@@ -14,7 +14,7 @@ from mictree._support.checks import check_size
 from mictree.comparison.judged import Foreign, Grown, Lesson, Lone, Model
 from mictree.growers.rules import RULES, Grower, TopDown
 from mictree.impurity import name_of
-from mictree.problems.sample import Limits
+from mictree.problems.limits import Limits
 
 Make = Callable[..., Any]  # (X, y, size) -> model; with weights also (X, y, size, weights)
 

@@ -20,9 +20,12 @@ from sklearn.utils.validation import (
 )
 
 from mictree._support.checks import check_size
+from mictree._support.progress import Report
 from mictree.columns.data import Data, read_array
 from mictree.columns.literals import Literals
+from mictree.columns.parquet import Paths
 from mictree.columns.written import Pair, Tests, write_out
+from mictree.distributed.collections import is_collection, is_frame, map_rows
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
 from mictree.problems.labels import Coded, read_weights
@@ -77,6 +80,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         (['odd'], ['even'])
         """
         model = self._sized(size)
+        if is_collection(X):
+            return map_rows(model.predict, X, model.classes_[:0])
         return model.classes_[model._splitting.labels[model._leaves(X)]]
 
     def predict_proba(self, X: Any, size: int | None = None) -> FloatArray:
@@ -92,6 +97,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         model = self._sized(size)
         masses = model._splitting.masses
+        if is_collection(X):
+            return map_rows(model.predict_proba, X, masses[:0])
         return (masses / masses.sum(axis=1, keepdims=True))[model._leaves(X)]
 
     def predict_log_proba(self, X: Any, size: int | None = None) -> FloatArray:
@@ -107,6 +114,30 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, size))
+
+    def predict_parquet(
+        self,
+        paths: Paths,
+        out: str | Path,
+        size: int | None = None,
+        proba: bool = False,
+        progress: Report | None = None,
+    ) -> None:
+        """Predict the rows of Parquet files, batch by batch, and write the answers as Parquet.
+
+        Parameters
+        ----------
+        paths : a pattern such as ``"data/*.parquet"``, a folder, a file, or several of them; files
+            are read in the order of their names
+        out : the file to write; it is whole or absent
+        size : of the tree; by default the full one
+        proba : also write the probability of every class
+        progress : called now and then with a ``Progress``, by rows
+        """
+        from mictree.estimators.streamed import predict_parquet
+
+        check_is_fitted(self)
+        predict_parquet(self, paths, Path(out), size, proba, progress)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The predictions of the trees of size 0, 1, ... in turn.
@@ -535,8 +566,21 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return self if size is None else self.at_size(size)
 
+    def _note_columns(self, X: Any) -> None:
+        """Set the attributes that scikit-learn has for the columns of a fit on a collection."""
+        if is_frame(X):
+            validate_data(self, X=X._meta, reset=True, skip_check_array=True)  # type: ignore[arg-type]
+            return
+        self.n_features_in_ = int(X.shape[1])
+        vars(self).pop("feature_names_in_", None)
+
     def _read(self, X: Any, reset: bool) -> Data:
         """Check X as scikit-learn does, but leave frames and texts as they are."""
+        if is_collection(X):
+            raise TypeError(
+                f"only fit of greedy trees, predict and predict_proba take Dask collections; "
+                f"call X.compute() first to use {type(self).__name__} otherwise"
+            )
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu" and X.size:
             if reset:  # nothing here can fail; skipping check_array makes small fits faster
                 self.n_features_in_ = X.shape[1]

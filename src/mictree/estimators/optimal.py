@@ -22,7 +22,8 @@ from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.search.frontier import SampleOptimalTrees, solve
 from mictree.problems.labels import class_weights, read_weights
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 from mictree.tree import LEAF, Tree
 
 MOST_GREEDY = 1000  # splits of the greedy tree that says which sizes a price can pay for

@@ -7,7 +7,8 @@ import numpy as np
 
 from mictree.growers.rules import Grower
 from mictree.problems import FormulaProblem
-from mictree.problems.sample import Limits, SampleProblem
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem
 from mictree.tree import LEAF, Tree
 
 if TYPE_CHECKING:

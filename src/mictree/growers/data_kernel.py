@@ -29,19 +29,8 @@ from mictree.growers.counting import (
     subtract,
     total_of,
 )
-from mictree.growers.cuts import (
-    SLOT,
-    add_rows,
-    choose_test,
-    empty_lists,
-    mark_high,
-    mask_of,
-    measure,
-    renumber,
-    screen_cuts,
-    share_rows,
-    weigh_cuts,
-)
+from mictree.growers.cut_gains import measure
+from mictree.growers.cuts import choose_test, empty_lists, screen_cuts, weigh_cuts
 from mictree.growers.offers import (
     Limits,
     Weighing,
@@ -50,6 +39,14 @@ from mictree.growers.offers import (
     may_split,
     screen,
     weigh_literals,
+)
+from mictree.growers.sorted_rows import (
+    SLOT,
+    add_rows,
+    mark_high,
+    mask_of,
+    renumber,
+    share_rows,
 )
 from mictree.growers.ties import (
     RANDOM,

@@ -11,12 +11,12 @@ import numpy as np
 from mictree._support.draws import stream
 from mictree.growers import generic_loop
 from mictree.growers.counting import Matrix
-from mictree.growers.cuts import Sorted, sort_entries
 from mictree.growers.data_kernel import NONE, Rule, Splits, Task, grow
 from mictree.growers.functions import RuleFunctions
 from mictree.growers.growth import Growth, GrowthStep, curve
 from mictree.growers.offers import limits_of, weighing_of
 from mictree.growers.rules import TIES, Grower, depth_of
+from mictree.growers.sorted_rows import Sorted, sort_entries
 from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -106,8 +106,10 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         refused=functions.refused_priority,
     )
     task = Task(
-        weighing_of(problem, rule.criterion, functions),
-        limits_of(problem),
+        weighing_of(
+            problem.class_weight, len(problem.whole_weights) > 0, rule.criterion, functions
+        ),
+        limits_of(problem.limits, problem.min_leaf_mass),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
     )
     origin = np.arange(64 * len(problem.valid) if problem.ranks else 0, dtype=np.uint32)

@@ -17,6 +17,8 @@ from mictree.growers.ties import settle_ties
 from mictree.problems.base import FloatArray, Leaf, Problem
 from mictree.problems.sample import SampleProblem
 
+MOST_TESTS = 4096  # of a table with ordered columns: seconds for each leaf, as pairs are compared
+
 
 class Offer(NamedTuple):
     """The splits of a leaf, with the gains that a rule compares."""
@@ -44,6 +46,8 @@ class _Subtrees:
     def __init__(self, rule: Grower, problem: Problem) -> None:
         self._problem = problem
         self._gains = gains_by(rule.criterion)
+        if depth_of(rule) > 1 and isinstance(problem, SampleProblem):
+            _check_tests(problem)
         self._packed: PackedLeaves | None = None
         if depth_of(rule) > 1 and isinstance(problem, SampleProblem) and PackedLeaves.hold(problem):
             self._packed = PackedLeaves(rule, problem)
@@ -74,3 +78,16 @@ class _Subtrees:
         if key is not None:
             self._known[key, depth] = largest
         return largest
+
+
+def _check_tests(problem: SampleProblem) -> None:
+    """Refuse thresholds whose pairs nobody would wait for."""
+    tests, ordered = len(problem.literals), len(problem.ranks)
+    if not ordered or tests <= MOST_TESTS:
+        return
+    thresholds = sum(problem.literals.columns[each].thresholds for each in problem.literals.ordered)
+    fit = max(1, (MOST_TESTS - (tests - thresholds)) // ordered)
+    raise ValueError(
+        f"looking ahead compares all pairs of tests, so numbers may offer at most {MOST_TESTS:,} "
+        f"tests in all; the table has {tests:,}: set max_thresholds, to {fit:,} or fewer"
+    )

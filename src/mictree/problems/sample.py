@@ -5,67 +5,34 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count
+from mictree._support.progress import Report, ignore
+from mictree._support.sums import as_number, exact_sums
 from mictree._support.words import count_of
 from mictree.columns.data import Data
 from mictree.columns.encode import encode
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
+from mictree.columns.parquet import Paths
 from mictree.impurity.gains import leads_of_sums, rate_differences
 from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
+from mictree.problems.limits import Limits
+from mictree.problems.slots import LeafRows, by_class, unpack, weigh, weigh_exactly
 from mictree.tree import Source, Tree
 
-CACHED = ("_total", "_exact_total", "slots")  # of the rows
+CACHED = ("_total", "_exact_total")  # they depend on the factors of classes
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
-
-
-class _State(NamedTuple):
-    mask: np.typing.NDArray[np.uint64]  # the leaf's slots
-    path: tuple[int, ...]  # the literals tested above
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits on the leaves and splits of a learner.
-
-    Parameters
-    ----------
-    min_samples_split : do not split leaves with fewer rows
-    min_samples_leaf : do not make leaves with fewer rows
-    max_depth : the largest number of tests on a path; None for no limit
-    min_gain : do not make splits with a smaller gain (not weighted by reach)
-    min_weight_fraction_leaf : do not make leaves with a smaller share of the total weight
-    """
-
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    max_depth: int | None = None
-    min_gain: float = 0.0
-    min_weight_fraction_leaf: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("min_samples_split", "min_samples_leaf"):
-            check_count(getattr(self, name), name)
-        if self.max_depth is not None:
-            check_count(self.max_depth, "max_depth")
-        if not 0 <= self.min_gain < math.inf:
-            raise ValueError(f"min_gain must be finite and not negative; got {self.min_gain!r}")
-        share = self.min_weight_fraction_leaf
-        if not 0 <= share <= 0.5:
-            raise ValueError(f"min_weight_fraction_leaf must be from 0 to 0.5; got {share!r}")
 
 
 class SampleProblem(Problem):
@@ -129,8 +96,7 @@ class SampleProblem(Problem):
             raise ValueError(f"X and y must have as many rows; they have {data.rows}, {len(codes)}")
         if not data.rows:
             raise ValueError("a data set must have at least one row; it has 0")
-        if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:
-            raise ValueError("max_thresholds must be at least 1; got 0")
+        _check_thresholds(max_thresholds)
         self.classes = classes
         self.limits = limits or Limits()
         self.min_gain = self.limits.min_gain
@@ -152,12 +118,9 @@ class SampleProblem(Problem):
     ) -> None:
         keep = None if weights is None else weights > 0
         counted = codes if keep is None else codes[keep]
-        self.class_rows = np.zeros(len(self.classes), dtype=np.int64)
-        count_rows(counted, self.class_rows)
-        self.first_word = np.zeros(len(self.classes) + 1, dtype=np.int64)
-        np.cumsum((self.class_rows + 63) // 64, out=self.first_word[1:])
-        self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
-        valid_slots(self.class_rows, self.first_word, self.valid)
+        class_rows = np.zeros(len(self.classes), dtype=np.int64)
+        count_rows(counted, class_rows)
+        self._lay_out(class_rows)
         self.weights = self.whole_weights = np.empty(0)
         self.weight_unit, self.rounded = 1.0, False
         if weights is None and data.bytes is not None:
@@ -169,16 +132,88 @@ class SampleProblem(Problem):
         sort_rows(
             codes, np.ones(len(codes), bool) if keep is None else keep, self.first_word, order
         )
-        self.literals, self.bits, self.ranks = encode(data, order, weights, max_thresholds)
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)
             self.whole_weights, self.weight_unit, self.rounded = whole_weights(self.weights)
+        whole = None if weights is None else self.whole_weights
+        self.literals, self.bits, self.ranks = encode(data, order, whole, max_thresholds)
+
+    def _lay_out(self, class_rows: IntArray) -> None:
+        """Give each class its words."""
+        self.class_rows = class_rows
+        self.first_word = np.zeros(len(class_rows) + 1, dtype=np.int64)
+        np.cumsum((class_rows + 63) // 64, out=self.first_word[1:])
+        self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
+        valid_slots(class_rows, self.first_word, self.valid)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        paths: Paths,
+        target: str,
+        *,
+        columns: Sequence[str] | None = None,
+        sample_weight: str | None = None,
+        max_thresholds: int | None = 255,
+        limits: Limits | None = None,
+        progress: Report | None = None,
+    ) -> SampleProblem:
+        """The rows of Parquet files that may be larger than the memory.
+
+        The files are read batch by batch, several times. Only a bit stays for each row of a column
+        of 0 and 1, and a byte or two for each row of an ordered column. The trees are those of
+        the same rows read at once with the same ``max_thresholds``.
+
+        Parameters
+        ----------
+        paths : a pattern such as ``"data/*.parquet"``, a folder, a file, or several of them
+        target : the column of labels
+        columns : the columns to learn from; by default all others
+        sample_weight : a column of weights
+        max_thresholds : the largest number of thresholds per ordered column, chosen by exact
+            quantiles; None for all, for which memory grows with the number of distinct values
+        limits : limits on leaves and splits
+        progress : called now and then with a ``Progress``, by rows
+
+        Examples
+        --------
+        >>> import os, tempfile, polars
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for part, ages in enumerate(([20, 30], [45, 50])):
+        ...         table = polars.DataFrame({"age": ages, "rich": [part, part]})
+        ...         table.write_parquet(os.path.join(folder, f"{part}.parquet"))
+        ...     problem = SampleProblem.from_parquet(os.path.join(folder, "*.parquet"), "rich")
+        >>> problem.variables
+        ('age > 25', 'age > 37.5', 'age > 47.5')
+        """
+        from mictree.problems.streamed import read_parquet
+
+        most = _check_thresholds(max_thresholds)
+        read = read_parquet(paths, target, columns, sample_weight, most, progress or ignore)
+        problem = object.__new__(cls)
+        problem.classes = read.classes
+        problem.class_weight = np.ones(len(read.classes))
+        problem.limits = limits or Limits()
+        problem.min_gain = problem.limits.min_gain
+        problem._lay_out(read.class_rows)
+        problem.weights = read.weights
+        problem.whole_weights, problem.weight_unit, problem.rounded = read.whole
+        problem.literals, problem.bits, problem.ranks = read.encoded
+        return problem
 
     def limited(self, limits: Limits) -> SampleProblem:
         """The same rows with other limits."""
         limited = copy.copy(self)
         limited.limits, limited.min_gain = limits, limits.min_gain
         return limited
+
+    def reweighted(self, class_weight: FloatArray) -> SampleProblem:
+        """The same rows with another factor for each class."""
+        other = copy.copy(self)
+        for name in CACHED:
+            vars(other).pop(name, None)
+        other.class_weight = class_weight
+        return other
 
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
@@ -191,7 +226,7 @@ class SampleProblem(Problem):
         return self.literals.names
 
     def root(self, exact: bool = False) -> Leaf:
-        return self._leaf(_State(self.valid, (), exact))
+        return self._leaf(LeafRows(self.valid, (), exact))
 
     def children(self, leaf: Leaf, variable: int) -> tuple[Leaf, Leaf]:
         mask, path, exact = leaf.state
@@ -201,8 +236,8 @@ class SampleProblem(Problem):
         below = (*path, variable)
         literal = self.words(variable)
         return (
-            self._leaf(_State(mask & ~literal, below, exact)),
-            self._leaf(_State(mask & literal, below, exact)),
+            self._leaf(LeafRows(mask & ~literal, below, exact)),
+            self._leaf(LeafRows(mask & literal, below, exact)),
         )
 
     def words(self, literal: int) -> np.typing.NDArray[np.uint64]:
@@ -217,7 +252,7 @@ class SampleProblem(Problem):
     @cached_property
     def slots(self) -> np.typing.NDArray[np.intp]:
         """The slots that hold a row."""
-        return np.flatnonzero(np.unpackbits(self.valid.view(np.uint8), bitorder="little"))
+        return np.flatnonzero(unpack(self.valid))
 
     def test(self, leaf: Leaf, variable: int) -> tuple[str, float | None]:
         number, position = self.literals.locate(variable)
@@ -233,7 +268,7 @@ class SampleProblem(Problem):
 
     def _ranks_at(self, leaf: Leaf, number: int) -> Ranks:
         """The ranks of a leaf's rows in an ordered column."""
-        here = np.unpackbits(leaf.state.mask.view(np.uint8), bitorder="little")[self.slots]
+        here = unpack(leaf.state.mask)[self.slots]
         return self.ranks[self.literals.ordered.index(number)][here.astype(bool)]
 
     def offered(self, leaf: Leaf) -> IntArray:
@@ -332,7 +367,7 @@ class SampleProblem(Problem):
     ) -> Tree:
         return self.literals.tree(leaves, tests, thresholds, labels)
 
-    def _leaf(self, state: _State) -> Leaf:
+    def _leaf(self, state: LeafRows) -> Leaf:
         masses: list[Any]
         rates: tuple[Any, ...]
         if state.exact:
@@ -364,12 +399,12 @@ class SampleProblem(Problem):
 
     def _counts(self, words: np.ndarray) -> IntArray:
         """The ones of each row of words, by class."""
-        return self._by_class(np.bitwise_count(words).astype(np.int64))
+        return by_class(np.bitwise_count(words).astype(np.int64), self.first_word)
 
     def _masses(self, words: np.ndarray) -> FloatArray:
         """The weight of the ones of each row of words, by class."""
         if self.rounded:
-            return self._weigh(words, self.weights) * self.class_weight
+            return weigh(words, self.weights, self.first_word) * self.class_weight
         return self._sums(words) * self.class_weight * self.weight_unit
 
     def masses_of_leaves(self, leaves: Sequence[int], literals: Sequence[int]) -> FloatArray:
@@ -377,64 +412,40 @@ class SampleProblem(Problem):
 
         Split number s, from 0, tests a literal at a leaf and makes the leaves 2s + 1 and 2s + 2.
         """
-        ends = 64 * self.first_word
-        masses = np.empty((2 * len(leaves) + 1, len(self.classes)))
-        valid = np.unpackbits(self.valid.view(np.uint8), bitorder="little")
-        members = {0: np.flatnonzero(valid).astype(np.uint64)}
-        splits = zip(leaves, literals, strict=True)
-        for leaf in range(len(masses)):
-            if leaf % 2:
-                split, literal = next(splits)
-                inside = members.pop(split)
-                held = self.words(literal)[inside >> 6] >> (inside & 63) & 1 > 0
-                members[leaf], members[leaf + 1] = inside[~held], inside[held]
-            inside = members[leaf]
-            parts = np.split(self.weights[inside], np.searchsorted(inside, ends[1:-1]))
-            masses[leaf] = [part.sum() for part in parts]
-        return masses * self.class_weight
+        held = self.slots
+        leaf = np.zeros(len(held), dtype=np.int64)
+        members = {0: np.arange(len(held))}
+        for number, (split, literal) in enumerate(zip(leaves, literals, strict=True)):
+            inside = members.pop(split)
+            slots = held[inside].astype(np.uint64)
+            high = self.words(literal)[slots >> 6] >> (slots & 63) & 1 > 0
+            leaf[inside] = 2 * number + 1 + high
+            members[2 * number + 1], members[2 * number + 2] = inside[~high], inside[high]
+        codes = np.searchsorted(64 * self.first_word[1:], held, side="right")
+        classes = len(self.classes)
+        sums = exact_sums(
+            self.weights[held], leaf * classes + codes, (2 * len(leaves) + 1) * classes
+        )
+        return masses_of_sums(sums, leaves, classes) * self.class_weight
 
     def _sums(self, words: np.ndarray) -> FloatArray:
         """The same in whole weights and without the factors of classes: exact."""
         if not len(self.weights):
             return self._counts(words).astype(float)
-        return self._weigh(words, self.whole_weights)
-
-    def _weigh(self, words: np.ndarray, slots: FloatArray) -> FloatArray:
-        """The sum of the slots' weights over the ones of each row of words, by class."""
-        sums = np.empty((len(words), self.first_word[-1]))
-        weights = slots.reshape(-1, 64)
-        for number, row in enumerate(words):
-            ones = np.unpackbits(row.view(np.uint8), bitorder="little").reshape(-1, 64)
-            sums[number] = (ones * weights).sum(axis=1)
-        return self._by_class(sums)
-
-    def _by_class(self, by_word: np.ndarray) -> np.ndarray:
-        sums = np.zeros((len(by_word), by_word.shape[1] + 1), dtype=by_word.dtype)
-        sums[:, :-1] = by_word
-        result = np.add.reduceat(sums, self.first_word[:-1], axis=1)
-        result[:, np.diff(self.first_word) == 0] = 0  # reduceat gives an empty class its neighbour
-        return result
+        return weigh(words, self.whole_weights, self.first_word)
 
     def _exact_masses(self, mask: np.ndarray) -> list[Fraction]:
         if not len(self.weights):
             masses = [Fraction(int(count)) for count in self._counts(mask[None])[0]]
         else:
-            ones = np.unpackbits(mask.view(np.uint8), bitorder="little").astype(bool)
-            slots = 64 * self.first_word
-            masses = [
-                sum(
-                    map(as_fraction, self.weights[start:stop][ones[start:stop]].tolist()),
-                    Fraction(0),
-                )
-                for start, stop in pairwise(slots)
-            ]
+            masses = weigh_exactly(mask, self.weights, self.first_word)
         factors = map(as_fraction, self.class_weight.tolist())
         return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
 
     def as_inputs(self, tests: Sequence[int]) -> tuple[dict[int, np.ndarray], np.ndarray, Fraction]:
         """The rows' answers to some tests; their masses, shape (classes, rows); the masses' sum."""
-        held = np.flatnonzero(_unpack(self.valid))
-        columns = {test: _unpack(self.words(test))[held] for test in tests}
+        held = self.slots
+        columns = {test: unpack(self.words(test))[held] for test in tests}
         codes = np.searchsorted(64 * self.first_word, held, side="right") - 1
         weights = self.weights[held].tolist() if len(self.weights) else [1] * len(held)
         factors = [as_fraction(factor) for factor in self.class_weight.tolist()]
@@ -445,21 +456,47 @@ class SampleProblem(Problem):
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
-        bare = object.__new__(SampleProblem)
-        bare.__dict__.update(
-            {name: value for name, value in self.__dict__.items() if name not in CACHED},
-            literals=literals,
-            bits=np.empty((len(self.bits), 0), dtype=np.uint64),
-            ranks=tuple(ranks[:0] for ranks in self.ranks),
-            valid=np.empty(0, dtype=np.uint64),
-            weights=np.empty(0),
-            whole_weights=np.empty(0),
-            first_word=np.zeros_like(self.first_word),
-            class_rows=np.zeros_like(self.class_rows),
+        return SampleProblem.bare(
+            self.classes, literals, self.class_weight, self.weight_unit, self.limits
         )
-        return bare
+
+    @classmethod
+    def bare(
+        cls,
+        classes: tuple[Any, ...],
+        literals: Literals,
+        class_weight: FloatArray,
+        weight_unit: float,
+        limits: Limits,
+    ) -> SampleProblem:
+        """A problem whose rows are not here: it has names for a tree that was grown elsewhere."""
+        problem = object.__new__(cls)
+        problem.classes, problem.literals = classes, literals
+        problem.limits, problem.min_gain = limits, limits.min_gain
+        problem.class_weight, problem.weight_unit = class_weight, weight_unit
+        problem.rounded = False
+        problem.bits = np.empty((len(literals.stored_bits), 0), dtype=np.uint64)
+        problem.ranks = tuple(np.empty(0, dtype=np.uint8) for _ in literals.ordered)
+        problem.valid = np.empty(0, dtype=np.uint64)
+        problem.weights = problem.whole_weights = np.empty(0)
+        problem.first_word = np.zeros(len(classes) + 1, dtype=np.int64)
+        problem.class_rows = np.zeros(len(classes), dtype=np.int64)
+        return problem
 
 
-def _unpack(words: np.ndarray) -> np.ndarray:
-    """The bits of words, from the lowest on."""
-    return np.unpackbits(words.view(np.uint8), bitorder="little")
+def masses_of_sums(sums: Sequence[int], leaves: Sequence[int], classes: int) -> FloatArray:
+    """The weight of each class at each leaf, rounded once, from exact sums at the last leaves.
+
+    Leaves are numbered as in ``SampleProblem.masses_of_leaves``.
+    """
+    exact = [list(sums[start : start + classes]) for start in range(0, len(sums), classes)]
+    for number in reversed(range(len(leaves))):
+        children = exact[2 * number + 1], exact[2 * number + 2]
+        exact[leaves[number]] = [low + high for low, high in zip(*children, strict=True)]
+    return np.array([[float(as_number(total)) for total in each] for each in exact])
+
+
+def _check_thresholds(max_thresholds: int | None) -> int | None:
+    if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:
+        raise ValueError("max_thresholds must be at least 1; got 0")
+    return max_thresholds

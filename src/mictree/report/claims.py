@@ -72,7 +72,8 @@ def _empirical(results: Results) -> Iterator[Claim]:
     yield predicts(results.finite)
 
 
-def _count(met: Sequence[bool]) -> str:
+def count_met(met: Sequence[bool]) -> str:
+    """How many cases are met, in words."""
     return f"Here {sum(met)} of {len(met)} cases are met."
 
 
@@ -90,7 +91,8 @@ def worse_tree(growth: SteppedGrowth, size: int = BEST_FIRST_SIZE) -> Claim:
             f"Errors at size {size}: TopDown {error['TopDown']}, optimal {error[OPTIMAL]}, "
             f"BestFirst {error['BestFirst']}, with ties last.",
         ),
-        f"Two cases: TopDown's error equals the optimal one; BestFirst's is larger. {_count(met)}",
+        "Two cases: TopDown's error equals the optimal one; BestFirst's is larger. "
+        f"{count_met(met)}",
         decide(met),
     )
 
@@ -118,7 +120,7 @@ def near_optimal(spreads: tuple[Spread, ...]) -> Claim:
         ),
         f"Two cases for each of {len(spreads)} distributions, whatever the tie rule: at least "
         f"{VAST_MAJORITY:.0%} of the formulas lie below 0.01 ('the vast majority'), and at least "
-        f"{TYPICAL:.0%} below 0.001 ('far below'). {_count(met)}",
+        f"{TYPICAL:.0%} below 0.001 ('far below'). {count_met(met)}",
         decide(met),
     )
 
@@ -143,7 +145,7 @@ def far_from_optimal(spreads: tuple[Spread, ...]) -> Claim:
             "pseudocode is ties last.",
         ),
         f"Cases are the {len(spreads)} distributions with each of {len(TIES)} tie rules: at least "
-        f"{MANY:.0%} of the formulas above 0.05. {_count(met)}",
+        f"{MANY:.0%} of the formulas above 0.05. {count_met(met)}",
         decide(met),
     )
 
@@ -169,7 +171,7 @@ def outperforms(finite: FiniteSamples) -> Claim:
         ),
         f"Cases are the {len(met)} distributions: from some number of rows on, up to "
         f"{rows[-1]:,}, TopDown's true error is the smaller one in every one of {repetitions} "
-        f"repetitions (sign test, one-sided: p = {0.5**repetitions:.2g}). {_count(met)}",
+        f"repetitions (sign test, one-sided: p = {0.5**repetitions:.2g}). {count_met(met)}",
         decide(met),
     )
 
@@ -201,6 +203,6 @@ def predicts(finite: FiniteSamples) -> Claim:
             "with ties last. Samples break ties by chance, so the sizes of the gaps may differ.",
         ),
         f"Cases are the {len(met)} distributions: both gaps exceed {ROUNDING:g} and have the same "
-        f"sign. {_count(met)}",
+        f"sign. {count_met(met)}",
         decide(met),
     )

@@ -1,7 +1,7 @@
 """Run every experiment of the paper, one stage after the other."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -47,16 +47,18 @@ class Clock:
     cache: Cache
     progress: Report
     stages: list[Stage] = field(default_factory=list)
+    shares: Mapping[str, float] = field(default_factory=lambda: SHARES)
+    what: str = "the paper"
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Report]:
         """Time the block inside; yields a function that reports on this stage alone."""
-        before = sum(SHARES[stage.name] for stage in self.stages)
+        before = sum(self.shares[stage.name] for stage in self.stages)
 
         def report(part: Progress) -> None:
-            share = before + SHARES[name] * min(1.0, part.share or 0.0)
+            share = before + self.shares[name] * min(1.0, part.share or 0.0)
             detail = f"{part.what}: {part.detail}" if part.detail else part.what
-            self.progress(Progress("the paper", share, detail))
+            self.progress(Progress(self.what, share, detail))
 
         reused, begin = self.cache.reused, time.perf_counter()
         report(Progress(name))
@@ -78,8 +80,8 @@ class Results:
     sizes: sample_size.SampleSizes
 
 
-def compute(quick: bool, cache: Cache, clock: Clock) -> Results:
-    """Run the experiments; reuse the cached results of an interrupted run."""
+def compute(quick: bool, cache: Cache, clock: Clock, n_jobs: int | None = None) -> Results:
+    """Run the experiments, some on several workers; reuse the results of an interrupted run."""
     with clock.stage("compiling"):
         warm_up()
     with clock.stage("theorems") as report:
@@ -94,10 +96,10 @@ def compute(quick: bool, cache: Cache, clock: Clock) -> Results:
             spreads.append(histograms.spread(setting, cache=cache, progress=within))
     with clock.stage("finite samples") as report:
         plan = finite_samples.QUICK_PLAN if quick else finite_samples.Plan()
-        finite = finite_samples.finite_samples(plan, cache, report)
+        finite = finite_samples.finite_samples(plan, cache, report, n_jobs)
     with clock.stage("MIC from samples") as report:
         rows = sample_size.QUICK_PLAN if quick else sample_size.Plan()
-        sizes = sample_size.sample_sizes(rows, cache, report)
+        sizes = sample_size.sample_sizes(rows, cache, report, n_jobs)
     return Results(quick, checks, shown, stepped, tuple(spreads), finite, sizes)
 
 

@@ -15,12 +15,13 @@ class Counting:
     """What the weight of each class says of trees with few leaves, no deeper than ``depth``."""
 
     def __init__(self, masses: np.ndarray, depth: int) -> None:
-        self.masses = np.sort(masses)[::-1]
+        self.masses = sorted(masses.tolist(), reverse=True)  # few: faster than an array
+        self.total = sum(self.masses)
         self.most_leaves = 1 << min(depth, 62)
 
     def by_classes(self, max_size: int) -> list[int]:
         """By size, the weight of all classes but the heaviest, one for each leaf."""
-        rest = self.masses.sum() - np.cumsum(self.masses)
+        rest = self.total - np.cumsum(self.masses)
         return repeat_last(rest, max_size).tolist()
 
     def lightest_leaf(self, size: int, before: int) -> int:
@@ -31,9 +32,9 @@ class Counting:
         """
         if size >= self.most_leaves:
             return 0
-        enough, most = 0, (int(self.masses.sum()) - before) // size
+        enough, most = 0, (self.total - before) // size
         while enough < most:
             middle = (enough + most + 1) // 2
-            fits = int((self.masses // middle).sum()) > size
+            fits = sum(mass // middle for mass in self.masses) > size
             enough, most = (middle, most) if fits else (enough, middle - 1)
         return enough

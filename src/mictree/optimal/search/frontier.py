@@ -82,8 +82,8 @@ def solve(
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
     begin = time.monotonic()
-    engine = choose_engine(problem, exact, memory_limit)
     greedy = TopDown().grow(problem, max_size) if max_depth is None else None
+    engine = choose_engine(problem, exact, memory_limit)  # once the memory of growth is free
     frontier = Frontier(engine, max_size, max_depth, memory_limit)
     frontier.price = None if price is None else price * frontier.total
     frontier.run(greedy, progress, time_limit, begin)

@@ -5,6 +5,7 @@ or a category) two. A missing value fails every threshold, so its rank is below 
 above it is the test for missing values, which needs no column of its own.
 """
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ class OrderedRows(SearchedRows):
 
     problem: SampleProblem
     data: OrderedData
-    columns: np.ndarray  # (columns, rows) the ranks in the columns that are searched
+    columns: tuple[np.ndarray, ...]  # the ranks of the rows in the columns that are searched
     origins: tuple[int, ...]  # of each such column: its place in ``ranks``, or -1 - a literal
     slots: np.ndarray  # of each row in the problem's bits
     ranks: tuple[np.ndarray, ...]
@@ -40,15 +41,17 @@ class OrderedRows(SearchedRows):
         weights = add_up(group, integers, len(chosen))
         if written is not None:
             written = written._replace(weights=add_up(group, written.weights, len(chosen)))
-        columns, codes = np.ascontiguousarray(columns[:, chosen]), codes[chosen]
+        kept = {id(column): _choose(column, chosen) for column in columns}
+        columns, codes = [kept[id(column)] for column in columns], _choose(codes, chosen)
         weights = weights.astype(np.int32 if weights.sum() < 2**30 else np.int64)
         unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
-        order = np.empty(columns.shape, dtype=np.int32)
+        order = np.empty((len(columns), len(codes)), dtype=np.int32)
         for column, places in zip(columns, order, strict=True):
             places[:] = np.argsort(column, kind="stable")
             ranks = column[places]
             places *= 2
             places[:-1] += ranks[1:] != ranks[:-1]
+        del group, alike, integers
         keys = np.random.default_rng(0x6D696374).integers(
             0, 2**64, size=(len(codes), 2), dtype=np.uint64
         )
@@ -61,8 +64,12 @@ class OrderedRows(SearchedRows):
             codes=codes.astype(np.int32),
             keys=keys,
         )
-        ordered = tuple(column[chosen] for column in problem.ranks)
-        return cls(problem, data, columns, origins, slots[chosen], ordered, codes, weights, written)
+        ordered = tuple(
+            kept[id(ranks)] if id(ranks) in kept else _choose(ranks, chosen)
+            for ranks in problem.ranks
+        )
+        slots = _choose(slots, chosen)
+        return cls(problem, data, tuple(columns), origins, slots, ordered, codes, weights, written)
 
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
@@ -89,7 +96,7 @@ class OrderedRows(SearchedRows):
 
 def _distinct_columns(
     problem: SampleProblem, slots: np.ndarray
-) -> tuple[np.ndarray, tuple[int, ...]]:
+) -> tuple[list[np.ndarray], tuple[int, ...]]:
     """The columns to search, and where they are from; of several that cut rows alike, the first."""
     literals = problem.literals
     found: list[np.ndarray] = list(problem.ranks)
@@ -104,14 +111,21 @@ def _distinct_columns(
         top = ranks.max()
         if top > 0:
             turned = ranks if ranks[0] <= top - ranks[0] else top - ranks
-            seen.setdefault(turned.astype(np.uint32).tobytes(), place)
+            # 128 bits, as many as tell row sets apart
+            digest = hashlib.blake2b(turned.astype(np.uint32).data, digest_size=16).digest()
+            seen.setdefault(digest, place)
     kept = list(seen.values())
-    kind = np.result_type(np.uint8, *(found[place] for place in kept))
-    columns = np.array([found[place] for place in kept], dtype=kind).reshape(len(kept), len(slots))
-    return columns, tuple(origins[place] for place in kept)
+    return [found[place] for place in kept], tuple(origins[place] for place in kept)
 
 
-def _merge(columns: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _choose(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The values of some rows, in their order; the same array if these are all."""
+    return values if len(rows) == len(values) else values[rows]
+
+
+def _merge(
+    columns: list[np.ndarray], codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The first of all equal rows of one class, and for each row which of them it equals.
 
     Then a number for each of these, the same for those that are equal but for their class.
@@ -128,7 +142,11 @@ def _merge(columns: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarr
         ranks = column[order]
         new |= ranks[1:] != ranks[:-1]
     first = np.concatenate([[True], new | (codes[order[1:]] != codes[order[:-1]])])
+    alike = np.empty(len(codes), dtype=np.intp)
+    alike[order] = np.concatenate([[0], np.cumsum(new)])
+    if first.all():  # in their own order, so that nothing needs to be copied
+        everything = np.arange(len(codes))
+        return everything, everything, alike
     group = np.empty(len(codes), dtype=np.intp)
     group[order] = np.cumsum(first) - 1
-    alike = np.concatenate([[0], np.cumsum(new)])
-    return order[first], group, alike[first]
+    return order[first], group, alike[order[first]]

@@ -43,6 +43,9 @@ NO_LIMIT = 1 << 62
 MOVED = 1 << 17  # places of a table that are moved between two looks at the clock
 
 
+_compiled: set[tuple[Any, ...]] = set()  # engines and the types of their arrays
+
+
 class Asking:
     """A table of sub-problems, and the workers that fill it.
 
@@ -82,8 +85,11 @@ class Asking:
 
     def compile(self) -> None:
         """Ask what needs no search, so that compiling does not count as time."""
-        self.engine.compile(self.table, self.frames[0], self.control)
-        rehash(self.table, self.table)
+        kinds = type(self.engine), *(part.dtype for part in (*self.rows.data, *self.table))
+        if kinds not in _compiled:
+            self.engine.compile(self.table, self.frames[0], self.control)
+            rehash(self.table, self.table)
+            _compiled.add(kinds)
 
     def _interrupt(self, *_: object) -> None:
         self.interrupted = True
@@ -180,8 +186,9 @@ class Asking:
 
         The error is the least, or ``known`` from ``errors``.
         """
-        if self.rows.leaf_error(rows) <= error:
-            return self.rows.majority(rows)
+        masses = self.rows.masses(rows)
+        if int(masses.sum() - masses.max()) <= error:
+            return int(masses.argmax())  # the first of several
         if known or budget <= self.engine.sure:
             question, control = (min(budget, 3), error, depth), _endless_control(self.control)
             self.engine.retrace_few(rows, question, self.table, self.frames[0], control)

@@ -139,7 +139,9 @@ class SearchedRows(ABC):
 
 
 def add_up(groups: np.ndarray, integers: np.ndarray, count: int) -> np.ndarray:
-    """The sum of each group's integers; ``np.bincount`` would add them up in floating point."""
+    """The sum of each group's integers, exactly: ``np.bincount`` adds them up in floating point."""
+    if integers.dtype != object and integers.sum() < 2**53:
+        return np.bincount(groups, integers, count).astype(np.int64)
     sums = np.zeros(count, dtype=integers.dtype if integers.dtype == object else np.int64)
     np.add.at(sums, groups, integers)
     return sums

@@ -7,7 +7,7 @@ rows of another has at least the other's least error less their weight.
 import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit
-from mictree.optimal.search.few_splits import pick, share_one
+from mictree.optimal.search.few_splits import share_one
 from mictree.optimal.search.sweep_frames import (
     LANES,
     LEAF,
@@ -16,6 +16,7 @@ from mictree.optimal.search.sweep_frames import (
     ONE,
     PLACE,
     SHARE,
+    SWEPT,
 )
 from mictree.optimal.search.sweeps import sweep
 from mictree.optimal.search.table import EXACT_BUDGETS, find, finish_key, unchanged
@@ -42,7 +43,10 @@ def get_shares(budget, depth):
 
 @inner_jit
 def prepare(level, frames):
-    """List all tests as live; start their children's bounds from what no tree can label right."""
+    """List all tests as live; start their children's bounds from what no tree can label right.
+
+    With one split, the tests of all rows start from what was swept for the question before.
+    """
     at = frames.levels[level]
     cells, live = frames.cells[level], frames.tests[level, LIVE]
     tests = frames.start[level, -1]
@@ -50,6 +54,13 @@ def prepare(level, frames):
         live[test] = test
     at.lives = tests
     bounds, floor = get_bounds(level, frames), at.floor
+    for side in range(2):
+        swept = bounds[side, SWEPT]
+        for test in range(tests):
+            if level > 0:
+                swept[test] = 0
+            elif swept[test] > 0:
+                cells[ONE + side, test] = swept[test] - 1
     for size in range(2, at.budget):
         for test in range(tests):
             low = cells[SHARE, test]
@@ -202,16 +213,49 @@ def look_up(level, data, table, frames):
 def sweep_some(level, data, frames, control):
     """Find the one-split errors of both children of the test being tried, and of some others."""
     at = frames.levels[level]
-    known, cells, picked = frames.known, frames.cells[level], frames.picked
-    if known[level, 0, 1] >= 0 and known[level, 1, 1] >= 0:
+    known, cells, picked = frames.known[level], frames.cells[level], frames.picked
+    swept = get_bounds(level, frames)[:, SWEPT]
+    for side in range(2):
+        if swept[side, at.test] > 0:
+            known[side, 1] = swept[side, at.test] - 1
+    if known[0, 1] >= 0 and known[1, 1] >= 0:
         return
-    lives = at.lives
-    count = pick(level, lives, frames)
-    lane = at.chosen * count // lives
-    picked[0, lane], picked[1, lane] = at.test, at.column
+    count, lane = _pick_unswept(level, swept[1], frames)
     sweep(level, count, data, frames, control)
     for side in range(2):
-        known[level, side, 1] = frames.lanes[LANES * side + lane]
+        known[side, 1] = frames.lanes[LANES * side + lane]
         for each in range(count):
-            cells[ONE + side, picked[0, each]] = frames.lanes[LANES * side + each]
-    share_one(level, lives, frames)
+            error = frames.lanes[LANES * side + each]
+            cells[ONE + side, picked[0, each]] = error
+            swept[side, picked[0, each]] = swept.dtype.type(error) + 1
+    share_one(level, at.lives, frames)
+
+
+@inner_jit
+def _pick_unswept(level, swept, frames):
+    """Pick the test being tried and others not yet swept, evenly spaced among those that may help.
+
+    Says how many, and which of them is being tried. Other workers may sweep some at the same time.
+    """
+    at = frames.levels[level]
+    live, picked, start = frames.tests[level, LIVE], frames.picked, frames.start[level]
+    tried, lives, waiting = at.test, at.lives, 0
+    for number in range(lives):
+        waiting += swept[live[number]] == 0
+    step = waiting // LANES + 1
+    column, lane, passed, mine = 0, 0, step // 2, -1
+    for number in range(lives):
+        test = live[number]
+        while start[column + 1] <= test:
+            column += 1
+        if test != tried:
+            if swept[test] != 0:
+                continue
+            passed += 1
+            if passed % step != 0 or lane == (LANES if mine >= 0 else LANES - 1):
+                continue
+        else:
+            mine = lane
+        picked[0, lane], picked[1, lane] = test, column
+        lane += 1
+    return lane, mine

@@ -60,8 +60,8 @@ class SweepFrames(NamedTuple):
     start: np.ndarray  # (levels, columns + 1) the first test of each column
     tests: np.ndarray  # (levels, 2, cells) the place of each test; those that may still help
     cells: np.ndarray  # (levels, 6, cells); see the names below
-    bounds: np.ndarray  # (levels, 2, budgets, cells) lower bounds of both children by budget;
-    # level 0 is that of ``root``
+    bounds: np.ndarray  # (levels, 2, budgets, cells) lower bounds of both children by budget
+    # from 2 on, and SWEPT; level 0 is that of ``root``
     root: np.ndarray  # (2, budgets, cells) the same for all rows; all workers share it
     claims: np.ndarray  # (columns,) how many workers are at a column of all rows
     member: np.ndarray  # (rows,) bit j: the row is in the low child of the j-th test swept
@@ -82,6 +82,7 @@ class SweepFrames(NamedTuple):
 # what of it no tree can label right
 LEAF, ONE, MASS, SHARE = 0, 2, 4, 5
 PLACE, LIVE = 0, 1  # tests
+SWEPT = 1  # bounds: one more than the least error with one split where a sweep found it, else 0
 
 
 def make_frames(

@@ -187,7 +187,7 @@ def _advance(level, wanted, data, table, frames, control):
             if not select(level, wanted == FIRST, data, frames):
                 return False
             look_up(level, data, table, frames)
-            if budget > 3:
+            if budget > 3 and least_low <= 1:  # a child may get one split
                 sweep_some(level, data, frames, control)
             continue
         turn = at.turn

@@ -67,7 +67,7 @@ class SweepEngine:
         if len(members) < len(self.rows.codes):
             frames.member[:] = 0
             frames.member[members] = 1
-        frames.levels[self._frame(len(members))].rows = len(members)
+        np.asarray(frames.levels)["rows"][self._frame(len(members))] = len(members)
 
     def _frame(self, members: int) -> int:
         """The frame of so many rows."""
@@ -101,12 +101,13 @@ class SweepEngine:
 
     def first_test(self, frames: SweepFrames, budget: int, least: int) -> tuple[int, int, int, int]:
         """The first test of the tree that was retraced, its low child's budget, both errors."""
-        level = 0 if frames.levels[0].first >= 0 else 1
-        at = frames.levels[level]
-        column, low_budget = int(at.first_column), int(at.first_low)
-        row = frames.order[level, column, frames.tests[level, PLACE, at.first]] >> 1
-        low_error, high_error = at.first_errors.tolist()
-        test, holds_below = self.rows.literal(column, int(self.rows.columns[column, row]))
+        levels = np.asarray(frames.levels)  # a record array takes long to read from Python
+        level = 0 if levels[0]["first"] >= 0 else 1
+        at = levels[level]
+        column, low_budget = int(at["first_column"]), int(at["first_low"])
+        row = frames.order[level, column, frames.tests[level, PLACE, at["first"]]] >> 1
+        low_error, high_error = at["first_errors"].tolist()
+        test, holds_below = self.rows.literal(column, int(self.rows.columns[column][row]))
         if holds_below:
             return test, budget - 1 - low_budget, high_error, low_error
         return test, low_budget, low_error, high_error

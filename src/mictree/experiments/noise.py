@@ -1,0 +1,103 @@
+"""MIC when labels are wrong with some probability, for every read-once DNF on few variables."""
+
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+
+from mictree._support.progress import EqualParts, Report
+from mictree.excess import against
+from mictree.experiments.cache import Cache
+from mictree.families.family import up_to
+from mictree.growers.rules import BestFirst, TopDown
+from mictree.optimal import optimal_errors
+from mictree.problems.table import TableProblem
+
+RULES = {"TopDown": TopDown(), "BestFirst": BestFirst()}  # entropy, ties last
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which formulas, under the uniform distribution, and which probabilities of a wrong label."""
+
+    variables: int = 8
+    noises: tuple[float, ...] = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+    max_size: int = 20
+
+
+@dataclass(frozen=True)
+class Noise:
+    """MIC by noise.
+
+    Attributes
+    ----------
+    frame : a row for each formula, noise and rule; ``scaled`` is the MIC divided by 1 - 2 noise,
+        which does not change with the noise if the grown trees do not
+    """
+
+    plan: Plan
+    frame: pl.DataFrame
+
+    @property
+    def formulas(self) -> int:
+        """How many there are."""
+        return self.frame["formula"].n_unique()
+
+    def spread(self, rule: str) -> pl.DataFrame:
+        """Mean and largest scaled MIC over the formulas, by noise, and how many are changed."""
+        clean = self.frame.filter(rule=rule, noise=0.0).select("formula", clean="scaled")
+        joined = self.frame.filter(rule=rule).join(clean, on="formula", maintain_order="left")
+        rise = pl.col("scaled") - pl.col("clean")
+        return (
+            joined.group_by("noise", maintain_order=True)
+            .agg(
+                pl.col("mic").mean().alias("mean"),
+                pl.col("scaled").mean().alias("scaled_mean"),
+                pl.col("scaled").max().alias("scaled_largest"),
+                (rise > SAME).sum().alias("worse"),
+                (rise < -SAME).sum().alias("better"),
+            )
+            .sort("noise")
+        )
+
+
+SAME = 1e-9  # a smaller difference is rounding
+
+
+def noise(plan: Plan, cache: Cache | None = None, progress: Report | None = None) -> Noise:
+    """Compare both rules with optimal trees on every formula.
+
+    Examples
+    --------
+    >>> found = noise(Plan(variables=3, noises=(0.0, 0.2), max_size=4))
+    >>> found.formulas, found.spread("TopDown")["worse"].to_list()
+    (6, [0, 0])
+    """
+    store = cache or Cache()
+    parts = EqualParts("noise", len(plan.noises), progress)
+    frames = []
+    for each in parts.each(plan.noises, lambda value: f"noise {value:g}"):
+        parameters = asdict(plan) | {"noises": each}
+        found = store.frame("noise", parameters, lambda n=each: _compare(plan, n))
+        frames.append(found.value)
+    return Noise(plan, pl.concat(frames))
+
+
+def _compare(plan: Plan, chance: float) -> pl.DataFrame:
+    family, flipped = up_to(plan.variables), Fraction(repr(chance))
+    rows = []
+    for member in family.members:
+        formula = family.formula(member)
+        count = len(formula.variables)
+        inputs = np.arange(2**count)[:, None] >> np.arange(count) & 1
+        truth = formula.evaluate(inputs, formula.variables)
+        problem = TableProblem([1 - flipped if value else flipped for value in truth])
+        least = optimal_errors(problem, plan.max_size)
+        for name, rule in RULES.items():
+            mic = float(against(rule, problem, least).mic)
+            rows.append(
+                {"formula": "+".join(str(len(term)) for term in formula.terms), "noise": chance,
+                 "rule": name, "mic": mic, "scaled": mic / (1 - 2 * chance)}
+            )  # fmt: skip
+    return pl.DataFrame(rows)

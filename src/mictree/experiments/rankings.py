@@ -1,0 +1,179 @@
+"""Which greedy trees come closest to the best ones: criteria, looking ahead, more candidates.
+
+A rule is TopDown with one of the criteria, or Lookahead. "top k" is no rule: it is the best tree
+whose every node tests one of its k splits of largest gain, so it bounds what any rule that chooses
+among these can reach.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import polars as pl
+
+from mictree._support.progress import EqualParts, Report
+from mictree.experiments.cache import Cache
+from mictree.families.family import Family, grid
+from mictree.families.functions import FunctionFamily, functions
+from mictree.families.sweep import sweep
+from mictree.growers.rules import Grower, Lookahead, TopDown
+from mictree.impurity import CRITERIA
+from mictree.optimal import optimal_errors
+
+
+@dataclass(frozen=True)
+class Range:
+    """A family of formulas, or all functions of some variables (then without terms)."""
+
+    title: str
+    max_terms: int = 0
+    max_literals: int = 0
+    biases: tuple[float, ...] = (0.5,)
+    variables: int = 0
+    max_size: int = 100
+    with_tops: bool = True
+
+    @property
+    def family(self) -> Family | FunctionFamily:
+        """Its members."""
+        if self.variables:
+            return functions(self.variables)
+        return grid(self.max_terms, self.max_literals, self.biases)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The ranges and the contestants."""
+
+    ranges: tuple[Range, ...] = (
+        Range("8 terms of 8 literals, bias 0.5", 8, 8),
+        Range("5 terms of 5, biases 0.3, 0.7", 5, 5, (0.3, 0.7), with_tops=False),
+        Range("5 terms of 5, biases 0.4, 0.6", 5, 5, (0.4, 0.6), with_tops=False),
+        Range("3 terms of 5, biases 0.3, 0.7", 3, 5, (0.3, 0.7)),
+        Range("3 terms of 5, biases 0.4, 0.6", 3, 5, (0.4, 0.6)),
+        Range("all functions of 4 variables", variables=4, max_size=15),
+    )
+    depths: tuple[int, ...] = (1, 2, 3)
+    tops: tuple[int, ...] = (1, 2, 3, 4, 5)  # ascending
+    ties: str = "last"
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """MIC of every contestant.
+
+    Attributes
+    ----------
+    frame : a row for each range, contestant and MIC, with the number of members and of functions
+    """
+
+    plan: Plan
+    frame: pl.DataFrame
+
+    def summary(self, title: str) -> pl.DataFrame:
+        """Contestants of one range, the lowest mean MIC first."""
+        weight, mic = pl.col("count"), pl.col("mic")
+        named = self.frame.filter(range=title).group_by("contestant", maintain_order=True)
+        return named.agg(
+            ((mic * weight).sum() / weight.sum()).alias("mean"),
+            mic.max().alias("largest"),
+            (weight.filter(mic < ZERO).sum() / weight.sum()).alias("optimal"),
+            weight.sum().alias("count"),
+        ).sort("mean", maintain_order=True)
+
+    def mean(self, title: str, contestant: str) -> float:
+        """The mean MIC of a contestant."""
+        return float(self.summary(title).filter(contestant=contestant)["mean"].item())
+
+
+ZERO = 1e-12  # a smaller MIC is rounding
+LOOKAHEAD, TOP = "lookahead {}", "top {}"
+BLOCK = 500  # members
+
+
+def rankings(plan: Plan, cache: Cache | None = None, progress: Report | None = None) -> Rankings:
+    """Compare all contestants on all ranges.
+
+    Examples
+    --------
+    >>> small = Range("small", 2, 2, max_size=4)
+    >>> found = rankings(Plan((small,), depths=(1,), tops=(1, 2)))
+    >>> found.summary("small")["contestant"].sort().to_list()
+    ['entropy', 'gini', 'lookahead 1', 'minority', 'root', 'top 1', 'top 2']
+    """
+    store = cache or Cache()
+    work = [(each, members) for each in plan.ranges for members in _blocks(each)]
+    parts = EqualParts("rankings", len(plan.ranges) + len(work), progress)
+    frames = []
+    for each in parts.each(plan.ranges, lambda each: f"rules, {each.title}"):
+        settings = asdict(each) | {"ties": plan.ties, "depths": plan.depths}
+        frames.append(store.frame("rules", settings, lambda e=each: _rules(plan, e)).value)
+    for each, members in parts.each(work, lambda part: f"top splits, {part[0].title}"):
+        settings = asdict(each) | {"tops": plan.tops, "members": [members.start, members.stop]}
+        found = store.frame("tops", settings, lambda e=each, m=members: _tops(plan, e, m))
+        frames.append(found.value)
+    merged = pl.concat(frames).group_by("range", "contestant", "mic", maintain_order=True)
+    return Rankings(plan, merged.agg(pl.col("members").sum(), pl.col("count").sum()))
+
+
+def _blocks(each: Range) -> Iterator[range]:
+    """The members of a range in parts that are kept one by one."""
+    every = each.family.members if each.with_tops else range(0)
+    for start in range(every.start, every.stop, BLOCK):
+        yield range(start, min(start + BLOCK, every.stop))
+
+
+def _rules(plan: Plan, each: Range) -> pl.DataFrame:
+    family = each.family
+    named: list[tuple[str, Grower]] = [
+        (criterion, TopDown(criterion=criterion, ties=plan.ties)) for criterion in CRITERIA
+    ]
+    named += [(LOOKAHEAD.format(d), Lookahead(d, ties=plan.ties)) for d in plan.depths]
+    columns = {}
+    if isinstance(family, Family):
+        for name, rule in named:
+            columns[name] = sweep(family, each.max_size, [rule])["mic"].to_numpy()
+    else:
+        for name, rule in named:
+            columns[name] = np.array([_mic(rule, family, m, each.max_size) for m in family.members])
+    return _counted(each, family, family.members, columns)
+
+
+def _mic(rule: Grower, family: FunctionFamily, member: int, max_size: int) -> float:
+    problem = family.problem(member)
+    excess = rule.grow(problem, max_size).errors - optimal_errors(problem, max_size)
+    return float(excess[1:].mean())
+
+
+def _tops(plan: Plan, each: Range, members: range) -> pl.DataFrame:
+    family = each.family
+    excess = np.zeros((len(plan.tops), len(members)))
+    for place, member in enumerate(members):
+        problem = family.problem(member)
+        least = optimal_errors(problem, each.max_size)
+        for row, top in enumerate(plan.tops):
+            lead = optimal_errors(problem, each.max_size, top=top) - least
+            excess[row, place] = lead[1:].mean()
+            if lead.max() < ZERO:
+                break  # nor is any excess left with more candidates
+    columns = {TOP.format(top): excess[row] for row, top in enumerate(plan.tops)}
+    return _counted(each, family, members, columns)
+
+
+def _counted(
+    each: Range, family: Family | FunctionFamily, members: range, columns: dict[str, np.ndarray]
+) -> pl.DataFrame:
+    """How often each MIC occurs; values that differ by rounding only are one."""
+    counts = np.ones(len(members), dtype=np.int64)
+    if isinstance(family, FunctionFamily):
+        counts = family.counts[members.start : members.stop]
+    parts = []
+    for name, mic in columns.items():
+        frame = pl.DataFrame({"mic": np.round(mic, 12) + 0.0, "count": counts})
+        counted = frame.group_by("mic").agg(
+            pl.len().cast(pl.Int64).alias("members"), pl.col("count").sum()
+        )
+        parts.append(counted.sort("mic").select(
+            pl.lit(each.title).alias("range"), pl.lit(name).alias("contestant"), pl.all()
+        ))  # fmt: skip
+    return pl.concat(parts)
