@@ -133,6 +133,20 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         size : of the tree; by default the full one
         proba : also write the probability of every class
         progress : called now and then with a ``Progress``, by rows
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import polars as pl
+        >>> import mictree as mt
+        >>> rows = pl.DataFrame({"a": [0, 1, 1]})
+        >>> model = mt.TopDownClassifier(max_size=1).fit(rows, ["no", "yes", "yes"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rows.write_parquet(pathlib.Path(folder) / "rows.parquet")
+        ...     out = pathlib.Path(folder) / "out.parquet"
+        ...     model.predict_parquet(pathlib.Path(folder) / "rows.parquet", out)
+        ...     pl.read_parquet(out).to_series(0).to_list()
+        ['no', 'yes', 'yes']
         """
         from mictree.estimators.streamed import predict_parquet
 
