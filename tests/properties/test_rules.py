@@ -234,3 +234,20 @@ def test_brackets_around_or():
         X.select("age"), ["no" if a is None or a < 35 else "yes" for a in X["age"]]
     )
     assert "if age <= 35 or missing then no" in str(alone.to_rules())
+
+
+def test_the_clock_of_another_zone():
+    hours = [dt.datetime(2024, 1, 1, hour, tzinfo=dt.UTC) for hour in (0, 1)]
+    X = pl.DataFrame({"when": pl.Series(hours * 3, dtype=pl.Datetime("us", "UTC"))})
+    text = mt.TopDownClassifier(1).fit(X, ["a", "b"] * 3).to_rules().to_python()
+    names = {}
+    exec(text, names)
+    assert [names["predict"]({"when": hour.astimezone(ZONE)}) for hour in hours] == ["a", "b"]
+
+
+def test_neighbouring_microseconds():
+    moments = [dt.datetime(2024, 1, 1, 0, 0, 0, number) for number in (0, 1)]
+    X = pl.DataFrame({"when": pl.Series(moments * 3, dtype=pl.Datetime("us"))})
+    rules = mt.TopDownClassifier(1).fit(X, ["a", "b"] * 3).to_rules()
+    assert by_python(rules.to_python(), X) == ["a", "b"] * 3
+    assert by_sql(rules.to_sql(), X) == ["a", "b"] * 3

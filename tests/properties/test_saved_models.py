@@ -181,9 +181,17 @@ def tree(**parts):
     return json.dumps(content)
 
 
+def two_columns_alike(key):
+    content = json.loads(TEXT)
+    content["columns"][1][key] = content["columns"][0][key]
+    return json.dumps(content)
+
+
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
+        (two_columns_alike("name"), "columns must have different names"),
+        (two_columns_alike("position"), "columns must have different positions"),
         ("[" * 100_000, "a model must be JSON"),
         ("{}", f"must say format {FORMAT!r}"),
         (changed(format="mictree.model/2"), "must say format"),

@@ -145,3 +145,44 @@ def test_tikz(model):
         mt.TopDownClassifier(0).fit([[0]], [0]).tree_, [Card("a_b $x^2$ \\ {#~", (), (1.0,))]
     )
     assert r"a\_b \$x\^{}2\$ \textbackslash{} \{\#\~{}" in odd
+
+
+def test_no_edge_crosses_a_card(model):
+    """Cards of one level differ in height; edges begin below the tallest."""
+    classifier, _ = model
+    ax = classifier.draw()
+    frames = [
+        (box.get_x(), box.get_x() + box.get_width(), box.get_y(), box.get_y() + box.get_height())
+        for box in boxes(ax)
+    ]
+    assert len({round(high - low, 6) for *_, low, high in frames}) > 1
+    for line in ax.lines:
+        for place in np.linspace(0.02, 1.98, 99):  # from the card to its level's foot, to the child
+            x, y = (np.interp(place, range(3), ends) for ends in line.get_data())
+            assert not any(a < x < b and low < y < high for a, b, low, high in frames)
+
+
+@pytest.mark.parametrize("kind", ["words", "one leaf", "ten classes"])
+def test_tikz_is_well_formed(model, kind):
+    """No TeX here, so its grammar: groups closed, nodes named once and before they are used."""
+    classifier, _ = model
+    if kind == "one leaf":
+        classifier = classifier.at_size(0)
+    if kind == "ten classes":
+        X = np.arange(100).reshape(-1, 1)
+        classifier = mt.TopDownClassifier(12).fit(
+            X, [f"{{{number % 10}}}_#" for number in range(100)]
+        )
+    text = classifier.to_tikz()
+    lines = text.splitlines()
+    assert lines[0].startswith(r"\begin{tikzpicture}[")
+    assert lines[-1] == r"\end{tikzpicture}"
+    bare = re.sub(r"\\[{}$&#%_^~]", "", text)
+    assert bare.count("{") == bare.count("}")
+    assert not re.search(r"[$&#%_^~]", bare)
+    named = re.findall(r"\\node\[[^]]*\] \((n\d+)\) at \(-?\d+\.\d+, -?\d+\.\d+\) \{", text)
+    assert len(named) == len(set(named)) == 2 * classifier.tree_.size + 1
+    used = re.findall(r"\((n\d+)\.(?:south|north)\)", text)
+    assert set(used) == (set(named) if classifier.tree_.size else set())
+    assert len(used) == 4 * classifier.tree_.size
+    assert all(line.endswith(";") for line in lines[1:-1])

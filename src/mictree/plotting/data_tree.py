@@ -127,15 +127,25 @@ def _place(tree: Tree, titles: Sequence[Sequence[str]], cards: Sequence[Card]) -
 
 
 def _draw_edges(pen: Pen, tree: Tree, layout: Layout, cards: Sequence[Card]) -> None:
+    """Edges go down to the foot of their level first, so that they cross no taller card."""
     backing = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none"}
+    feet = _feet(tree, layout)
     for node in tree.internal_nodes:
-        start = layout.centre[node], layout.top[node] - layout.height[node]
+        bottom = layout.centre[node], layout.top[node] - layout.height[node]
+        foot = layout.centre[node], feet[tree.depths[node]]
         for word, child in (("no", tree.low[node]), ("yes", tree.high[node])):
             end = layout.centre[child], layout.top[child]
             marked = cards[node].marked and cards[child].marked
-            pen.line(start, end, INK if marked else LINE, 2.4 if marked else 0.9)
-            x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+            pen.line([bottom, foot, end], INK if marked else LINE, 2.4 if marked else 0.9)
+            x, y = (foot[0] + end[0]) / 2, (foot[1] + end[1]) / 2
             pen.text(x, y, word, NOTE_POINTS, bbox=backing, zorder=2)
+
+
+def _feet(tree: Tree, layout: Layout) -> np.ndarray:
+    """The lowest end of a card, by depth."""
+    feet = np.zeros(max(tree.depths) + 1)
+    np.minimum.at(feet, np.array(tree.depths), layout.top - layout.height)
+    return feet
 
 
 def _draw_card(pen: Pen, layout: Layout, node: int, title: Sequence[str], card: Card) -> None:
@@ -179,7 +189,7 @@ def _legend_rows(classes: Sequence[str], most: float) -> list[list[LegendEntry]]
     room = 0.0
     for number, name in enumerate(classes):
         shown = " ".join(name.split())
-        width = text_width(shown, NOTE_POINTS) + 0.36
+        width = 1.06 * text_width(shown, NOTE_POINTS) + 0.36  # small letters on a screen are wider
         if not rows or width > room:
             rows.append([])
             room = max(most, 2.0)

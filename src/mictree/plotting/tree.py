@@ -7,6 +7,7 @@ shrink together when the axes are smaller than the tree. Nothing recurses: depth
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -213,10 +214,10 @@ class Pen:
         scaled = style | {"linewidth": style["linewidth"] * self.scale, "zorder": 3}
         self.ax.add_patch(Rectangle((x, y), width, height, **scaled))
 
-    def line(self, start: Point, end: Point, colour: str, width: float) -> None:
-        """A straight line, below all boxes."""
-        ends = [start[0], end[0]], [start[1], end[1]]
-        self.ax.plot(*ends, color=colour, linewidth=width * self.scale, zorder=1)
+    def line(self, points: Sequence[Point], colour: str, width: float) -> None:
+        """A line through points, below all boxes."""
+        x, y = zip(*points, strict=True)
+        self.ax.plot(x, y, color=colour, linewidth=width * self.scale, zorder=1)
 
     def text(self, x: float, y: float, text: str, points: float, **look: Any) -> None:
         """A text around a point, by default."""

@@ -9,11 +9,11 @@ Invariant, at any moment and for each size: ``lower <= least error <= upper``, a
 tree with this many splits or fewer that makes ``upper`` errors.
 """
 
-import math
 import operator
 import time
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -235,11 +235,21 @@ class Frontier:
         """An error below which a tree of this size is worth finding."""
         if self.price is None:
             return self.upper[size]
-        best = min(error + self.price * splits for splits, error in enumerate(self.upper))
-        if self.greedy is not None:
-            known = (self.greedy.errors * self.total).round().tolist()
-            best = min(best, *(error + self.price * splits for splits, error in enumerate(known)))
-        return min(self.upper[size], max(0, math.ceil(best - self.price * size)))
+        step, unit = self.price.numerator, self.price.denominator  # whole numbers are much faster
+        best = min(int(error) * unit + step * splits for splits, error in enumerate(self.upper))
+        if self._greedy_cost is not None:
+            best = min(best, self._greedy_cost)
+        least = -((step * size - best) // unit)  # rounded up
+        return min(self.upper[size], max(0, least))
+
+    @cached_property
+    def _greedy_cost(self) -> int | None:
+        """The least cost of a greedy tree, times the price's denominator, if they are known."""
+        if self.price is None or self.greedy is None:
+            return None
+        step, unit = self.price.numerator, self.price.denominator
+        known = (self.greedy.errors * self.total).round().tolist()
+        return min(int(error) * unit + step * splits for splits, error in enumerate(known))
 
     def _is_open(self, size: int) -> bool:
         """Whether there may be a tree of this size that is worth finding."""
