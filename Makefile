@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup browser test test-extras lint docs reproduce mutants bench dist clean
+.PHONY: help setup browser test test-distributed test-extras lint docs reproduce mutants bench dist clean
 
 help:
 	@echo "make test       all tests, lint, types, layers and the site"
 	@echo "make lint       format, lint, types and layers only"
+	@echo "make test-distributed  the tests on Dask clusters only"
 	@echo "make test-extras  exported trees in SHAP and ONNX; installs them"
 	@echo "make bench      speed, as ratios to peers measured in the same run"
 	@echo "make mutants    break the source on purpose; the tests must notice (long)"
@@ -46,8 +47,12 @@ browser:
 		echo "chromium is not installed; the browser tests will be skipped" >&2; \
 	fi
 
-test: lint browser docs
-	$(BIN)/python -m pytest -n 2
+test: lint browser docs test-distributed
+	$(BIN)/python -m pytest -n 2 --ignore tests/distributed
+
+# Clusters of two processes each, so these tests run one after another.
+test-distributed: setup
+	$(BIN)/python -m pytest tests/distributed
 
 reproduce: setup
 	$(BIN)/mictree reproduce --out out

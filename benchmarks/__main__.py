@@ -3,7 +3,10 @@
 import importlib
 import sys
 
-NAMES = ("core", "sweeps", "estimators", "optimal", "ordered", "explorer")
+NAMES = (
+    "core", "sweeps", "estimators", "optimal", "ordered", "prices", "compare", "explorer",
+    "distributed",
+)  # fmt: skip
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or NAMES:

@@ -10,6 +10,7 @@ from mictree.experiments import (
     noise,
     rankings,
     relabellings,
+    two_term_biases,
     voting,
     worst_over_biases,
 )
@@ -32,6 +33,7 @@ SMALL = AtlasPlan(
         3, 3, 12, worst=2, biases=(0.3, 0.5, 0.7), certified_variables=4, certified=2,
         certified_size=5, gap=0.02,
     ),
+    two_terms=two_term_biases.Plan(max_literals=2, narrowest=2**-10),
     dependent=dependence.Plan(max_literals=2, correlations=(-0.5, 0.0, 0.5), max_size=5),
     noisy=noise.Plan(variables=4, noises=(0.0, 0.2), max_size=5),
     forests=voting.Plan(

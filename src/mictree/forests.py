@@ -41,6 +41,14 @@ class ForestErrors:
     optimal_errors : the least error of a single tree of the same size
     optimal_of_total : the least error of a single tree with as many splits as the whole forest
     growths : the trees
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> majority = mt.TableProblem.from_function(lambda a, b, c: a + b + c > 1, ["a", "b", "c"])
+    >>> found = mt.forest_errors(majority, "topdown", trees=3, max_size=2, max_features=1, seed=1)
+    >>> found.tree_errors.shape
+    (3, 3)
     """
 
     errors: np.ndarray

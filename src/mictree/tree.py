@@ -68,6 +68,13 @@ class Tree:
         """From nested tuples: a label 0, 1, ..., or ``(test, low subtree, high subtree)``.
 
         A test is the name of a variable or its position.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> print(tree)
+        Tree(size=2, depth=2, root='a')
         """
         names = _check_names(variables)
         position: dict[Any, int] = {name: index for index, name in enumerate(names)}
@@ -113,6 +120,16 @@ class Tree:
         leaves : for each split the number of the leaf; split k makes leaves 2k + 1 (low), 2k + 2
         tests : for each split the position of the tested variable
         labels : by number of the leaf
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> print(mt.Tree.from_splits(("a", "b"), [0, 2], [0, 1], [0, 0, 1, 0, 1]).to_text())
+        a?
+        ├─0─ label 0
+        └─1─ b?
+             ├─0─ label 0
+             └─1─ label 1
         """
         split_of = {leaf: number for number, leaf in enumerate(leaves)}
         count = 2 * len(leaves) + 1
@@ -171,12 +188,28 @@ class Tree:
         return (node for node, test in enumerate(self.tests) if test == LEAF)
 
     def predict(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.integer]:
-        """The label of each row of a 0/1 matrix whose columns are ``self.variables``."""
+        """The label of each row of a 0/1 matrix whose columns are ``self.variables``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> tree.predict([[1, 1], [1, 0]]).tolist()
+        [1, 0]
+        """
         labels = np.array(self.labels)
         return labels.astype(np.min_scalar_type(labels.max()))[self.apply(X)]
 
     def apply(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.intp]:
-        """The leaf that each row of a 0/1 matrix reaches."""
+        """The leaf that each row of a 0/1 matrix reaches.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> tree.apply([[1, 1], [0, 0]]).tolist()
+        [4, 1]
+        """
         matrix = binary_matrix(X, self.variables)
         tests, low, high = np.array(self.tests), np.array(self.low), np.array(self.high)
         node = np.zeros(len(matrix), dtype=np.intp)
@@ -191,6 +224,13 @@ class Tree:
         """The problem's leaf for every node, as if the tree ended there, by node number.
 
         The problem's variables are the tree's, or else found by their names.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> [leaf.reach for leaf in tree.walk(mt.FormulaProblem("a & b"))]
+        [1.0, 0.5, 0.5, 0.25, 0.25]
         """
         column = self.positions(problem)
         found: list[Leaf | None] = [None] * len(self.tests)
@@ -221,13 +261,29 @@ class Tree:
         return {test: position[self.variables[test]] for test in tests}
 
     def error(self, problem: Problem, exact: bool = False) -> Probability:
-        """E(T): the probability that the tree predicts the wrong label."""
+        """E(T): the probability that the tree predicts the wrong label.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> tree.error(mt.FormulaProblem("a & b | c"))
+        0.375
+        """
         nodes = self.walk(problem, exact)
         wrong = [nodes[leaf].misclassified(self.labels[leaf]) for leaf in self.leaves]
         return sum(wrong, Fraction(0)) if exact else math.fsum(wrong)
 
     def impurity(self, problem: Problem, criterion: Criterion = "entropy") -> float:
-        """The reach-weighted sum of the leaves' impurities; with entropy, H(T)."""
+        """The reach-weighted sum of the leaves' impurities; with entropy, H(T).
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> round(tree.impurity(mt.FormulaProblem("a & b | c")), 4)
+        0.75
+        """
         check_criterion(criterion)
         nodes = self.walk(problem)
         return math.fsum(
@@ -243,7 +299,19 @@ class Tree:
         }
 
     def to_text(self, classes: Sequence[str] | None = None) -> str:
-        """The tree as indented lines, labels as numbers or by the names of their classes."""
+        """The tree as indented lines, labels as numbers or by the names of their classes.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> print(tree.to_text(["no", "yes"]))
+        a?
+        ├─0─ label no
+        └─1─ b?
+             ├─0─ label no
+             └─1─ label yes
+        """
         lines = []
         waiting = [(0, "", "")]
         while waiting:
@@ -270,6 +338,13 @@ class Tree:
         ax : where to draw; by default a new figure of a fitting size
         problem : gives the formula, so that tests are coloured by their term
         show : any of ``"reach"`` and ``"rate"``, written under every node
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> axes = tree.draw(problem=mt.FormulaProblem("a & b"))
+        >>> axes.get_figure().savefig("tree.svg")  # doctest: +SKIP
         """
         from mictree.plotting.tree import draw_tree
 
@@ -289,7 +364,15 @@ class Tree:
         return draw_tree(ax, self, terms, notes)
 
     def to_json(self) -> str:
-        """A text that ``from_json`` reads back; a node's test is a position in the variables."""
+        """A text that ``from_json`` reads back; a node's test is a position in the variables.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> mt.Tree.from_json(tree.to_json()) == tree
+        True
+        """
         nodes = [
             {"label": self.labels[node]}
             if test == LEAF
@@ -301,7 +384,15 @@ class Tree:
 
     @classmethod
     def from_json(cls, text: str) -> Tree:
-        """Read the output of ``to_json``, also of versions before 0.2; else raise a ValueError."""
+        """Read the output of ``to_json``, also of versions before 0.2; else raise a ValueError.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> mt.Tree.from_json(tree.to_json()).variables
+        ('a', 'b')
+        """
         try:
             content = json.loads(text)
         except (json.JSONDecodeError, RecursionError) as error:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mictree.cli import app
-from mictree.statements import theorems
+from mictree.statements import later, theorems
 from mictree.statements.checks import VERDICT_RULE, Counterexample, Covered, Reading, Statement
 
 CASE = "1 + 1 = 2 at one"
@@ -134,6 +134,14 @@ def test_quick_is_passed_on(monkeypatch):
     statement = one_reading("Lemma 1", "", lambda quick: told.append(quick) or Covered("x"))
     assert run(monkeypatch, [statement], "--quick").exit_code == 0
     assert told == [True]
+
+
+def test_other_papers_are_checked_on_request(monkeypatch):
+    asked = []
+    monkeypatch.setattr(theorems, "verify", lambda *args: asked.append(args[2:]) or [])
+    for options in ([], ["--all"]):
+        assert CliRunner().invoke(app, ["verify", *options]).exit_code == 0
+    assert asked == [(), (later.EVERYTHING,)]
 
 
 def test_help_does_not_start_flint():

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import dask
+import dask.array
 import numpy as np
 import polars as pl
 
@@ -36,7 +38,7 @@ def skewed(rate: float) -> float:
 
 def all_results() -> dict[str, Any]:
     """The results of every case, by name, as numbers and lists."""
-    cases = (formulas, families, functions, packing, data, searches, ordered)
+    cases = (formulas, families, functions, packing, data, searches, ordered, partitions)
     return {f"{case.__name__} {name}": value for case in cases for name, value in case()}
 
 
@@ -159,6 +161,23 @@ def ordered() -> Iterator[tuple[str, Any]]:
     yield "search with weights", mt.optimal_errors(problem, 4).tolist()
     with mock.patch.object(SweepEngine, "patience", ()):  # as if the questions took long
         yield "search by all workers", mt.optimal_errors(problem, 4).tolist()
+
+
+def partitions() -> Iterator[tuple[str, Any]]:
+    """Growth on counts, as workers and the driver of a Dask fit compute them."""
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(90, 3)), 1)
+    X[:, 0] = X[:, 0] > 0
+    X[rng.random(90) < 0.2, 1] = np.nan
+    y = (X[:, 0] + np.nan_to_num(X[:, 1]) > 0.5).astype(int) + (X[:, 2] > 1)
+    for name, weights in (("plain", None), ("weighted", rng.integers(1, 4, 90) / 4)):
+        arrays = [
+            None if each is None else dask.array.from_array(each, chunks=40)
+            for each in (X, y, weights)
+        ]
+        with dask.config.set(scheduler="sync"):
+            fitted = mt.TopDownClassifier(max_size=8).fit(*arrays)
+        yield name, [fitted.growth_.errors.tolist(), fitted._splitting.rows.tolist()]
 
 
 def all_kernels() -> set[str]:

@@ -1,5 +1,6 @@
 """Rules, SQL and Python text give the labels that predict gives, also to missing values."""
 
+import datetime as dt
 import sqlite3
 
 import numpy as np
@@ -13,13 +14,19 @@ from mictree.estimators.saved import from_json, to_json
 from tests.properties.test_saved_models import tables
 
 
+def as_text(value):
+    """Dates and times as SQLite has them."""
+    return str(value) if isinstance(value, dt.date | dt.time) else value
+
+
 def by_sql(sql, frame):
     """The labels that a database computes."""
     database = sqlite3.connect(":memory:")
     columns = ", ".join(f'"{name}"' for name in frame.columns)
     database.execute(f"CREATE TABLE data ({columns})")
     marks = ", ".join("?" * frame.width)
-    database.executemany(f"INSERT INTO data VALUES ({marks})", frame.rows())
+    rows = [[as_text(value) for value in row] for row in frame.rows()]
+    database.executemany(f"INSERT INTO data VALUES ({marks})", rows)
     return [label for (label,) in database.execute(f"SELECT {sql} FROM data")]
 
 
@@ -51,7 +58,6 @@ def by_rules(rules, frame):
 @given(tables(), tables(), st.integers(0, 7))
 def test_all_forms_agree_with_predict(table, other, size):
     (X, y), (new, _) = table, other
-    X, new = X.drop("day", "grade"), new.drop("day", "grade")
     model = mt.TopDownClassifier(size).fit(X, y)
     rules = model.to_rules()
     for frame in (X, new):
@@ -157,3 +163,74 @@ def test_matrices_and_bad_rows():
         model.explain(X)
     with pytest.raises(ValueError, match="it has no 'x"):
         model.explain({})
+
+
+ZONE = dt.timezone(dt.timedelta(hours=5, minutes=30))
+MOMENTS = st.datetimes(dt.datetime(1901, 1, 1), dt.datetime(2100, 1, 1))
+NEAR = st.integers(0, 40).map(
+    lambda number: dt.datetime(1969, 12, 31, 23, 59, 59) + dt.timedelta(microseconds=number)
+)
+SPANS = {
+    "datetime": (MOMENTS | NEAR, pl.Datetime("us")),
+    "aware": (
+        (MOMENTS | NEAR).map(lambda each: each.replace(tzinfo=dt.UTC)), pl.Datetime("us", "UTC"),
+    ),
+    "time": (st.times(), pl.Time),
+    "duration": (st.timedeltas(dt.timedelta(-9), dt.timedelta(9)), pl.Duration("us")),
+    "date": (st.dates(dt.date(1950, 1, 1), dt.date(1990, 1, 1)), pl.Date),
+}  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(SPANS)), st.data())
+def test_code_for_times_agrees_with_predict(kind, data):
+    cells, dtype = SPANS[kind]
+    column = data.draw(st.lists(st.none() | cells, min_size=2, max_size=12))
+    X = pl.DataFrame({"when": pl.Series(column, dtype=dtype)})
+    y = data.draw(st.lists(st.sampled_from("ab"), min_size=len(column), max_size=len(column)))
+    other = data.draw(st.lists(st.none() | cells, min_size=1, max_size=12))
+    new = pl.concat([X, pl.DataFrame({"when": pl.Series(other, dtype=dtype)})])
+    model = mt.TopDownClassifier(4).fit(X, y)
+    rules = model.to_rules()
+    expected = model.predict(new).tolist()
+    assert by_python(rules.to_python(), new) == expected
+    assert by_rules(rules, new) == [[label] for label in expected]
+    if kind == "aware":  # the same moments on another clock
+        rows = [None if each is None else each.astimezone(ZONE) for each in new["when"].to_list()]
+        names = {}
+        exec(rules.to_python(), names)
+        assert [names["predict"]({"when": each}) for each in rows] == expected
+    if kind in ("datetime", "time", "date"):
+        assert by_sql(rules.to_sql(), new) == expected
+
+
+def test_sql_has_no_durations():
+    X = pl.DataFrame({"wait": [dt.timedelta(1), dt.timedelta(2)] * 3})
+    rules = mt.TopDownClassifier(1).fit(X, [0, 1] * 3).to_rules()
+    with pytest.raises(ValueError, match="no literal for durations that all databases read; wait"):
+        rules.to_sql()
+
+
+def test_a_date_and_an_ordered_category_as_code():
+    days = [dt.date(2024, 1, 1), dt.date(2024, 1, 4)] * 4
+    sizes = pl.Series(list("SSMMLLSM"), dtype=pl.Enum(["S", "M", "L"]))
+    X = pl.DataFrame({"day": days, "size": sizes})
+    by_day = mt.TopDownClassifier(1).fit(X.select("day"), ["old", "new"] * 4).to_rules()
+    assert "\"day\" > '2024-01-02'" in by_day.to_sql() or "<= '2024-01-02'" in by_day.to_sql()
+    small = ["yes", "yes", "no", "no", "no", "no", "yes", "no"]
+    by_size = mt.TopDownClassifier(1).fit(X.select("size"), small).to_rules()
+    assert by_size.to_sql() == ("CASE\n  WHEN \"size\" IN ('M', 'L') THEN 'no'\n  ELSE 'yes'\nEND")
+
+
+def test_brackets_around_or():
+    X = pl.DataFrame({"age": [20, 30, 40, 50, None, None] * 4, "red": [0, 1, 1] * 8})
+    y = [
+        "old" if age is not None and age > 35 else "red" if red else "young"
+        for age, red in X.rows()
+    ]
+    rules = mt.TopDownClassifier(2).fit(X, y).to_rules()
+    assert str(rules[-1]).startswith("if (age <= 35 or missing) and ")
+    alone = mt.TopDownClassifier(1).fit(
+        X.select("age"), ["no" if a is None or a < 35 else "yes" for a in X["age"]]
+    )
+    assert "if age <= 35 or missing then no" in str(alone.to_rules())

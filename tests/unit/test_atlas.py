@@ -22,7 +22,7 @@ from tests.unit.test_report import Reader
 
 FIGURES = {
     "greedy-sizes", "smallest-failures", "relabellings", "rankings", "worst-over-biases",
-    "certified-biases", "dependence", "noise", "forests",
+    "certified-biases", "two-term-ends", "dependence", "noise", "forests",
 }  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_every_figure_has_words_and_every_claim_its_range_and_rule():
     assert len(images) == len(FIGURES)
     assert all(len(attributes["alt"]) > 60 for attributes in images)
     claims = json.loads((quick_atlas() / "results" / "claims.json").read_text("utf-8"))
-    assert len(claims) == 16
+    assert len(claims) == 21
     text = html.unescape(page())
     for claim in claims:
         assert claim["verdict"] in ("holds", "holds in part", "fails")
@@ -173,6 +173,16 @@ def test_biases_from_the_files():
         assert cells[1] == f"{row['lower']:.6f}"
         assert row["lower"] <= row["upper"]
         assert cells[4] == f"{len(own):,}"
+
+
+def test_two_terms_from_the_files():
+    rows = [
+        [f"{row['shorter']} and {row['longer']}", f"{row['low']:.6f}", f"{row['high']:.6f}",
+         row["outcome"]]
+        for row in rows_of("two_terms")
+    ]  # fmt: skip
+    assert tables()["Certified outcomes"] == rows
+    assert {row[0] for row in rows} == {"1 and 1", "1 and 2", "2 and 2"}
 
 
 @pytest.mark.parametrize(

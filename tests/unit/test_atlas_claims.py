@@ -9,10 +9,11 @@ from mictree.experiments import (
     noise,
     rankings,
     relabellings,
+    two_term_biases,
     voting,
     worst_over_biases,
 )
-from mictree.report.atlas import biased, disturbed, labels, ranked, sizes, voted
+from mictree.report.atlas import biased, disturbed, labels, ranked, sizes, two_terms, voted
 
 EACH = ("holds", "holds in part", "fails")
 
@@ -142,6 +143,17 @@ def test_rankings(claim, ranges, verdict):
     assert claim(made_rankings(*ranges)).verdict == verdict
 
 
+OPTIMAL = FALLING | {"top 1": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("ranges", "verdict"),
+    list(zip(([OPTIMAL, OPTIMAL], [OPTIMAL, FALLING], [RISING]), EACH, strict=True)),
+)
+def test_one_is_enough(ranges, verdict):
+    assert ranked.one_is_enough(made_rankings(*ranges)).verdict == verdict
+
+
 def test_a_deeper_look_is_compared_step_by_step():
     mixed = FALLING | {"lookahead 3": 0.15}
     assert ranked.further_is_better(made_rankings(mixed)).verdict == "holds in part"
@@ -179,6 +191,40 @@ def test_biases(points, uppers, verdict):
     found = made_biases(points, uppers)
     assert biased.worst_at_half(found).verdict == verdict
     assert biased.near_optimal(found).verdict == verdict
+
+
+def made_ends(**outcomes):
+    """For terms of so many literals, what is certain below and above the bias 0.75."""
+    rows = [
+        {"shorter": int(pair[1]), "longer": int(pair[2]), "low": low, "high": high,
+         "outcome": outcome, "boxes": 1}
+        for pair, both in outcomes.items()
+        for low, high, outcome in zip((0.01, 0.75), (0.75, 0.99), both, strict=True)
+    ]  # fmt: skip
+    plan = two_term_biases.Plan(max_literals=2)
+    return two_term_biases.TwoTermBiases(plan, pl.DataFrame(rows), 0.0)
+
+
+ALWAYS, UP_TO, UNKNOWN = ("optimal",) * 2, ("optimal", "excess"), ("optimal", "undecided")
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [
+        ((ALWAYS, ALWAYS, ALWAYS), "holds"),
+        ((ALWAYS, ALWAYS, UP_TO), "holds in part"),
+        ((UP_TO, UNKNOWN, UP_TO), "fails"),
+    ],
+)
+def test_every_bias(ends, verdict):
+    found = made_ends(t11=ends[0], t12=ends[1], t22=ends[2])
+    assert two_terms.at_every_bias(found).verdict == verdict
+
+
+def test_conjectures_can_fail_on_the_page():
+    """The third names 1/2 as the end of two terms of two literals, the first none."""
+    claims = two_terms.section(made_ends(t11=ALWAYS, t12=UP_TO, t22=UP_TO)).claims
+    assert [claim.verdict for claim in claims] == ["holds in part", "fails", "holds", "fails"]
 
 
 def made_dependence(topdown, bestfirst):

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -40,8 +41,12 @@ def _normal(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
+def _names(requirements: list[str]) -> set[str]:
+    return {_normal(re.split(r"[<>=!~\[; ]", each)[0]) for each in requirements}
+
+
 def _declared() -> set[str]:
-    return {_normal(re.split(r"[<>=!~\[; ]", each)[0]) for each in PROJECT["dependencies"]}
+    return _names(PROJECT["dependencies"]) | _names(PROJECT["optional-dependencies"]["dask"])
 
 
 def test_declared_is_imported():
@@ -55,6 +60,22 @@ def test_declared_is_imported():
 def test_what_is_declared_is_pinned():
     pinned = {_normal(line.split("==")[0]) for line in PINNED.splitlines() if "==" in line}
     assert _declared() <= pinned
+
+
+def test_one_machine_needs_no_dask():
+    """Dask is imported inside functions only, and by no command or fit on one machine."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            modules = [alias.name for alias in getattr(node, "names", ())]
+            modules += [getattr(node, "module", None) or ""]
+            imported = isinstance(node, ast.Import | ast.ImportFrom)
+            roots = {module.split(".")[0] for module in modules}
+            assert not (imported and roots & {"dask", "distributed"}), path
+    code = (
+        "import sys; sys.modules['dask'] = sys.modules['distributed'] = None; import mictree as mt;"
+        "mt.TopDownClassifier().fit([[0], [1]], [0, 1]).predict([[1]])"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_private_names_of_scikit_learn_are_known_and_exist():

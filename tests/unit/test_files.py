@@ -3,6 +3,7 @@
 import errno
 import multiprocessing
 import os
+import shutil
 import signal
 import tempfile
 import threading
@@ -72,7 +73,7 @@ class TestWriteWhole:
         with pytest.raises(FileNotFoundError, match="file: its folder does not exist"):
             write_whole(path, b"new")
         path.parent.mkdir()
-        monkeypatch.setattr(os, "fsync", lambda _: [p.unlink() for p in path.parent.iterdir()])
+        monkeypatch.setattr(os, "fsync", lambda _: shutil.rmtree(path.parent))
         with pytest.raises(FileNotFoundError, match="file: its folder does not exist"):
             write_whole(path, b"new")
 

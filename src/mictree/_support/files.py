@@ -28,24 +28,36 @@ def write_whole(path: Path, *parts: Any) -> None:
     """
     views = [memoryview(part).cast("B") for part in parts]
     size = sum(view.nbytes for view in views)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
     try:
-        with unfinished.open("xb") as file:
-            _reserve(file.fileno(), size)
+        with unfinished(path) as temporary, temporary.open("xb") as file:
+            reserve(file.fileno(), size)
             for view in views:
                 file.write(view)
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
     except OSError as error:
         if error.errno in FULL:
             raise no_space(path, size) from error
-        if isinstance(error, FileNotFoundError):
-            raise FileNotFoundError(f"cannot write {path}: its folder does not exist") from error
         raise
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """A path beside ``path`` to write to; the file is renamed at the end, or removed on an error.
+
+    The writer must have closed the file.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    except FileNotFoundError as error:
+        if path.parent.is_dir():  # it is another file that is missing
+            raise
+        raise FileNotFoundError(f"cannot write {path}: its folder does not exist") from error
     finally:
         with suppress(OSError):  # such as a folder that is gone
-            unfinished.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def no_space(path: Path, size: int) -> OSError:
@@ -137,7 +149,7 @@ def _is_open_as(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _reserve(descriptor: int, size: int) -> None:
+def reserve(descriptor: int, size: int) -> None:
     """Fail now rather than halfway if the disk is full."""
     if size and hasattr(os, "posix_fallocate"):
         try:

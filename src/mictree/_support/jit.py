@@ -4,8 +4,10 @@ Kernels are compiled once per machine and kept on disk, see ``_kernel_cache``. N
 numbers in the same order must give the same floats.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -48,7 +50,7 @@ def run(kernel: Any, count: int, work: float, *arguments: Any) -> None:
     threads end with the call, so a process may fork, and several may call at once: see decision
     0015.
     """
-    if work < PARALLEL_WORK or CORES == 1:
+    if work < PARALLEL_WORK or CORES == 1 or getattr(_ALONE, "depth", 0):
         kernel(0, count, *arguments)
         return
     kernel(0, 0, *arguments)  # compiled in this thread: in another, Ctrl-C would have to wait
@@ -60,6 +62,19 @@ def run(kernel: Any, count: int, work: float, *arguments: Any) -> None:
         )
         for _ in calls:  # raises what a call raised, and cancels the calls behind it
             pass
+
+
+_ALONE = threading.local()
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Within it, ``run`` starts no threads: for callers that keep all cores busy themselves."""
+    _ALONE.depth = getattr(_ALONE, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _ALONE.depth -= 1
 
 
 def _generate_popcount(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -23,6 +23,7 @@ from mictree.cli.table import (
     say,
     show_name,
 )
+from mictree.cli.workers import Scheduler, Workers, on_workers
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
@@ -70,6 +71,8 @@ def data(
         ),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Folds at once; -1 for one on each core.")] = 1,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
     seed: Annotated[int, typer.Option(help="Random seed for the folds.")] = 0,
     max_thresholds: MostThresholds = None,
     size: Annotated[
@@ -105,6 +108,7 @@ def data(
       mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
       mictree data iris.csv --target species --plot errors.svg --report iris.html
       mictree data visits.csv --target ill --groups patient --scoring balanced_accuracy --jobs -1
+      mictree data loans.parquet --target default --scheduler tcp://10.0.0.1:8786
     """
     from mictree.comparison.result import OPTIMAL
     from mictree.comparison.run import compare
@@ -129,12 +133,13 @@ def data(
         raise ValueError("the file must have a column to learn from; it has none")
     settled = {name: X[name] for name in apart}
     X = X.drop(apart)
-    with working("comparing") as progress:
+    with on_workers(scheduler, workers) as n_jobs, working("comparing") as progress:
         result = compare(
             learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             groups=_column(settled, groups), scoring=scoring,
             sample_weight=_column(settled, weights), random_state=seed,
-            max_thresholds=max_thresholds, n_jobs=jobs, progress=progress,
+            max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
+            progress=progress,
         )  # fmt: skip
     if size is not None:
         shown = size

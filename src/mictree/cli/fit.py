@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from mictree._support.files import write_whole
+from mictree._support.progress import Progress
 from mictree._support.words import count_of
 from mictree.cli.common import (
     check_drawing,
@@ -32,7 +33,7 @@ from mictree.cli.options import (
     Ties,
 )
 from mictree.cli.table import (
-    DataFile,
+    DataFiles,
     Decimal,
     Drop,
     Encoding,
@@ -42,6 +43,7 @@ from mictree.cli.table import (
     Separator,
     Target,
     Text,
+    is_streamed,
     read_table,
     say,
 )
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    file: DataFile,
+    file: DataFiles,
     target: Target,
     rule: Rule = "topdown",
     depth: Depth = None,
@@ -109,6 +111,10 @@ def fit(
     chooses the size; these rows also grow the tree. So the held-out error comes from rows that had
     no part in the tree or in its size.
 
+    Parquet files that a folder or a quoted pattern names are read batch by batch and may be larger
+    than the memory. Then all rows grow the tree, its size is --size or else --max-size, and a
+    column has at most 255 thresholds unless --max-thresholds says otherwise.
+
     \b
     Examples:
       mictree fit iris.csv --target species
@@ -116,6 +122,7 @@ def fit(
       mictree fit people.csv.gz --target rich --separator semicolon --missing unknown
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
+      mictree fit 'data/*.parquet' --target label --size 10 --save model.json
       mictree fit iris.csv --target species --report iris.html
     """
     from mictree.estimators.greedy import CLASSIFIERS
@@ -129,9 +136,6 @@ def fit(
     check_output(report, "--report", (".html", ".htm"))
     if not 0 <= time_limit < math.inf:
         raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {time_limit}")
-    written = Format(separator, encoding, decimal, missing, text)
-    X, y = read_table(file, target, drop, keep, written)
-    train, test = split_rows(y, held_out, seed)
     model = CLASSIFIERS[rule](
         max_size,
         criterion=criterion,
@@ -143,6 +147,18 @@ def fit(
         max_thresholds=max_thresholds,
         **depth_setting(rule, depth),
     )
+    about = {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
+             "ties": ties, "seed": seed} | depth_setting(rule, depth)  # fmt: skip
+    if is_streamed(file):
+        if report is not None:
+            raise ValueError("--report must have rows to hold out; streamed files have none")
+        shown = max_size if size is None else size
+        _fit_streamed(model, file, target, drop, shown, about if as_json else None)
+        _write(model, shown, draw, save_to)
+        return
+    written = Format(separator, encoding, decimal, missing, text)
+    X, y = read_table(file, target, drop, keep, written)
+    train, test = split_rows(y, held_out, seed)
     choice, shown = None, size or 0
     with working("growing"):
         if size is None:
@@ -155,8 +171,7 @@ def fit(
     tree = model.growth_.tree(shown)
     if as_json:
         print_json(
-            {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
-             "ties": ties, "seed": seed} | depth_setting(rule, depth),
+            about,
             train_rows=len(train), held_out_rows=len(test),
             classes=[str(label) for label in model.classes_],
             train_errors=model.growth_.errors, **_curve(choice),
@@ -172,11 +187,7 @@ def fit(
             f"held-out error {show_number(test_error)}"
             + ("" if size in (None, tree.size) else f"; growth ended before --size {size}"),
         )
-    if draw is not None:
-        save(draw, model.draw(size=shown))
-    if save_to is not None:
-        model.at_size(shown).save(save_to)
-        say(f"wrote {save_to}")
+    _write(model, shown, draw, save_to)
     if report is not None:
         rows = Rows(X[train], y[train], X[test], y[test])
         settings = {
@@ -235,6 +246,48 @@ def _write_report(
     fitted = Fitted(model, model.rule, size, choice, optimal, wrong, len(rows.y), len(rows.truth))
     write_whole(path, render(make_page(fitted, file.name, target, settings)).encode())
     say(f"wrote {path}")
+
+
+def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> None:
+    if draw is not None:
+        save(draw, model.draw(size=size))
+    if save_to is not None:
+        model.at_size(size).save(save_to)
+        say(f"wrote {save_to}")
+
+
+def _fit_streamed(
+    model: Any, file: Path, target: str, drop: list[str], size: int, about: dict[str, Any] | None
+) -> None:
+    """Grow a tree on all rows of Parquet files; print it, as JSON if ``about`` begins that."""
+    from mictree.columns.parquet import ParquetSet
+    from mictree.problems.sample import SampleProblem
+
+    found = ParquetSet(str(file))
+    for name in (target, *drop):
+        found.check_column(name)
+    columns = [name for name in found.schema if name not in (target, *drop)]
+    most = 255 if model.max_thresholds is None else model.max_thresholds
+    with working("reading") as report:
+        problem = SampleProblem.from_parquet(
+            found.files, target, columns=columns, max_thresholds=most, progress=report
+        )
+        report(Progress("growing"))
+        model.fit(problem)
+    tree, rows = model.growth_.tree(size), int(problem.class_rows.sum())
+    if about is not None:
+        print_json(
+            about, train_rows=rows, classes=[str(label) for label in model.classes_],
+            train_errors=model.growth_.errors, size=tree.size, tree=json.loads(tree.to_json()),
+        )  # fmt: skip
+        return
+    print_parts(
+        f"{count_of(rows, 'row')} of {count_of(len(found.files), 'file')} to grow on, none held "
+        f"out, {count_of(len(model.literals_), 'literal')}",
+        _table(model, None),
+        model.to_text(size),
+        f"size {tree.size}, training error {show_number(model.growth_.errors[size])}",
+    )
 
 
 def _curve(choice: "SizeChoice | None") -> dict[str, Any]:

@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from mictree._support.files import write_whole
-from mictree.cli.common import check_output
+from mictree.cli.common import check_output, working
 from mictree.cli.table import (
-    DataFile,
+    DataFiles,
     Decimal,
     Encoding,
     Format,
     Missing,
     Separator,
+    is_streamed,
     load,
     say,
 )
@@ -22,7 +23,7 @@ from mictree.cli.table import (
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model from mictree fit --save.")],
-    file: DataFile,
+    file: DataFiles,
     proba: Annotated[
         bool, typer.Option("--proba", help="Also the probability of every class.")
     ] = False,
@@ -44,27 +45,31 @@ def predict(
     """Predict the label of every row of a table.
 
     The table needs the columns that the tree tests, by name; it may have others. The answer is a
-    table with one row for each row, in the same order.
+    table with one row for each row, in the same order. Files that a folder or a pattern names are
+    read batch by batch, in the order of their names, and may be larger than the memory.
 
     \b
     Examples:
       mictree fit iris.csv --target species --save model.json
       mictree predict model.json new.csv
       mictree predict model.json new.csv --proba --out predictions.csv
+      mictree predict model.json 'data/*.parquet' --out predictions.parquet
     """
-    import polars
-
     from mictree.estimators.saved import load as load_model
+    from mictree.estimators.streamed import answers
 
-    check_output(out, "--out", (".csv", ".parquet"))
+    streamed = is_streamed(file)
+    check_output(out, "--out", (".parquet",) if streamed else (".csv", ".parquet"))
     saved = load_model(model)
+    if streamed:
+        if out is None:
+            raise ValueError("--out must name a .parquet file when several files are predicted")
+        with working("predicting") as report:
+            saved.predict_parquet(str(file), out, size, proba, report)
+        say(f"wrote {out}")
+        return
     frame, said = load(file, Format(separator, encoding, decimal, missing), saved.literals_.kinds)
-    answers = {"prediction": saved.predict(frame, size).tolist()}
-    if proba:
-        shares = saved.predict_proba(frame, size)
-        for number, label in enumerate(saved.classes_):
-            answers[f"probability of {label}"] = shares[:, number].tolist()
-    table = polars.DataFrame(answers)
+    table = answers(saved, frame, size, proba)
     say(said)
     if out is None:
         typer.echo(table.write_csv(), nl=False)

@@ -69,6 +69,14 @@ def sweep(
     criterion: Criterion = "entropy",
     seed: Seed = None,
     memory: Annotated[float, typer.Option(help="Memory limit in GiB.")] = 4.0,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the least errors of formulas if they exceed the memory. Needs about "
+            "8 bytes for each formula and size.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -94,6 +102,7 @@ def sweep(
       mictree sweep --terms 8 --literals 8 --out mic.parquet --plot mic.svg
       mictree sweep --terms 5 --literals 5 --bias 0.3 --bias 0.7 --ties last --ties lightest
       mictree sweep --variables 30 --rule topdown --max-size 50
+      mictree sweep --variables 60 --memory 1 --scratch /var/tmp --out mic.parquet
       mictree sweep --family functions --variables 4 --max-size 15
       mictree sweep --family monotone --variables 5 --bias 0.3 --max-size 31 --plot mic.svg
     """
@@ -104,7 +113,7 @@ def sweep(
     rules = make_rules(rule, depth, criterion, ties, seed)
     check_drawing(plot, "--plot")
     with working(chosen.name) as report:
-        frame = run(chosen, max_size, rules, out, int(memory * 2**30), report)
+        frame = run(chosen, max_size, rules, out, int(memory * 2**30), report, scratch)
     summary = summarize(frame)
     worst = _worst_members(frame)
     if as_json:

@@ -1,6 +1,7 @@
 """Tables of data for the commands: the options that read a file, and what is worth a warning."""
 
 import difflib
+import glob
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,14 @@ ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
 
 DataFile = Annotated[
     Path, typer.Argument(help=f"A table ({ENDINGS}), or - for stdin.", show_default=False)
+]
+DataFiles = Annotated[
+    Path,
+    typer.Argument(
+        help=f"A table ({ENDINGS}), or - for stdin; or a folder or a quoted pattern of Parquet "
+        "files, which are read batch by batch.",
+        show_default=False,
+    ),
 ]
 Target = Annotated[str, typer.Option(help="Column to predict.", show_default=False)]
 Drop = Annotated[list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")]
@@ -43,6 +52,11 @@ Missing = Annotated[
 Text = Annotated[
     list[str], typer.Option(help="Column to read as categories; repeatable.", metavar="COLUMN")
 ]
+
+
+def is_streamed(file: Path) -> bool:
+    """Whether Parquet files are to be read batch by batch: a pattern or a folder names them."""
+    return not file.is_file() and (file.is_dir() or glob.has_magic(str(file)))
 
 
 class Format(NamedTuple):

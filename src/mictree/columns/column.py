@@ -131,7 +131,10 @@ class Column:
 
     def ranks(self, values: FloatArray | list[Any]) -> FloatArray:
         """The ranks of values of an ordered column, as those of the training rows."""
-        numbers = self.as_numbers(values)
+        return self.ranks_of(self.as_numbers(values))
+
+    def ranks_of(self, numbers: FloatArray) -> FloatArray:
+        """The same for numbers; those of an ordered column of categories are positions."""
         ranks = np.searchsorted(midpoints(self.below, self.above), numbers) + float(self.missing)
         return np.where(np.isnan(numbers), 0.0, ranks)
 

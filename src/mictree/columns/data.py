@@ -86,6 +86,15 @@ class Data:
             self._read = {**(self._read if self.remember else {}), number: self._column(number)}
         return self._read[number]
 
+    def integers(self, number: int) -> np.typing.NDArray[Any] | None:
+        """A column of integers or Booleans without missing values as it is; None for others."""
+        if isinstance(self.matrix, np.ndarray):
+            return self.matrix[:, number] if self.matrix.dtype.kind in "biu" else None
+        if self.frame is None or not (self.kind(number) == "boolean" or "int" in self.kind(number)):
+            return None
+        values = self.frame[:, number].to_numpy()
+        return values if values.dtype.kind in "biu" else None
+
     def merged(self, number: int) -> tuple[Any, Any] | None:
         """Two different numbers of a column that round to one 64-bit float, if there are any."""
         numbers = self.column(number)

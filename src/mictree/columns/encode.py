@@ -11,6 +11,7 @@ from mictree.columns.data import Data
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import TIMES, Ranks, rank
 from mictree.columns.packing import NONE, pack_bits, pack_categories
+from mictree.columns.quantiles import Edges
 
 MAX_CATEGORIES = 1024  # a column with more is an identifier
 
@@ -37,12 +38,12 @@ def encode(
     Parameters
     ----------
     order : the row in each slot, NONE where it is empty; a multiple of 64 slots
-    weights : of all rows
+    weights : of all slots; whole numbers, so that bins do not depend on the order of rows
     """
     slots = np.flatnonzero(order != NONE)
     rows = order[slots]
     if weights is not None:
-        weights = weights[rows]
+        weights = weights[slots]
     columns: list[Column] = []
     blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
     kept: list[Ranks] = []
@@ -70,15 +71,10 @@ def learn_column(
     """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
     values, levels = data.column(number), data.levels(number)
     if isinstance(values, list) and levels is None:
-        return _learn_categories(name, {values[row] for row in rows.tolist()}), None
+        return categorical_column(name, {values[row] for row in rows.tolist()}), None
     if isinstance(values, list):
         values = as_levels(values, levels or (), name)
-    merged = data.merged(number)
-    if merged is not None:
-        one, other = merged
-        raise ValueError(
-            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
-        )
+    check_numbers(data, number, name)
     values, present = values[rows], None
     with np.errstate(over="ignore", invalid="ignore"):
         plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
@@ -88,16 +84,36 @@ def learn_column(
     if not plain and np.isinf(values).any():
         raise ValueError(f"X must not contain infinity; {name} does")
     below, above, ranks, binned = rank(values, weights, max_thresholds)
-    style = data.kind(number) if data.kind(number) in TIMES else "number"
-    if style == "number" and levels is None and not binned and _is_binary(below, above):
-        style = "boolean" if data.kind(number) == "boolean" and data.frame is not None else "binary"
     # a column of nothing but missing values, like any constant one, is no literal
     missing = present is not None and len(values) > 0
+    edges = Edges(below, above, binned, missing)
+    column = ordered_column(name, edges, data.kind(number), levels)
     if present is not None:
         everywhere = np.zeros(len(rows), dtype=ranks.dtype)
         everywhere[present] = ranks + 1
         ranks = everywhere
-    return Column(name, below, above, binned, None, levels, missing, style), ranks
+    return column, ranks
+
+
+def check_numbers(data: Data, number: int, name: str) -> None:
+    """Refuse different numbers of a column that round to one 64-bit float."""
+    merged = data.merged(number)
+    if merged is not None:
+        one, other = merged
+        raise ValueError(
+            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
+        )
+
+
+def ordered_column(
+    name: str, edges: Edges, kind: str, levels: tuple[Any, ...] | None = None
+) -> Column:
+    """The literals of an ordered column; its kind is one of ``Data.kind``."""
+    below, above, binned, missing = edges
+    style = kind if kind in TIMES else "number"
+    if style == "number" and levels is None and not binned and _is_binary(below, above):
+        style = "boolean" if kind == "boolean" else "binary"
+    return Column(name, below, above, binned, None, levels, missing, style)
 
 
 def _is_binary(below: FloatArray, above: FloatArray) -> bool:
@@ -105,7 +121,8 @@ def _is_binary(below: FloatArray, above: FloatArray) -> bool:
     return len(below) == 1 and below[0] == 0 and above[0] == 1
 
 
-def _learn_categories(name: str, found: set[Any]) -> Column:
+def categorical_column(name: str, found: set[Any]) -> Column:
+    """The literals of a column of categories; None among those found stands for missing."""
     missing = None in found
     found.discard(None)
     if len(found) > MAX_CATEGORIES:

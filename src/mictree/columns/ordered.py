@@ -52,7 +52,7 @@ def rank(values: FloatArray, weights: FloatArray | None, most: int | None) -> Ra
         return Ranked(distinct[:-1], distinct[1:], ranks, False)
     masses = np.bincount(ranks, weights=weights, minlength=count).astype(float)
     cuts = np.empty(most, dtype=np.int64)
-    _choose_cuts(np.cumsum(masses), cuts)
+    choose_cuts(np.cumsum(masses), np.ones(count, dtype=bool), cuts, np.zeros(count, dtype=bool))
     cuts.sort()
     bins = np.zeros(count, dtype=np.min_scalar_type(most + 1))
     bins[cuts] = 1
@@ -134,26 +134,37 @@ def _rank_sorted(values, order, out_distinct, out_ranks):
 
 
 @jit
-def _choose_cuts(heights, out_cuts):
+def choose_cuts(heights, single, out_cuts, out_open):
     """Cuts before so many of the values: always the middle of the heaviest part that has one.
 
     ``heights`` is the weight of all values up to each. A part is a run of values between two cuts.
+    An entry that is not ``single`` stands for several values whose heights are not known. If the
+    middle lies there, the entry becomes True in ``out_open``, which must be False at the start, and
+    cuts from then on are guesses. ``out_cuts`` is then worthless, but the entries are those that
+    the next attempt probably needs.
     """
     most = len(out_cuts)
     first, last = np.zeros(most + 1, dtype=np.int64), np.zeros(most + 1, dtype=np.int64)
-    weight = np.zeros(most + 1)
+    weight, unknown = np.zeros(most + 1), np.zeros(most + 1, dtype=np.bool_)
     last[0], weight[0] = len(heights) - 1, heights[-1]
     for chosen in range(most):
         part = -1
         for each in range(chosen + 1):
-            if first[each] < last[each] and (part < 0 or weight[each] > weight[part]):
+            if unknown[each] or (first[each] == last[each] and single[first[each]]):
+                continue
+            if part < 0 or weight[each] > weight[part]:
                 part = each
+        if part < 0:  # only after guesses
+            return
         start, stop = first[part], last[part]
+        if start == stop:  # several values of one entry: not even a guess
+            out_open[start] = unknown[part] = unknown[chosen + 1] = True
+            continue
         before = heights[start - 1] if start else 0.0
         middle = (before + heights[stop]) / 2
-        cut = start + 1 + np.searchsorted(heights[start:stop], middle)
-        if cut > stop:
-            cut = stop
+        place = start + np.searchsorted(heights[start:stop], middle)
+        out_open[place] |= not single[place]
+        cut = min(place + 1, stop)
         # heights[cut - 1] is the first at or above the middle: the one before may be nearer
         if cut - 1 > start and middle - heights[cut - 2] < heights[cut - 1] - middle:
             cut -= 1

@@ -117,6 +117,40 @@ def pack_categories(positions, order, out_bits):
 
 
 @jit
+def add_flags(start, stop, flags, rows, slots, out_bits):
+    """Set bits of some literals where a flag is 1; the bits of these slots must be 0.
+
+    ``flags`` has a row of bytes, 0 or 1, for each literal. Data row ``rows[k]`` has slot
+    ``slots[k]``; runs of consecutive slots, as classes give them, are fast.
+    """
+    for literal in range(start, stop):
+        cells = flags[literal]
+        place = 0
+        while place < len(rows):
+            first = slots[place]
+            bit = first & 63
+            end = min(place + 64 - bit, len(rows))
+            if slots[end - 1] - first != end - 1 - place:  # the run ends earlier
+                end = place + 1
+                while slots[end] - first == end - place:
+                    end += 1
+            word = np.uint64(0)
+            for number in range(end - place):
+                word |= np.uint64(cells[rows[place + number]]) << np.uint64(bit + number)
+            out_bits[literal, first >> 6] |= word
+            place = end
+
+
+@jit
+def add_categories(positions, rows, slots, out_bits):
+    """Set the bit of the literal that each data row satisfies; NONE satisfies none."""
+    for place in range(len(rows)):
+        position, slot = positions[rows[place]], slots[place]
+        if position != NONE:
+            out_bits[position, slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
+
+
+@jit
 def transpose(block):
     """Transpose a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, 7-3)."""
     _swap(block, np.int64(32), np.uint64(0x00000000FFFFFFFF))

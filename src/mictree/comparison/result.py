@@ -45,6 +45,16 @@ class Comparison:
     interrupted : whether Ctrl-C ended a search
     splitter : the name of the splitter, if ``cv`` was one
     scoring : the name of the scoring of held-out rows, or nothing for their error
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+    >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+    >>> result.training_errors["topdown"].tolist()
+    [0.5, 0.5, 0.25, 0.0]
+    >>> result.proved
+    True
     """
 
     names: tuple[str, ...]
@@ -73,7 +83,17 @@ class Comparison:
         return bool(self.optimal_errors.proved.all())
 
     def excess(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """A learner's training error minus the optimum: its lower and upper bound."""
+        """A learner's training error minus the optimum: its lower and upper bound.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> least, most = result.excess("topdown")
+        >>> most.tolist()
+        [0.0, 0.0, 0.0, 0.0]
+        """
         errors = self.training_errors[name]
         upper = np.minimum(
             self.optimal_errors.upper, errors
@@ -81,7 +101,16 @@ class Comparison:
         return errors - upper, np.maximum(errors - self.optimal_errors.lower, 0)
 
     def mic(self, name: str) -> tuple[float, float]:
-        """Bounds on the mean excess over sizes from 1; equal if every optimal error is proved."""
+        """Bounds on the mean excess over sizes from 1; equal if every optimal error is proved.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> result.mic("topdown")
+        (0.0, 0.0)
+        """
         least, most = self.excess(name)
         return float(least[1:].mean()), float(most[1:].mean())
 
@@ -90,6 +119,13 @@ class Comparison:
 
         "better" and "worse" are clear differences, of more than two standard errors. Otherwise the
         verdict is "same" if the errors are equal in all folds, and "unclear" if not.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> mt.compare("topdown", X, y, max_size=3, cv=2).verdicts("topdown")
+        ['same', 'same', 'same', 'same']
         """
         apart, spread = self.held_out[name].less(self.held_out[OPTIMAL])
         found = []
@@ -224,7 +260,16 @@ class Comparison:
         return f"{self.cv}-fold cross-validation{often}"
 
     def tree_title(self, size: int) -> str:
-        """A heading for the tree of a size, "optimal" only if that is proved."""
+        """A heading for the tree of a size, "optimal" only if that is proved.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> result.tree_title(3)
+        'optimal tree of at most 3 splits'
+        """
         most = f"of at most {count_of(size, 'split')}"
         if self.optimal_errors.proved[size]:
             return f"optimal tree {most}"
@@ -269,7 +314,16 @@ class Comparison:
         return lines
 
     def columns(self) -> list[str]:
-        """The headings of ``cells``."""
+        """The headings of ``cells``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> result.columns()
+        ['size', 'optimal', 'topdown', 'excess']
+        """
         heads = ["size", "optimal", *(["held-out"] if self.held_out else [])]
         for name in self.names:
             heads += [name, "excess", *(["held-out"] if self.held_out else [])]
@@ -280,6 +334,14 @@ class Comparison:
 
         On held-out rows, a star marks a tree that is clearly worse than the optimal one, and a plus
         one that is clearly better.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> result.cells(3)
+        ['3', '0.0000', '0.0000', '0.0000']
         """
         errors = self.optimal_errors
         cells = [str(size), f"{errors.upper[size]:.4f}"]
@@ -306,7 +368,16 @@ class Comparison:
         ]
 
     def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw training and held-out errors against size, side by side."""
+        """Draw training and held-out errors against size, side by side.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+        >>> result = mt.compare("topdown", X, y, max_size=3, cv=0)
+        >>> len(result.plot().axes)
+        1
+        """
         from mictree.plotting.comparison import draw_comparison
 
         return draw_comparison(figure, self)

@@ -20,9 +20,12 @@ from sklearn.utils.validation import (
 )
 
 from mictree._support.checks import check_size
+from mictree._support.progress import Report
 from mictree.columns.data import Data, read_array
 from mictree.columns.literals import Literals
+from mictree.columns.parquet import Paths
 from mictree.columns.written import Pair, Tests, write_out
+from mictree.distributed.collections import is_collection, is_frame, map_rows
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
 from mictree.problems.labels import Coded, read_weights
@@ -66,23 +69,87 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
     def predict(self, X: Any, size: int | None = None) -> np.ndarray:
-        """The most likely class of each row, from the tree of full or of the given size."""
+        """The most likely class of each row, from the tree of full or of the given size.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.predict([[0, 1]]).tolist(), model.predict([[0, 1]], size=0).tolist()
+        (['odd'], ['even'])
+        """
         model = self._sized(size)
+        if is_collection(X):
+            return map_rows(model.predict, X, model.classes_[:0])
         return model.classes_[model._splitting.labels[model._leaves(X)]]
 
     def predict_proba(self, X: Any, size: int | None = None) -> FloatArray:
-        """The share of each class among the training rows of the leaf, weighted."""
+        """The share of each class among the training rows of the leaf, weighted.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.predict_proba([[0, 1]], size=0).tolist()
+        [[0.5, 0.5]]
+        """
         model = self._sized(size)
         masses = model._splitting.masses
+        if is_collection(X):
+            return map_rows(model.predict_proba, X, masses[:0])
         return (masses / masses.sum(axis=1, keepdims=True))[model._leaves(X)]
 
     def predict_log_proba(self, X: Any, size: int | None = None) -> FloatArray:
-        """The logarithm of ``predict_proba``."""
+        """The logarithm of ``predict_proba``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.predict_log_proba([[0, 1]], size=0).round(4).tolist()
+        [[-0.6931, -0.6931]]
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, size))
 
+    def predict_parquet(
+        self,
+        paths: Paths,
+        out: str | Path,
+        size: int | None = None,
+        proba: bool = False,
+        progress: Report | None = None,
+    ) -> None:
+        """Predict the rows of Parquet files, batch by batch, and write the answers as Parquet.
+
+        Parameters
+        ----------
+        paths : a pattern such as ``"data/*.parquet"``, a folder, a file, or several of them; files
+            are read in the order of their names
+        out : the file to write; it is whole or absent
+        size : of the tree; by default the full one
+        proba : also write the probability of every class
+        progress : called now and then with a ``Progress``, by rows
+        """
+        from mictree.estimators.streamed import predict_parquet
+
+        check_is_fitted(self)
+        predict_parquet(self, paths, Path(out), size, proba, progress)
+
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predictions of the trees of size 0, 1, ... in turn."""
+        """The predictions of the trees of size 0, 1, ... in turn.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> [labels.tolist() for labels in model.staged_predict([[0, 1]])]
+        [['even'], ['even'], ['odd'], ['odd']]
+        """
         check_is_fitted(self)
         splittings, prefixes = self._all_sizes()
         if prefixes:
@@ -93,7 +160,16 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
                 yield self.predict(X, size)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
-        """The accuracy by size, index = size; sizes that were not reached repeat the last one."""
+        """The accuracy by size, index = size; sizes that were not reached repeat the last one.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.staged_score(X, y).tolist()
+        [0.5, 0.5, 0.75, 1.0]
+        """
         truth = column_or_1d(y)
         check_consistent_length(X, truth)
         weights = read_weights(sample_weight, len(truth))
@@ -103,12 +179,30 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return np.array(scores + scores[-1:] * (self._largest + 1 - len(scores)))
 
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
-        """The number of the leaf, a node of ``tree_``, that each row reaches."""
+        """The number of the leaf, a node of ``tree_``, that each row reaches.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.apply(X).tolist()
+        [2, 5, 3, 6]
+        """
         model = self._sized(size)
         return exports.preorder(model._splitting, model._made)[model._leaves(X)]
 
     def decision_path(self, X: Any, size: int | None = None) -> Any:
-        """A sparse 0/1 matrix: the nodes of ``tree_`` that each row visits."""
+        """A sparse 0/1 matrix: the nodes of ``tree_`` that each row visits.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.decision_path([[0, 1]]).toarray().tolist()
+        [[1, 0, 0, 0, 1, 1, 0]]
+        """
         from scipy.sparse import csr_array
 
         model = self._sized(size)
@@ -124,11 +218,29 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return csr_array((np.ones(len(columns), dtype=np.int64), columns, ends), shape=shape)
 
     def get_depth(self) -> int:
-        """The number of tests on the longest path."""
+        """The number of tests on the longest path.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.get_depth()
+        2
+        """
         return self.tree_.depth
 
     def get_n_leaves(self) -> int:
-        """The number of leaves, one more than the size."""
+        """The number of leaves, one more than the size.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.get_n_leaves()
+        4
+        """
         check_is_fitted(self)
         return self._made + 1
 
@@ -170,19 +282,54 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         on : "columns": the result takes the columns that this classifier was fitted on, which must
             be numeric. "literals": it takes ``literals_.transform(X, tree_)``, so it supports
             categories.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.to_sklearn().predict(X).tolist()
+        ['even', 'odd', 'odd', 'even']
         """
         check_is_fitted(self)
         return exports.to_sklearn(self, on)
 
     def save(self, path: str | Path) -> None:
-        """Write the trees of all sizes as JSON, without the data; ``mictree.load`` reads it."""
+        """Write the trees of all sizes as JSON, without the data; ``mictree.load`` reads it.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(pathlib.Path(folder) / "model.json")
+        ...     mt.load(pathlib.Path(folder) / "model.json").predict([[0, 1]]).tolist()
+        ...
+        ['odd']
+        """
         from mictree.estimators import saved
 
         check_is_fitted(self)
         saved.save(self, Path(path))
 
     def to_text(self, size: int | None = None) -> str:
-        """The tree as indented lines."""
+        """The tree as indented lines.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.TopDownClassifier(max_size=2).fit(X, y)
+        >>> print(model.to_text())
+        petal width (cm) > 0.8?
+        ├─0─ label 0
+        └─1─ petal width (cm) > 1.75?
+             ├─0─ label 1
+             └─1─ label 2
+        """
         return self._sized(size).tree_.to_text(self._class_names)
 
     def to_rules(self, size: int | None = None) -> Rules:
@@ -190,6 +337,17 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Bounds on one column are merged, and so are leaves of one class under one test. Print the
         result, or use its ``frame``, ``to_sql()`` and ``to_python()``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.TopDownClassifier(max_size=2).fit(X, y)
+        >>> print(model.to_rules())
+        if 0.8 < petal width (cm) <= 1.75 then 1  (54 rows, 36% of all; 91% of them 1)
+        if petal width (cm) <= 0.8 then 0  (50 rows, 33% of all; 100% of them 0)
+        if petal width (cm) > 1.75 then 2  (46 rows, 31% of all; 98% of them 2)
         """
         from mictree.estimators.rules import make_rules
 
@@ -203,6 +361,17 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         row : a mapping of columns to values, a frame of one row, or values in order
         size : of the tree; by default the full one
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.TopDownClassifier(max_size=2).fit(X, y)
+        >>> print(model.explain(X.iloc[[60]]))
+        1, because
+          0.8 < petal width (cm) <= 1.75 (it is 1)
+        The 54 training rows like this: 91% 1, 9% 2.
         """
         from mictree.estimators.rules import explain
 
@@ -234,12 +403,38 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return Tests(*write_out(self.literals_, used), hasattr(self, "feature_names_in_"))
 
     def to_frame(self, size: int | None = None) -> polars.DataFrame:
-        """A polars frame with a row for each node, in the order of ``tree_``."""
+        """A polars frame with a row for each node, in the order of ``tree_``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.to_frame(size=1)["label"].to_list()
+        ['even', 'even', 'even']
+        """
         model = self._sized(size)
         return exports.to_frame(model._splitting, model.tree_, self._class_names)
 
     def to_dot(self, size: int | None = None) -> str:
-        """The tree in Graphviz' language."""
+        """The tree in Graphviz' language.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.TopDownClassifier(max_size=2).fit(X, y)
+        >>> print(model.to_dot(size=1))
+        digraph tree {
+          node [fontname="sans-serif"];
+          0 [label="petal width (cm) > 0.8", shape=ellipse];
+          0 -> 1 [label="0"];
+          0 -> 2 [label="1"];
+          1 [label="0", shape=box];
+          2 [label="1", shape=box];
+        }
+        """
         return exports.to_dot(self._sized(size).tree_, self._class_names)
 
     def draw(
@@ -258,13 +453,32 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         size : of the tree; by default the full one
         max_depth : show only the top; a node with hidden splits says how many
         row : highlight the path of a row, given as for ``explain``
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.TopDownClassifier(max_size=2).fit(X, y)
+        >>> axes = model.draw(max_depth=1)
+        >>> axes.get_figure().savefig("tree.svg")  # doctest: +SKIP
         """
         from mictree.plotting.data_tree import draw_data_tree
 
         return draw_data_tree(ax, *self._cards(size, max_depth, row), self._class_names)
 
     def to_tikz(self, size: int | None = None, *, max_depth: int | None = None) -> str:
-        """The drawing as a ``tikzpicture`` for LaTeX."""
+        r"""The drawing as a ``tikzpicture`` for LaTeX.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.TopDownClassifier(max_size=2).fit(X, y)
+        >>> print(model.to_tikz(size=0).splitlines()[-1])
+        \end{tikzpicture}
+        """
         from mictree.plotting.data_tree import to_tikz
 
         return to_tikz(*self._cards(size, max_depth, None))
@@ -352,8 +566,21 @@ class TreeClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return self if size is None else self.at_size(size)
 
+    def _note_columns(self, X: Any) -> None:
+        """Set the attributes that scikit-learn has for the columns of a fit on a collection."""
+        if is_frame(X):
+            validate_data(self, X=X._meta, reset=True, skip_check_array=True)  # type: ignore[arg-type]
+            return
+        self.n_features_in_ = int(X.shape[1])
+        vars(self).pop("feature_names_in_", None)
+
     def _read(self, X: Any, reset: bool) -> Data:
         """Check X as scikit-learn does, but leave frames and texts as they are."""
+        if is_collection(X):
+            raise TypeError(
+                f"only fit of greedy trees, predict and predict_proba take Dask collections; "
+                f"call X.compute() first to use {type(self).__name__} otherwise"
+            )
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu" and X.size:
             if reset:  # nothing here can fail; skipping check_array makes small fits faster
                 self.n_features_in_ = X.shape[1]

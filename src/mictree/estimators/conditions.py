@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mictree.columns.written import TIMES, Column, Test
+from mictree.estimators.times import PYTHON_KEYS, to_python_time, to_sql_time
 
 Step = tuple[Column, Test, bool]  # a test, and whether it holds on the path
 
@@ -70,6 +71,11 @@ class Condition:
             return f"{name} > {low}"
         return f"{name} <= {high}{self._or_missing()}" if high else f"{name} is not missing"
 
+    @property
+    def says_or(self) -> bool:
+        """Whether the words have an "or"."""
+        return bool(self._or_missing()) and self.low is None
+
     def _or_missing(self) -> str:
         """Only where values are known to be missing, is it worth a word."""
         known = self.high is not None and self.high.negated.startswith("not ")
@@ -89,8 +95,7 @@ class Condition:
         return f"{name} is none of {', '.join(others)}"
 
     def in_sql(self) -> str:
-        """Standard SQL; NULL is missing."""
-        self._check_plain()
+        """SQL; NULL is missing, and dates and times are compared with texts in ISO 8601."""
         name = '"' + self.column.name.replace('"', '""') + '"'
         if self.missing:
             return f"{name} IS NULL"
@@ -106,41 +111,64 @@ class Condition:
         if self.unequal:
             listed = f"{name} NOT IN ({', '.join(_sql(test.value) for test in self.unequal)})"
             return listed if self.missing is False else f"({listed} OR {name} IS NULL)"
-        parts = [f"{name} > {_sql(self.low.value)}"] if self.low else []
+        if self.column.levels is not None and (self.low or self.high):
+            listed = f"{name} IN ({', '.join(_sql(level) for level in self._levels)})"
+            return f"({listed} OR {name} IS NULL)" if self._any_missing else listed
+        value = to_sql_time if self.column.kind in TIMES else _sql_number
+        parts = [f"{name} > {value(self.column, self.low)}"] if self.low else []
         if self.high is not None:
-            below = f"{name} <= {_sql(self.high.value)}"
-            parts.append(below if self.missing is False else f"({below} OR {name} IS NULL)")
+            below = f"{name} <= {value(self.column, self.high)}"
+            parts.append(f"({below} OR {name} IS NULL)" if self._any_missing else below)
         return " AND ".join(parts) or f"{name} IS NOT NULL"
 
-    def _check_plain(self) -> None:
-        """Refuse columns whose numbers are not the values themselves."""
-        if self.column.kind in (*TIMES, "enum") and (self.low or self.high):
-            raise ValueError(
-                f"code can test numbers and texts; {self.column.name} is of type {self.column.kind}"
-            )
+    @property
+    def _any_missing(self) -> bool:
+        """Whether a missing value satisfies the condition too."""
+        return self.missing is None and self.low is None
+
+    @property
+    def _levels(self) -> tuple[str, ...]:
+        """The ordered categories within the bounds."""
+        assert self.column.levels is not None
+        low = -math.inf if self.low is None else self.low.value
+        high = math.inf if self.high is None else self.high.value
+        found = tuple(
+            level for place, level in enumerate(self.column.levels) if low < place <= high
+        )
+        if not found:
+            raise ValueError(f"a path must leave some category; {self.column.name} has none left")
+        return found
 
     def in_python(self, variable: str) -> str:
         """Python; None and NaN are missing."""
-        self._check_plain()
         present = f"{variable} is not None and {variable} == {variable}"
+        absent = f"{variable} is None or {variable} != {variable}"
         if self.missing:
-            return f"({variable} is None or {variable} != {variable})"
+            return f"({absent})"
         if self.equal is not None:
             return f"{variable} == {self.equal.value!r}"
         if self.unequal:
             listed = ", ".join(repr(test.value) for test in self.unequal)
             apart = f"{variable} not in ({listed},)"
             return apart if self.missing is None else f"{present} and {apart}"
-        if self.low is not None:
-            most = "" if self.high is None else f" <= {self.high.value!r}"
-            if not most:
-                return f"{variable} is not None and {variable} > {self.low.value!r}"
-            return f"{variable} is not None and {self.low.value!r} < {variable}{most}"
-        if self.high is None:
+        if self.low is None and self.high is None:
             return present
-        if self.missing is None:
-            return f"({variable} is None or not {variable} > {self.high.value!r})"
-        return f"{variable} is not None and {variable} <= {self.high.value!r}"
+        if self.column.levels is not None:
+            within = f"{variable} in ({', '.join(map(repr, self._levels))},)"
+        else:
+            within = self._within(variable)
+        return f"({absent} or {within})" if self._any_missing else f"{present} and {within}"
+
+    def _within(self, variable: str) -> str:
+        """The bounds on a value that is not missing."""
+        key, value = variable, _python_number
+        if self.column.kind in TIMES:
+            key, value = PYTHON_KEYS[self.column.kind].format(variable), to_python_time
+        low = "" if self.low is None else value(self.column, self.low)
+        high = "" if self.high is None else value(self.column, self.high)
+        if low and high:
+            return f"{low} < {key} <= {high}"
+        return f"{key} > {low}" if low else f"{key} <= {high}"
 
 
 def merge(path: Iterable[Step]) -> tuple[Condition, ...]:
@@ -169,6 +197,20 @@ def _sql(value: Any) -> str:
     return repr(value)
 
 
+def _sql_number(column: Column, test: Test) -> str:
+    return _sql(test.value)
+
+
+def _python_number(column: Column, test: Test) -> str:
+    return repr(test.value)
+
+
 def join_words(conditions: Sequence[Condition]) -> str:
-    """Conditions in words, joined by "and"."""
-    return " and ".join(condition.in_words() for condition in conditions)
+    """Conditions in words, joined by "and"; one with an "or" is in brackets among others."""
+    words = [condition.in_words() for condition in conditions]
+    if len(words) > 1:
+        words = [
+            f"({text})" if condition.says_or else text
+            for condition, text in zip(conditions, words, strict=True)
+        ]
+    return " and ".join(words)

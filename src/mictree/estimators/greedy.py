@@ -11,12 +11,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
+from mictree._support.docstrings import insert_shared
+from mictree.columns.data import unnamed
+from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier, read_labels
 from mictree.estimators.penalty import PenaltyPath, penalty_path
 from mictree.growers.data_loop import Splitting, split
-from mictree.growers.rules import RULES, TIES, Grower, Growth
+from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion, of_classes
-from mictree.problems.labels import class_weights
+from mictree.problems.labels import class_weights, factors_of
 from mictree.problems.limits import Limits
 from mictree.problems.sample import SampleProblem
 
@@ -48,6 +51,8 @@ class GreedyTreeClassifier(TreeClassifier):
     ----------
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
     size_choice_ : with ``max_size="auto"``, the ``SizeChoice``
+    rounds_ : after a fit on Dask collections, how often partitions were counted, and the bytes of
+        each round
     literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     growth_ : the ``Growth``; ``growth_.errors`` is the training error by size
     tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
@@ -60,7 +65,7 @@ class GreedyTreeClassifier(TreeClassifier):
         """Append the parameters and attributes, which all rules share, to the docstring."""
         super().__init_subclass__(**options)
         shared = (GreedyTreeClassifier.__doc__ or "").partition("\n")[2]
-        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n{shared}"
+        cls.__doc__ = insert_shared(cls.__doc__ or "", shared)
 
     def __init__(
         self,
@@ -89,17 +94,26 @@ class GreedyTreeClassifier(TreeClassifier):
         self.random_state = random_state
         self.max_thresholds = max_thresholds
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the tree.
 
         Parameters
         ----------
-        X : matrix, CSC or other sparse matrix, pandas or polars frame
+        X : matrix, CSC or other sparse matrix, pandas or polars frame; or a ``SampleProblem``, such
+            as ``SampleProblem.from_parquet`` makes from files larger than the memory. It brings its
+            labels, weights and thresholds; the limits of this estimator replace its own. Or a Dask
+            DataFrame or Array, with y and weights of the same partitions: see ``docs/scaling.md``
         y : a label for each row
         sample_weight : a weight for each row; integers act as repeated rows. ``min_samples_split``
             and ``min_samples_leaf`` count rows, whatever their weight.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> mt.TopDownClassifier(max_size=1).fit([[0], [1], [1]], [0, 1, 1]).predict([[1]]).tolist()
+        [1]
         """
-        if y is None:
+        if y is None and not isinstance(X, SampleProblem):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
@@ -110,39 +124,116 @@ class GreedyTreeClassifier(TreeClassifier):
             self.min_gain,
             self.min_weight_fraction_leaf,
         )
-        criterion, ties = check_criterion(self.criterion), self.ties
-        if ties not in TIES:
-            raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
-        max_size = self._choose_size(X, y, sample_weight)
-        self._max_size = None if max_size is None else check_size(max_size)
-        data = self._read(X, reset=True)
+        check_criterion(self.criterion)
+        if self.ties not in TIES:
+            raise ValueError(f"ties must be one of {', '.join(TIES)}; got {self.ties!r}")
+        for stale in ("rounds_", "size_choice_"):
+            vars(self).pop(stale, None)
+        if is_collection(X):
+            return self._fit_collection(X, y, sample_weight, limits)
         self.classes_: np.ndarray
-        self.classes_, coded = read_labels(y, data.rows)
-        seed = None
-        if ties == "random":
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._problem = SampleProblem(
-            data,
-            coded,
-            sample_weight,
-            class_weight=class_weights(self.class_weight, coded),
-            max_thresholds=self.max_thresholds,
-            limits=limits,
-        )
+        if isinstance(X, SampleProblem):
+            if y is not None or sample_weight is not None:
+                raise ValueError("a problem has its labels and weights; fit must get no others")
+            self._take(X, limits)
+            rows = int(X.class_rows.sum())
+        else:
+            max_size = self._choose_size(X, y, sample_weight)
+            self._max_size = None if max_size is None else check_size(max_size)
+            data = self._read(X, reset=True)
+            rows = data.rows
+            self.classes_, coded = read_labels(y, data.rows)
+            self._problem = SampleProblem(
+                data,
+                coded,
+                sample_weight,
+                class_weight=class_weights(self.class_weight, coded),
+                max_thresholds=self.max_thresholds,
+                limits=limits,
+            )
         # no tree has more splits than rows
-        limit = data.rows if self._max_size is None else min(data.rows, self._max_size)
+        limit = rows if self._max_size is None else min(rows, self._max_size)
         self._limit = limit
-        self._grower = self._make_rule(criterion=criterion, ties=ties, seed=seed)
+        self._grower = self._make_seeded()
         self._splitting = split(self._problem, self._grower, limit)
         self._forget_views()
         return self
+
+    def _fit_collection(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Self:
+        """Grow on a Dask collection: see docs/scaling.md."""
+        from mictree.distributed import fit
+
+        name = type(self).__name__
+        if isinstance(self.max_size, str):
+            raise ValueError(
+                f"max_size must be a number on a Dask collection; got {self.max_size!r}"
+            )
+        self._grower = self._make_seeded()
+        if depth_of(self._grower) > 1:
+            raise TypeError(f"{name} must be fitted on one machine; X is a Dask collection")
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
+        rows = fit.Rows(X, y, sample_weight)
+        self._note_columns(X)
+        # three of each: scikit-learn warns if there are hardly more rows than classes
+        labels = np.repeat(rows.labels, 3)
+        self.classes_, coded = read_labels(labels, len(labels))
+        counts = rows.counts(self.classes_)
+        total, factors = int(counts.sum()), None
+        if self.class_weight is not None:
+            factors = factors_of(self.class_weight, coded.classes, counts)
+        self._limit = total if self._max_size is None else min(total, self._max_size)
+        self._problem, self._splitting, self.rounds_ = fit.grow(
+            rows, self.classes_, factors, self.max_thresholds, limits, self._grower, self._limit
+        )
+        self._forget_views()
+        return self
+
+    def _make_seeded(self) -> Grower:
+        """The rule, with a seed for random ties."""
+        seed = None
+        if self.ties == "random":
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return self._make_rule(criterion=check_criterion(self.criterion), ties=self.ties, seed=seed)
+
+    def _take(self, problem: SampleProblem, limits: Limits) -> None:
+        """Learn from a problem; refuse settings that need the rows themselves."""
+        if self.max_size == "auto":
+            raise ValueError('max_size="auto" must have X and y to cross-validate; got a problem')
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
+        columns = problem.literals.columns
+        most = max((column.thresholds for column in columns), default=0)
+        if self.max_thresholds is not None and most > self.max_thresholds:
+            raise ValueError(
+                f"a problem must have at most max_thresholds={self.max_thresholds} thresholds a "
+                f"column; it has {most}"
+            )
+        vars(self).pop("size_choice_", None)
+        vars(self).pop("feature_names_in_", None)
+        self.n_features_in_ = len(columns)
+        names = tuple(column.name for column in columns)
+        if names != unnamed(len(names)):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.classes_ = np.array(problem.classes)
+        self._problem = problem.limited(limits)
+        if self.class_weight is not None:
+            factors = factors_of(self.class_weight, problem.classes, problem.class_rows)
+            self._problem = self._problem.reweighted(factors)
 
     def _make_rule(self, **settings: Any) -> Grower:
         rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
         return rule(**settings)
 
     def at_size(self, size: int) -> Self:
-        """A copy that predicts with the tree of a size, as if fitted with that ``max_size``."""
+        """A copy that predicts with the tree of a size, as if fitted with that ``max_size``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+        >>> model.at_size(1).tree_.size
+        1
+        """
         wanted = self._check_size(size)
         smaller = copy.copy(self)
         smaller._forget_views()
@@ -159,7 +250,20 @@ class GreedyTreeClassifier(TreeClassifier):
         return [self._splitting], True
 
     def penalty_path(self) -> PenaltyPath:
-        """For every price per split the best size, certified among all trees of this growth."""
+        """For every price per split the best size, certified among all trees of this growth.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.TopDownClassifier(max_size=2).fit(X, y)
+        >>> print(model.penalty_path())
+        price from 0.3333 on: 0 splits, error 0.6667
+        price from 0.2933 to 0.3333: 1 split, error 0.3333
+        price from 0.04 to 0.2933: 2 splits, error 0.04
+        price from 0 to 0.04: 2 splits, error 0.04, not certified
+        """
         errors = self.growth_.errors
         ended = self._made < self._limit
         return penalty_path(errors, errors, None if ended else 0.0)
@@ -190,6 +294,14 @@ class TopDownClassifier(GreedyTreeClassifier):
 
     scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=...)`` follows the same rule, in spite of
     the name of its BestFirstTreeBuilder.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
+    >>> model.predict(X).tolist()
+    ['even', 'odd', 'odd', 'even']
     """
 
     rule: ClassVar[str | type[Grower]] = "topdown"
@@ -199,13 +311,30 @@ class BestFirstClassifier(GreedyTreeClassifier):
     """Splits the leaf with the largest gain, however few rows reach it.
 
     This is WEKA's BFTree, not scikit-learn's ``max_leaf_nodes``, which is TopDown.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = mt.BestFirstClassifier(max_size=3).fit(X, y)
+    >>> model.growth_.errors.tolist()
+    [0.5, 0.5, 0.25, 0.0]
     """
 
     rule: ClassVar[str | type[Grower]] = "bestfirst"
 
 
 class ID3Classifier(GreedyTreeClassifier):
-    """Splits depth first, the low branch before the high one."""
+    """Splits depth first, the low branch before the high one.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = mt.ID3Classifier(max_size=3).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    """
 
     rule: ClassVar[str | type[Grower]] = "id3"
 
@@ -218,6 +347,14 @@ class LookaheadClassifier(GreedyTreeClassifier):
     importances of columns come from what the splits themselves bring. ``depth``, at least 1, is the
     depth of the subtrees. As its time grows with the square of the tests, a table of numbers that
     offers more than 4,096 of them is refused: ``max_thresholds`` makes them fewer.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+    >>> model = mt.LookaheadClassifier(max_size=3).fit(X, y)
+    >>> model.score(X, y)
+    1.0
     """
 
     rule = "lookahead"

@@ -111,6 +111,14 @@ class OptimalTreeClassifier(TreeClassifier):
         X : matrix, sparse matrix, pandas or polars frame
         y : a label for each row
         sample_weight : a weight for each row; integers act as repeated rows
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.OptimalTreeClassifier(max_size=3).fit(X, y)
+        >>> model.proved_
+        True
         """
         if y is None:
             raise ValueError(
@@ -166,12 +174,34 @@ class OptimalTreeClassifier(TreeClassifier):
         return min(rows, math.ceil(best / float(price)))
 
     def penalty_path(self) -> PenaltyPath:
-        """For every price per split the best size, and whether that is certified for all sizes."""
+        """For every price per split the best size, and whether that is certified for all sizes.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = mt.OptimalTreeClassifier(max_size=2).fit(X, y)
+        >>> print(model.penalty_path())
+        price from 0.3333 on: 0 splits, error 0.6667
+        price from 0.2933 to 0.3333: 1 split, error 0.3333
+        price from 0.04 to 0.2933: 2 splits, error 0.04
+        price from 0 to 0.04: 2 splits, error 0.04, not certified
+        """
         lower, upper = self._fitted("_bounds")
         return penalty_path(lower, upper, self._beyond)
 
     def at_size(self, size: int) -> Self:
-        """A copy with the best tree of a size, as if fitted with that ``max_size``."""
+        """A copy with the best tree of a size, as if fitted with that ``max_size``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> model = mt.OptimalTreeClassifier(max_size=3).fit(X, y)
+        >>> model.at_size(2).score(X, y)
+        0.75
+        """
         wanted = self._check_size(size)
         smaller = copy.copy(self)
         smaller.max_size = smaller._max_size = wanted

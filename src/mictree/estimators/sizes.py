@@ -17,13 +17,15 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing, indexable
 
 from mictree._support.checks import check_count
+from mictree._support.parallel import spread
 from mictree.columns.data import read_array
 
 if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-    from mictree.estimators.base import TreeClassifier
+    from mictree.distributed.collections import is_collection
+from mictree.estimators.base import TreeClassifier
 
 CHOICES = ("one-standard-error", "least")
 LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
@@ -44,6 +46,14 @@ class SizeChoice:
     scores : by fold and size; higher is better. Accuracy, unless ``scoring`` was given.
     folds : of one cross-validation, without its repetitions
     choose : the rule
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 10, [0, 1, 1, 0] * 10
+    >>> choice = mt.select_size(mt.TopDownClassifier(max_size=4), X, y)
+    >>> choice.size, choice.means.tolist()
+    (3, [0.5, 0.4, 0.65, 1.0, 1.0])
     """
 
     size: int
@@ -107,6 +117,7 @@ def select_size(
     groups: Any = None,
     sample_weight: Any = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
 ) -> SizeChoice:
     """Choose the size of a tree by cross-validation, with one fit per fold for all sizes.
 
@@ -123,6 +134,8 @@ def select_size(
     groups : rows of one group are never both in training and in held-out rows
     sample_weight : a weight for each row, in fits and in accuracies
     random_state : random seed for the folds
+    n_jobs : number of folds at once, by joblib, whose ``parallel_config`` also chooses the backend;
+        None for one, -1 for one on each core
 
     Examples
     --------
@@ -136,6 +149,8 @@ def select_size(
         raise ValueError(f"choose must be one of {', '.join(CHOICES)}; got {choose!r}")
     if not hasattr(estimator, "at_size"):
         raise ValueError(f"estimator must be a classifier of mictree; got {estimator!r}")
+    if is_collection(X):
+        raise TypeError("select_size must have its rows on one machine; X is a Dask collection")
     X = X if hasattr(X, "shape") else read_array(X)
     labels = y if hasattr(y, "shape") else read_array(y)
     X, labels, weights, groups = indexable(X, labels, sample_weight, groups)
@@ -144,26 +159,31 @@ def select_size(
         model.set_params(max_size=largest_size(model))
     scorer = None if scoring is None else check_scoring(model, scoring)
     splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
-    curves = []
-    for train, test in splits:
-        weight = None if weights is None else np.asarray(weights, dtype=float)
-        fitted: Any = clone(model)
-        fitted.fit(
-            _safe_indexing(X, train), _safe_indexing(labels, train),
-            None if weight is None else weight[train],
-        )  # fmt: skip
-        rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(labels, test))
-        if scorer is None:
-            held = None if weight is None else weight[test]
-            curves.append(fitted.staged_score(rows, truth, held).tolist())
-        else:
-            curves.append([scorer(fitted.at_size(size), rows, truth) for size in _sizes(fitted)])
+    weight = None if weights is None else np.asarray(weights, dtype=float)
+    folds_of = [(X, labels, weight, model, scorer, *fold) for fold in splits]
+    curves = list(spread(_score_fold, folds_of, n_jobs))
     if len(curves) < 2:
         raise ValueError(f"cv must give at least 2 folds; got {len(curves)}")
     most = max(map(len, curves))
     scores = np.array([[*curve, *[curve[-1]] * (most - len(curve))] for curve in curves], float)
     choice = SizeChoice(0, scores, folds, choose)
     return SizeChoice(_choose(choice), scores, folds, choose)
+
+
+def _score_fold(
+    X: Any, labels: Any, weight: Any, model: Any, scorer: Any, train: RowNumbers, test: RowNumbers
+) -> list[float]:
+    """The scores of all sizes on the held-out rows of one fold."""
+    fitted: Any = clone(model)
+    fitted.fit(
+        _safe_indexing(X, train), _safe_indexing(labels, train),
+        None if weight is None else weight[train],
+    )  # fmt: skip
+    rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(labels, test))
+    if scorer is None:
+        held = None if weight is None else weight[test]
+        return fitted.staged_score(rows, truth, held).tolist()
+    return [scorer(fitted.at_size(size), rows, truth) for size in _sizes(fitted)]
 
 
 def largest_size(model: Any) -> int:

@@ -1,1 +1,1 @@
-"""Parameters -> a frozen result; one module per figure or claim of the paper."""
+"""Parameters -> a frozen result; one module per figure or claim of the paper or of the atlas."""

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -109,9 +109,15 @@ class FiniteSamples:
 
 
 def finite_samples(
-    plan: Plan, cache: Cache | None = None, progress: Report | None = None
+    plan: Plan,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
 ) -> FiniteSamples:
-    """Fit every learner on every sample; reuse cached fits."""
+    """Fit every learner on every sample; reuse cached fits.
+
+    ``n_jobs`` numbers of rows are worked on at once, by joblib; only ``seconds`` depend on it.
+    """
     store = cache or Cache()
     settings = []
     parts = EqualParts("finite samples", len(plan.biases) * (len(plan.rows) + 1), progress)
@@ -121,11 +127,11 @@ def finite_samples(
         parameters: dict[str, Any] = asdict(plan) | {"biases": biases, "number": number}
         del parameters["rows"]
 
-        def fit(rows: int, problem: FormulaProblem = problem, number: int = number) -> pl.DataFrame:
-            return pl.DataFrame(list(_fits(plan, problem, number, rows)))
+        def begin(rows: int, name: str = name) -> None:
+            parts.begin(f"{name}, {rows:,} rows")
 
-        counts = parts.each(plan.rows, lambda rows, name=name: f"{name}, {rows:,} rows")
-        frame = store.by_rows("finite", parameters, counts, fit)
+        fit = partial(_fits, plan, problem, number)
+        frame = store.by_rows("finite", parameters, plan.rows, fit, n_jobs, begin)
         parts.begin(f"{name}, optimal trees")
         limit = store.values(
             "limit", parameters, lambda problem=problem: asdict(_limit(plan, problem))
@@ -139,7 +145,13 @@ def setting_name(biases: tuple[float, float]) -> str:
     return "uniform" if biases[0] == biases[1] == 0.5 else f"{biases[0]:g} and {biases[1]:g}"
 
 
-def _fits(plan: Plan, problem: FormulaProblem, setting: int, rows: int) -> Iterator[dict[str, Any]]:
+def _fits(plan: Plan, problem: FormulaProblem, setting: int, rows: int) -> pl.DataFrame:
+    return pl.DataFrame(list(_each_fit(plan, problem, setting, rows)))
+
+
+def _each_fit(
+    plan: Plan, problem: FormulaProblem, setting: int, rows: int
+) -> Iterator[dict[str, Any]]:
     test = Rows.draw(problem, plan.test_rows, [plan.seed, 1, setting])
     for repetition in range(plan.repetitions):
         train = Rows.draw(problem, rows, [plan.seed, 2, setting, rows, repetition])

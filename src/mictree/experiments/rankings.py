@@ -54,7 +54,7 @@ class Plan:
         Range("all functions of 4 variables", variables=4, max_size=15),
     )
     depths: tuple[int, ...] = (1, 2, 3)
-    tops: tuple[int, ...] = (1, 2, 3, 4, 5)
+    tops: tuple[int, ...] = (1, 2, 3, 4, 5)  # ascending
     ties: str = "last"
 
 
@@ -147,13 +147,15 @@ def _mic(rule: Grower, family: FunctionFamily, member: int, max_size: int) -> fl
 
 def _tops(plan: Plan, each: Range, members: range) -> pl.DataFrame:
     family = each.family
-    excess = np.empty((len(plan.tops), len(members)))
+    excess = np.zeros((len(plan.tops), len(members)))
     for place, member in enumerate(members):
         problem = family.problem(member)
         least = optimal_errors(problem, each.max_size)
         for row, top in enumerate(plan.tops):
-            errors = optimal_errors(problem, each.max_size, top=top)
-            excess[row, place] = (errors - least)[1:].mean()
+            lead = optimal_errors(problem, each.max_size, top=top) - least
+            excess[row, place] = lead[1:].mean()
+            if lead.max() < ZERO:
+                break  # nor is any excess left with more candidates
     columns = {TOP.format(top): excess[row] for row, top in enumerate(plan.tops)}
     return _counted(each, family, members, columns)
 

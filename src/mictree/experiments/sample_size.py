@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,20 +110,26 @@ class SampleSizes:
 
 
 def sample_sizes(
-    plan: Plan, cache: Cache | None = None, progress: Report | None = None
+    plan: Plan,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
 ) -> SampleSizes:
-    """Learn trees from more and more rows and judge each of their sizes by the distribution."""
+    """Learn trees from more and more rows and judge each of their sizes by the distribution.
+
+    ``n_jobs`` numbers of rows are worked on at once, by joblib.
+    """
     store = cache or Cache()
     cases, parts = [], EqualParts("MIC from samples", len(plan.cases) * len(plan.rows), progress)
     for number, case in enumerate(plan.cases):
         parameters: dict[str, Any] = asdict(plan) | {"cases": asdict(case), "number": number}
         del parameters["rows"]
 
-        def fit(rows: int, case: Case = case, number: int = number) -> pl.DataFrame:
-            return pl.concat(_curves(plan, case, number, rows))
+        def begin(rows: int, name: str = case.name) -> None:
+            parts.begin(f"{name}, {rows:,} rows")
 
-        counts = parts.each(plan.rows, lambda rows, case=case: f"{case.name}, {rows:,} rows")
-        frame = store.by_rows("sample-size", parameters, counts, fit)
+        fit = partial(_curves, plan, case, number)
+        frame = store.by_rows("sample-size", parameters, plan.rows, fit, n_jobs, begin)
         problem = case.problem
         optimal = store.values(
             "sample-size-optimal",
@@ -134,7 +141,11 @@ def sample_sizes(
     return SampleSizes(plan, tuple(cases))
 
 
-def _curves(plan: Plan, case: Case, number: int, rows: int) -> Iterator[pl.DataFrame]:
+def _curves(plan: Plan, case: Case, number: int, rows: int) -> pl.DataFrame:
+    return pl.concat(_each_curve(plan, case, number, rows))
+
+
+def _each_curve(plan: Plan, case: Case, number: int, rows: int) -> Iterator[pl.DataFrame]:
     problem = case.problem
     for repetition in range(plan.repetitions):
         train = Rows.draw(problem, rows, [plan.seed, number, rows, repetition])

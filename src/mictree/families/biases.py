@@ -47,6 +47,13 @@ class MicOverBiases:
         high have the variable's name behind them. At a bias of 1/2 gains often tie, so it is a box
         of its own, which the boxes on both sides do not contain.
     complete : whether ``supremum`` is as narrow as asked for
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> found = mt.mic_over_biases("topdown", "a & b | c", between=(0.2, 0.8), max_size=3)
+    >>> found.boxes.columns
+    ['low', 'high', 'mic_lower', 'mic_upper']
     """
 
     formula: str

@@ -34,6 +34,12 @@ class Family:
     term_values : the terms, by number from 1; a term is the places of its literals' biases
     costs : what each term costs, by number; never falls with the number
     capacity : the largest total cost of a member's terms
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> mt.families.grid(max_terms=2, max_literals=2, biases=(0.5,)).name
+    'grid(max_terms=2, max_literals=2, biases=(0.5,))'
     """
 
     name: str

@@ -1,6 +1,7 @@
 """The numbers of a sweep over a family of formulas."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 
 from mictree._support.checkpoints import KeptRows
 from mictree._support.progress import Progress
+from mictree._support.scratch import scratch_floats
 from mictree.families.blocks import Blocks, key_of
 from mictree.families.family import Family
 from mictree.families.graph import build, member_terms
@@ -24,15 +26,22 @@ SECONDS = 2.0  # between two checkpoints of optimal errors
 class SolvedFormulas:
     """A family with the optimal errors of all its members."""
 
-    def __init__(self, family: Family, blocks: Blocks, memory_limit: int) -> None:
+    def __init__(
+        self, family: Family, blocks: Blocks, memory_limit: int, scratch: Path | None = None
+    ) -> None:
         self._family, self._blocks, self._memory_limit = family, blocks, memory_limit
         self._built = build(family, memory_limit)
         graph = self._built.graph
         self._perfect = perfect_sizes(graph)
         max_size = blocks.max_size
-        check_rows(np.zeros(len(graph), dtype=np.int32), self._perfect, max_size, memory_limit)
+        if scratch is None:
+            check_rows(np.zeros(len(graph), dtype=np.int32), self._perfect, max_size, memory_limit)
         start = row_starts(np.minimum(self._perfect, max_size) + 1)
-        errors = np.full(start[-1], np.inf)
+        if scratch is None:
+            errors = np.empty(start[-1])
+        else:
+            errors = scratch_floats(scratch, int(start[-1]), "rows of least errors")
+        errors.fill(np.inf)
         rate = self._built.positive_rate
         errors[start[:-1]] = np.minimum(rate, 1 - rate)
         literals = int(graph.literals.max())

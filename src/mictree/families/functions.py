@@ -34,6 +34,13 @@ class FunctionFamily:
     tables : the truth table of each member as an integer, ascending; bit r is the value in row r
     counts : how many functions each member stands for, itself included
     negates_output : whether it also stands for negations of those functions
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> family = mt.families.monotone(variables=2)
+    >>> len(family.tables), family.counts.tolist()
+    (5, [1, 1, 2, 1, 1])
     """
 
     name: str

@@ -28,6 +28,12 @@ class Sizes(NamedTuple):
 
     Greedy trees are grown until they make no error. Every rule then splits all impure leaves, so
     the order of growth does not matter, but the choice among tied splits of largest gain does.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> mt.families.exact_sizes([0b0110, 0b1000], variables=2).perfect_size.tolist()
+    [3, 2]
     """
 
     perfect_size: Integers  # of the smallest tree without error

@@ -13,6 +13,7 @@ import polars as pl
 from mictree import __version__
 from mictree._support.checkpoints import resumable
 from mictree._support.checks import check_size
+from mictree._support.parallel import spread
 from mictree._support.parquet import as_parquet
 from mictree._support.progress import Report, ignore
 from mictree._support.versions import code_version, library_versions
@@ -49,6 +50,7 @@ def sweep(
     out: str | Path | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Report | None = None,
+    scratch: str | Path | None = None,
 ) -> pl.DataFrame:
     """Compare rules with optimal trees on every member of a family.
 
@@ -63,6 +65,10 @@ def sweep(
     memory_limit : in bytes; a family that needs more is refused with a ValueError
     progress : called now and then with a value that has ``what``, ``share`` and ``detail``; see
         ``optimal_trees``
+    scratch : a folder on a disk with room for the rows of least errors of a family of formulas,
+        which then do not count towards ``memory_limit``. They are filled layer by layer in a file
+        that is mapped into memory and vanishes at the end. A disk that is too small is refused
+        before any error is computed.
 
     Returns
     -------
@@ -114,7 +120,8 @@ def sweep(
         seeds = partial.state["seeds"]
         seeded = [rule.with_seed(seed) for rule, seed in zip(growers, seeds, strict=True)]
         blocks = Blocks(family.members, limit, partial, progress or ignore)
-        frame = _compare(family, seeded, blocks, memory_limit)
+        solved = _solve(family, blocks, memory_limit, None if scratch is None else Path(scratch))
+        frame = _compare(family, seeded, solved)
         if path is not None:
             metadata = {f"mictree.{k}": str(v) for k, v in (provenance | partial.state).items()}
             partial.finish(path, as_parquet(frame, metadata))
@@ -198,22 +205,68 @@ def worst(
     return cases
 
 
+def many(
+    families: Sequence[Family | FunctionFamily],
+    max_size: int = 100,
+    rules: Sequence[Grower | str] = DEFAULT_RULES,
+    *,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    n_jobs: int | None = None,
+) -> list[pl.DataFrame]:
+    """The frames of sweeps over several families, such as one formula grid under many biases.
+
+    Parameters
+    ----------
+    families : in the order of the result
+    max_size, rules, memory_limit : as of ``sweep``; rules with random ties must have a seed
+    n_jobs : number of sweeps at once, by joblib, whose ``parallel_config`` also chooses the
+        backend; None for one, -1 for one on each core
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> grids = [mt.families.grid(3, 3, biases=(bias,)) for bias in (0.3, 0.5)]
+    >>> [frame.height for frame in mt.sweep.many(grids, max_size=10, n_jobs=1)]
+    [38, 38]
+    """
+    growers = _read_rules(rules)
+    for rule in growers:
+        if rule.ties == "random" and rule.seed is None:
+            raise ValueError(f"rules with random ties must have a seed; {rule!r} has none")
+    calls = [(family, max_size, growers, memory_limit) for family in families]
+    return list(spread(_one_sweep, calls, n_jobs))
+
+
+def _one_sweep(
+    family: Family | FunctionFamily, max_size: int, rules: Sequence[Grower], memory_limit: int
+) -> pl.DataFrame:
+    return sweep(family, max_size, rules, memory_limit=memory_limit)
+
+
+sweep.many = many  # type: ignore[attr-defined]  # users type mt.sweep.many(families)
 sweep.worst = worst  # type: ignore[attr-defined]  # users type mt.sweep.worst(family, rule)
 
 
+def _solve(
+    family: Family | FunctionFamily, blocks: Blocks, memory_limit: int, scratch: Path | None
+) -> SolvedFormulas | SolvedTables:
+    if isinstance(family, Family):
+        return SolvedFormulas(family, blocks, memory_limit, scratch)
+    if scratch is not None:
+        raise ValueError(f"scratch is for families of formulas; got {family.name}")
+    return SolvedTables(family, blocks, memory_limit)
+
+
 def _compare(
-    family: Family | FunctionFamily, rules: Sequence[Grower], blocks: Blocks, memory_limit: int
+    family: Family | FunctionFamily,
+    rules: Sequence[Grower],
+    solved: SolvedFormulas | SolvedTables,
 ) -> pl.DataFrame:
     """All rules' results under each other, each beside the members they are about.
 
     Every column is made whole: most operations of polars, also joining frames, need its threads,
     which a forked process lacks.
     """
-    solved = (
-        SolvedFormulas(family, blocks, memory_limit)
-        if isinstance(family, Family)
-        else SolvedTables(family, blocks, memory_limit)
-    )
     sizes: dict[tuple[str | int, int], np.ndarray] = {}
     for number, each in enumerate(rules):
         key = key_of(each)

@@ -16,7 +16,14 @@ from mictree.functions.syntax import CONSTANTS, OPERATORS, PRECEDENCE, fail, pos
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A variable or its negation."""
+    """A variable or its negation.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> print(mt.Literal("a", False))
+    ~a
+    """
 
     variable: str
     positive: bool = True
@@ -33,7 +40,14 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A conjunction of one or more literals."""
+    """A conjunction of one or more literals.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> print(mt.ReadOnceDNF.parse("a & ~b | c").terms[0])
+    a & ~b
+    """
 
     literals: tuple[Literal, ...]
 
@@ -85,6 +99,12 @@ class ReadOnceDNF:
 
         Accepts ``& | ~``, ``and or not`` and ``∧ ∨ ¬``, and parentheses wherever what they
         enclose leaves the whole in disjunctive normal form.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> mt.ReadOnceDNF.parse("a & ~b | c").variables
+        ('a', 'b', 'c')
         """
         return _build(text)
 

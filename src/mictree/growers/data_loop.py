@@ -116,8 +116,10 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
         refused=functions.refused_priority,
     )
     task = Task(
-        weighing_of(problem, rule.criterion, functions),
-        limits_of(problem),
+        weighing_of(
+            problem.class_weight, len(problem.whole_weights) > 0, rule.criterion, functions
+        ),
+        limits_of(problem.limits, problem.min_leaf_mass),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
     )
     origin = np.arange(64 * len(problem.valid) if problem.ranks else 0, dtype=np.uint32)

@@ -79,7 +79,7 @@ class _Leaves:
         self.offers[number] = offer
         reach = float(leaf.reach)
         if number >= len(self.frontier.reach):
-            self.frontier = _enlarged(self.frontier)
+            self.frontier = enlarged(self.frontier)
         open_leaf(self.frontier, number, reach, checked_priority(self.rule, reach, gain, born))
 
     def close(self, number: int) -> None:
@@ -88,7 +88,7 @@ class _Leaves:
         self._error.add(-float(self.all[number].error))
 
 
-def _enlarged(frontier: Frontier) -> Frontier:
+def enlarged(frontier: Frontier) -> Frontier:
     """The same with room for at least twice as many leaves."""
     larger = new_frontier(2 * len(frontier.reach))
     priorities = frontier.tournament[frontier.first :]

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import inner_jit
+from mictree._support.jit import inner_jit, jit
 from mictree.growers.counting import total_of
 from mictree.growers.functions import RuleFunctions, criterion_code
 from mictree.growers.ties import least_tied
 from mictree.impurity import Criterion
 from mictree.impurity.gains import ENTROPY, OWN, gain_of_sums, own_gain_of_sums
-from mictree.problems.sample import SampleProblem
+from mictree.problems import sample
 
 # Fast gains are wrong by less than this times the number of classes and 16 more: by a few units in
 # the last place of an impurity, or of log2(4096) when logarithms are looked up.
@@ -47,33 +47,33 @@ class Weighing(NamedTuple):
     refused: np.ndarray  # True, the rate and the value where an impurity is none
 
 
-def weighing_of(problem: SampleProblem, criterion: Criterion, functions: RuleFunctions) -> Weighing:
-    """What the gains on a problem depend on, by a rule's functions."""
-    factors = problem.class_weight
+def weighing_of(
+    factors: np.ndarray, weighted: bool, criterion: Criterion, functions: RuleFunctions
+) -> Weighing:
+    """What gains depend on, by the factors of classes and a rule's functions."""
     return Weighing(
         criterion_code(criterion),
         functions.impurity.address,
         factors,
         bool((factors == factors[0]).all()),
-        not len(problem.whole_weights) and bool((factors == 1).all()),
+        not weighted and bool((factors == 1).all()),
         COUNT_LOGS,
         functions.refused_impurity,
     )
 
 
-def limits_of(problem: SampleProblem) -> Limits:
+def limits_of(limits: sample.Limits, min_leaf_mass: float) -> Limits:
     """A problem's limits as plain numbers."""
-    limits = problem.limits
     return Limits(
         limits.min_samples_split,
         limits.min_samples_leaf,
         2**62 if limits.max_depth is None else limits.max_depth,
         float(limits.min_gain),
-        problem.min_leaf_mass,
+        min_leaf_mass,
     )
 
 
-@inner_jit
+@jit
 def may_split(rows, depth, limits):
     """Whether a leaf is impure, large and high enough to have its splits looked at."""
     total = total_of(rows)
@@ -99,6 +99,12 @@ def offer(counts, rows, sums, weighing, limits, out_gain):
         return -1.0
     best = weigh_literals(counts, sums, weighing, least_candidate(fast, len(sums)), out_gain)
     return best if best >= limits.min_gain else -1.0
+
+
+@jit
+def offer_of_counts(counts, rows, sums, weighing, limits, out_gain):
+    """The same for loops in Python."""
+    return offer(counts, rows, sums, weighing, limits, out_gain)
 
 
 @inner_jit

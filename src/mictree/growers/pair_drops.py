@@ -9,6 +9,8 @@ counted by all others; the larger side has the rest.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mictree._support.jit import jit, run
@@ -51,8 +53,11 @@ class PackedLeaves:
             np.empty(0, dtype=np.uint32),
         )  # fmt: skip
         self._functions = RuleFunctions(rule)
-        self._weighing = weighing_of(problem, rule.criterion, self._functions)
-        self._limits = limits_of(problem)._replace(min_gain=0.0)  # for the whole drop only
+        self._weighing = weighing_of(
+            problem.class_weight, len(problem.whole_weights) > 0, rule.criterion, self._functions
+        )
+        limits = replace(problem.limits, min_gain=0.0)  # a bound for the whole drop only
+        self._limits = limits_of(limits, problem.min_leaf_mass)
 
     @staticmethod
     def hold(problem: SampleProblem) -> bool:

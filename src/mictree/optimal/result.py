@@ -128,6 +128,14 @@ class OptimalTrees(ABC):
     ----------
     errors : index = size, 0 to ``max_size``; the least error of any tree with at most ``size``
         splits. Floats, or Fractions when exact.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> problem = mt.FormulaProblem("a & b | c", bias=0.5)
+    >>> solved = mt.optimal_trees(problem, max_size=3)
+    >>> solved.errors.tolist()
+    [0.375, 0.125, 0.125, 0.0]
     """
 
     problem: Problem
@@ -135,7 +143,15 @@ class OptimalTrees(ABC):
     errors: np.ndarray
 
     def tree(self, size: int) -> Tree:
-        """A tree with at most ``size`` splits that attains ``errors[size]``."""
+        """A tree with at most ``size`` splits that attains ``errors[size]``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> problem = mt.FormulaProblem("a & b | c", bias=0.5)
+        >>> print(mt.optimal_trees(problem, max_size=3).tree(1))
+        Tree(size=1, depth=1, root='c')
+        """
         wanted = check_size(size, "size")
         if wanted > self.max_size:
             raise ValueError(f"size must be at most max_size={self.max_size}; got {wanted}")

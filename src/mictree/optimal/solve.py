@@ -128,7 +128,14 @@ def optimal_tree(
     top: int | None = None,
     criterion: Criterion = "entropy",
 ) -> Tree:
-    """A tree with at most ``size`` splits and the least error; see ``optimal_trees``."""
+    """A tree with at most ``size`` splits and the least error; see ``optimal_trees``.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> print(mt.optimal_tree(mt.FormulaProblem("a & b | c"), size=2))
+    Tree(size=1, depth=1, root='c')
+    """
     wanted = check_size(size, "size")
     solved = optimal_trees(
         problem,

@@ -44,10 +44,20 @@ def _draw_ranges(ax: Axes, found: Relabellings, rule: str) -> None:
     rows = found.spreads.filter(rule=rule).sort("mean")
     place = np.arange(rows.height)
     least, largest = rows["least"].to_numpy(), rows["largest"].to_numpy()
-    ax.fill_between(place, least, largest, color=COLOURS[rule], alpha=0.25, linewidth=0)
-    ax.plot(place, rows["representative_mic"], ".", color="#6B6B6B", markersize=2)
-    ax.plot(place, rows["mean"], color=COLOURS[rule], linewidth=1.8)
-    ax.set_title(f"{rule}: range, mean (line), representative (dots)", fontsize=9)
+    ax.fill_between(
+        place, least, largest, color=COLOURS[rule], alpha=0.25, linewidth=0, label="range"
+    )
+    ax.plot(
+        place,
+        rows["representative_mic"],
+        ".",
+        color="#6B6B6B",
+        markersize=2,
+        label="representative",
+    )
+    ax.plot(place, rows["mean"], color=COLOURS[rule], linewidth=1.8, label="mean")
+    ax.legend(frameon=False, fontsize=8, loc="upper left")
+    ax.set_title(rule, fontsize=10)
     ax.set_xlabel("sampled members, by mean")
     ax.set_ylabel(f"MIC({found.plan.max_size})")
     ax.set_ylim(bottom=0)

@@ -20,6 +20,14 @@ class Leaf:
     """A restriction of a problem: the inputs that reach one leaf of a tree.
 
     Its probabilities are floats, or Fractions below ``root(exact=True)``.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> problem = mt.FormulaProblem("a & b | c", bias=0.5)
+    >>> root = problem.root()
+    >>> root.reach, root.positive_rate, root.error
+    (1.0, 0.625, 0.375)
     """
 
     reach: Probability  # p(l)
@@ -100,6 +108,13 @@ class Problem(Protocol):
 
     A grower needs ``root``, ``children`` and ``splits``. The other methods take a restriction, a
     mapping of variable names to 0 or 1.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> problem = mt.FormulaProblem("a & b | c", bias=0.5)
+    >>> problem.positive_rate({"a": 1}), problem.reach({"a": 1, "b": 0})
+    (0.75, 0.25)
     """
 
     min_gain: float = 0.0  # growers make no split of a smaller gain

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from fractions import Fraction
 from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.sums import exact_sum
 from mictree.columns.data import is_missing, read_array
 
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 MOST_WHOLE = 2**53  # all whole numbers up to this one are floats
+NO_WEIGHT = "sample_weight must be positive for some row; all are zero"
 
 FloatArray = np.typing.NDArray[np.float64]
 Labels = np.typing.NDArray[Any]
@@ -81,6 +84,16 @@ def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
     """
     if sample_weight is None:
         return None
+    weights = as_weights(sample_weight, rows)
+    if not np.any(weights > 0):
+        raise ValueError(NO_WEIGHT)
+    if rows and np.all(weights == weights[0]) and weights[0] == 1:
+        return None
+    return weights
+
+
+def as_weights(sample_weight: Any, rows: int) -> FloatArray:
+    """A weight for each row, as floats; all may be zero."""
     _check_whole_weights(sample_weight)
     try:
         weights = np.array(sample_weight, dtype=float)
@@ -92,10 +105,6 @@ def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
         raise ValueError(f"sample_weight must be one number a row; its shape is {weights.shape}")
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise ValueError("sample_weight must be finite and not negative")
-    if not np.any(weights > 0):
-        raise ValueError("sample_weight must be positive for some row; all are zero")
-    if rows and np.all(weights == weights[0]) and weights[0] == 1:
-        return None
     return weights
 
 
@@ -125,36 +134,68 @@ def whole_weights(weights: FloatArray) -> Whole:
     Growers choose splits by whole weights; masses and errors come from the weights themselves.
     """
     total, some = float(weights.sum()), weights[:64]
-    for digits in range(16):
-        unit = 10.0**digits
-        if total * unit >= 2**52:
-            break
-        # the quotient is rounded once, so it is the weight exactly if that is such a decimal
-        if np.all(np.round(some * unit) / unit == some):
-            whole = np.round(weights * unit)
-            if np.all(whole / unit == weights):
-                return Whole(whole, 1 / unit, False)
-    digits = 52 - math.frexp(total)[1]
-    scaled = np.ldexp(weights, digits)
-    whole = np.maximum(np.round(scaled), weights > 0)
-    return Whole(whole, math.ldexp(1.0, -digits), bool(np.any(whole != scaled)))
+    for digits in decimal_places(total):
+        if are_decimals(some, digits) and are_decimals(weights, digits):
+            return Scale(digits, None).whole(weights)
+    return Scale(None, binary_places(exact_sum(weights))).whole(weights)
+
+
+class Scale(NamedTuple):
+    """How weights become whole: times a power of ten, or of two, then rounded."""
+
+    decimal: int | None
+    binary: int | None
+
+    def whole(self, weights: FloatArray) -> Whole:
+        """Some weights as whole numbers."""
+        if self.decimal is not None:
+            unit = 10.0**self.decimal
+            return Whole(np.round(weights * unit), 1 / unit, False)
+        places = self.binary or 0
+        scaled = np.ldexp(weights, places)
+        whole = np.maximum(np.round(scaled), weights > 0)
+        return Whole(whole, math.ldexp(1.0, -places), bool(np.any(whole != scaled)))
+
+
+def decimal_places(total: float) -> range:
+    """The numbers of decimal places that leave a sum of weights below 2**52."""
+    return range(next((p for p in range(16) if total * 10.0**p >= 2**52), 16))
+
+
+def are_decimals(weights: FloatArray, places: int) -> bool:
+    """Whether weights have at most so many decimal places."""
+    # the quotient is rounded once, so it is the weight exactly if that is such a decimal
+    unit = 10.0**places
+    return bool(np.all(np.round(weights * unit) / unit == weights))
+
+
+def binary_places(total: Fraction) -> int:
+    """The number of binary places that leave a sum of weights 52 binary digits."""
+    return 52 - math.frexp(float(total))[1]
 
 
 def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
     """A factor for each class from None, "balanced" or a mapping, as scikit-learn has it."""
     if weight is None:
         return None
+    counts = np.bincount(coded.codes, minlength=len(coded.classes))
+    return factors_of(weight, coded.classes, counts)
+
+
+def factors_of(
+    weight: Any, classes: tuple[Any, ...], counts: np.typing.NDArray[np.integer]
+) -> FloatArray:
+    """The same from "balanced" or a mapping and the number of rows of each class."""
     if isinstance(weight, str):
         if weight != "balanced":
             raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
-        counts = np.bincount(coded.codes, minlength=len(coded.classes))
-        return len(coded.codes) / (len(coded.classes) * np.maximum(counts, 1))
+        return counts.sum() / (len(classes) * np.maximum(counts, 1))
     if not isinstance(weight, Mapping):
         raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
-    unknown = [label for label in weight if label not in coded.classes]
+    unknown = [label for label in weight if label not in classes]
     if unknown:
         raise ValueError(f"class_weight must name classes of y; there is no {unknown[0]!r}")
     for label, factor in weight.items():
         if not 0 < factor <= sys.float_info.max:
             raise ValueError(f"class_weight must be positive and finite; {label!r} has {factor!r}")
-    return np.array([float(weight.get(label, 1.0)) for label in coded.classes])
+    return np.array([float(weight.get(label, 1.0)) for label in classes])

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count
+from mictree._support.progress import Report, ignore
+from mictree._support.sums import as_number, exact_sums
 from mictree._support.words import count_of
 from mictree.columns.data import Data
 from mictree.columns.encode import encode
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
+from mictree.columns.parquet import Paths
 from mictree.impurity.gains import leads_of_sums, rate_differences
 from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
@@ -26,7 +29,7 @@ from mictree.problems.limits import Limits
 from mictree.problems.slots import LeafRows, by_class, unpack, weigh, weigh_exactly
 from mictree.tree import Source, Tree
 
-CACHED = ("_total", "_exact_total", "slots")  # of the rows
+CACHED = ("_total", "_exact_total")  # they depend on the factors of classes
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -93,8 +96,7 @@ class SampleProblem(Problem):
             raise ValueError(f"X and y must have as many rows; they have {data.rows}, {len(codes)}")
         if not data.rows:
             raise ValueError("a data set must have at least one row; it has 0")
-        if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:
-            raise ValueError("max_thresholds must be at least 1; got 0")
+        _check_thresholds(max_thresholds)
         self.classes = classes
         self.limits = limits or Limits()
         self.min_gain = self.limits.min_gain
@@ -116,12 +118,9 @@ class SampleProblem(Problem):
     ) -> None:
         keep = None if weights is None else weights > 0
         counted = codes if keep is None else codes[keep]
-        self.class_rows = np.zeros(len(self.classes), dtype=np.int64)
-        count_rows(counted, self.class_rows)
-        self.first_word = np.zeros(len(self.classes) + 1, dtype=np.int64)
-        np.cumsum((self.class_rows + 63) // 64, out=self.first_word[1:])
-        self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
-        valid_slots(self.class_rows, self.first_word, self.valid)
+        class_rows = np.zeros(len(self.classes), dtype=np.int64)
+        count_rows(counted, class_rows)
+        self._lay_out(class_rows)
         self.weights = self.whole_weights = np.empty(0)
         self.weight_unit, self.rounded = 1.0, False
         if weights is None and data.bytes is not None:
@@ -133,16 +132,88 @@ class SampleProblem(Problem):
         sort_rows(
             codes, np.ones(len(codes), bool) if keep is None else keep, self.first_word, order
         )
-        self.literals, self.bits, self.ranks = encode(data, order, weights, max_thresholds)
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)
             self.whole_weights, self.weight_unit, self.rounded = whole_weights(self.weights)
+        whole = None if weights is None else self.whole_weights
+        self.literals, self.bits, self.ranks = encode(data, order, whole, max_thresholds)
+
+    def _lay_out(self, class_rows: IntArray) -> None:
+        """Give each class its words."""
+        self.class_rows = class_rows
+        self.first_word = np.zeros(len(class_rows) + 1, dtype=np.int64)
+        np.cumsum((class_rows + 63) // 64, out=self.first_word[1:])
+        self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
+        valid_slots(class_rows, self.first_word, self.valid)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        paths: Paths,
+        target: str,
+        *,
+        columns: Sequence[str] | None = None,
+        sample_weight: str | None = None,
+        max_thresholds: int | None = 255,
+        limits: Limits | None = None,
+        progress: Report | None = None,
+    ) -> SampleProblem:
+        """The rows of Parquet files that may be larger than the memory.
+
+        The files are read batch by batch, several times. Only a bit stays for each row of a column
+        of 0 and 1, and a byte or two for each row of an ordered column. The trees are those of
+        the same rows read at once with the same ``max_thresholds``.
+
+        Parameters
+        ----------
+        paths : a pattern such as ``"data/*.parquet"``, a folder, a file, or several of them
+        target : the column of labels
+        columns : the columns to learn from; by default all others
+        sample_weight : a column of weights
+        max_thresholds : the largest number of thresholds per ordered column, chosen by exact
+            quantiles; None for all, for which memory grows with the number of distinct values
+        limits : limits on leaves and splits
+        progress : called now and then with a ``Progress``, by rows
+
+        Examples
+        --------
+        >>> import os, tempfile, polars
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for part, ages in enumerate(([20, 30], [45, 50])):
+        ...         table = polars.DataFrame({"age": ages, "rich": [part, part]})
+        ...         table.write_parquet(os.path.join(folder, f"{part}.parquet"))
+        ...     problem = SampleProblem.from_parquet(os.path.join(folder, "*.parquet"), "rich")
+        >>> problem.variables
+        ('age > 25', 'age > 37.5', 'age > 47.5')
+        """
+        from mictree.problems.streamed import read_parquet
+
+        most = _check_thresholds(max_thresholds)
+        read = read_parquet(paths, target, columns, sample_weight, most, progress or ignore)
+        problem = object.__new__(cls)
+        problem.classes = read.classes
+        problem.class_weight = np.ones(len(read.classes))
+        problem.limits = limits or Limits()
+        problem.min_gain = problem.limits.min_gain
+        problem._lay_out(read.class_rows)
+        problem.weights = read.weights
+        problem.whole_weights, problem.weight_unit, problem.rounded = read.whole
+        problem.literals, problem.bits, problem.ranks = read.encoded
+        return problem
 
     def limited(self, limits: Limits) -> SampleProblem:
         """The same rows with other limits."""
         limited = copy.copy(self)
         limited.limits, limited.min_gain = limits, limits.min_gain
         return limited
+
+    def reweighted(self, class_weight: FloatArray) -> SampleProblem:
+        """The same rows with another factor for each class."""
+        other = copy.copy(self)
+        for name in CACHED:
+            vars(other).pop(name, None)
+        other.class_weight = class_weight
+        return other
 
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
@@ -341,20 +412,21 @@ class SampleProblem(Problem):
 
         Split number s, from 0, tests a literal at a leaf and makes the leaves 2s + 1 and 2s + 2.
         """
-        ends = 64 * self.first_word
-        masses = np.empty((2 * len(leaves) + 1, len(self.classes)))
-        members = {0: self.slots.astype(np.uint64)}
-        splits = zip(leaves, literals, strict=True)
-        for leaf in range(len(masses)):
-            if leaf % 2:
-                split, literal = next(splits)
-                inside = members.pop(split)
-                held = self.words(literal)[inside >> 6] >> (inside & 63) & 1 > 0
-                members[leaf], members[leaf + 1] = inside[~held], inside[held]
-            inside = members[leaf]
-            parts = np.split(self.weights[inside], np.searchsorted(inside, ends[1:-1]))
-            masses[leaf] = [part.sum() for part in parts]
-        return masses * self.class_weight
+        held = self.slots
+        leaf = np.zeros(len(held), dtype=np.int64)
+        members = {0: np.arange(len(held))}
+        for number, (split, literal) in enumerate(zip(leaves, literals, strict=True)):
+            inside = members.pop(split)
+            slots = held[inside].astype(np.uint64)
+            high = self.words(literal)[slots >> 6] >> (slots & 63) & 1 > 0
+            leaf[inside] = 2 * number + 1 + high
+            members[2 * number + 1], members[2 * number + 2] = inside[~high], inside[high]
+        codes = np.searchsorted(64 * self.first_word[1:], held, side="right")
+        classes = len(self.classes)
+        sums = exact_sums(
+            self.weights[held], leaf * classes + codes, (2 * len(leaves) + 1) * classes
+        )
+        return masses_of_sums(sums, leaves, classes) * self.class_weight
 
     def _sums(self, words: np.ndarray) -> FloatArray:
         """The same in whole weights and without the factors of classes: exact."""
@@ -384,16 +456,47 @@ class SampleProblem(Problem):
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
-        bare = object.__new__(SampleProblem)
-        bare.__dict__.update(
-            {name: value for name, value in self.__dict__.items() if name not in CACHED},
-            literals=literals,
-            bits=np.empty((len(self.bits), 0), dtype=np.uint64),
-            ranks=tuple(ranks[:0] for ranks in self.ranks),
-            valid=np.empty(0, dtype=np.uint64),
-            weights=np.empty(0),
-            whole_weights=np.empty(0),
-            first_word=np.zeros_like(self.first_word),
-            class_rows=np.zeros_like(self.class_rows),
+        return SampleProblem.bare(
+            self.classes, literals, self.class_weight, self.weight_unit, self.limits
         )
-        return bare
+
+    @classmethod
+    def bare(
+        cls,
+        classes: tuple[Any, ...],
+        literals: Literals,
+        class_weight: FloatArray,
+        weight_unit: float,
+        limits: Limits,
+    ) -> SampleProblem:
+        """A problem whose rows are not here: it has names for a tree that was grown elsewhere."""
+        problem = object.__new__(cls)
+        problem.classes, problem.literals = classes, literals
+        problem.limits, problem.min_gain = limits, limits.min_gain
+        problem.class_weight, problem.weight_unit = class_weight, weight_unit
+        problem.rounded = False
+        problem.bits = np.empty((len(literals.stored_bits), 0), dtype=np.uint64)
+        problem.ranks = tuple(np.empty(0, dtype=np.uint8) for _ in literals.ordered)
+        problem.valid = np.empty(0, dtype=np.uint64)
+        problem.weights = problem.whole_weights = np.empty(0)
+        problem.first_word = np.zeros(len(classes) + 1, dtype=np.int64)
+        problem.class_rows = np.zeros(len(classes), dtype=np.int64)
+        return problem
+
+
+def masses_of_sums(sums: Sequence[int], leaves: Sequence[int], classes: int) -> FloatArray:
+    """The weight of each class at each leaf, rounded once, from exact sums at the last leaves.
+
+    Leaves are numbered as in ``SampleProblem.masses_of_leaves``.
+    """
+    exact = [list(sums[start : start + classes]) for start in range(0, len(sums), classes)]
+    for number in reversed(range(len(leaves))):
+        children = exact[2 * number + 1], exact[2 * number + 2]
+        exact[leaves[number]] = [low + high for low, high in zip(*children, strict=True)]
+    return np.array([[float(as_number(total)) for total in each] for each in exact])
+
+
+def _check_thresholds(max_thresholds: int | None) -> int | None:
+    if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:
+        raise ValueError("max_thresholds must be at least 1; got 0")
+    return max_thresholds

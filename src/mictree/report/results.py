@@ -80,8 +80,8 @@ class Results:
     sizes: sample_size.SampleSizes
 
 
-def compute(quick: bool, cache: Cache, clock: Clock) -> Results:
-    """Run the experiments; reuse the cached results of an interrupted run."""
+def compute(quick: bool, cache: Cache, clock: Clock, n_jobs: int | None = None) -> Results:
+    """Run the experiments, some on several workers; reuse the results of an interrupted run."""
     with clock.stage("compiling"):
         warm_up()
     with clock.stage("theorems") as report:
@@ -96,10 +96,10 @@ def compute(quick: bool, cache: Cache, clock: Clock) -> Results:
             spreads.append(histograms.spread(setting, cache=cache, progress=within))
     with clock.stage("finite samples") as report:
         plan = finite_samples.QUICK_PLAN if quick else finite_samples.Plan()
-        finite = finite_samples.finite_samples(plan, cache, report)
+        finite = finite_samples.finite_samples(plan, cache, report, n_jobs)
     with clock.stage("MIC from samples") as report:
         rows = sample_size.QUICK_PLAN if quick else sample_size.Plan()
-        sizes = sample_size.sample_sizes(rows, cache, report)
+        sizes = sample_size.sample_sizes(rows, cache, report, n_jobs)
     return Results(quick, checks, shown, stepped, tuple(spreads), finite, sizes)
 
 

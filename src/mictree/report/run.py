@@ -41,7 +41,9 @@ class Run:
     surprises: tuple[str, ...]  # statements whose verdict a correct program would not give
 
 
-def reproduce(out: Path, quick: bool = False, progress: Report | None = None) -> Run:
+def reproduce(
+    out: Path, quick: bool = False, progress: Report | None = None, n_jobs: int | None = None
+) -> Run:
     """Compute everything and write it to a folder; continue an interrupted run.
 
     Parameters
@@ -50,19 +52,20 @@ def reproduce(out: Path, quick: bool = False, progress: Report | None = None) ->
         only one process may write to it at a time
     quick : smaller ranges everywhere, for a first look
     progress : called with the share of the run done so far and, in words, the current task
+    n_jobs : experiments on samples at once, by joblib
     """
     out.mkdir(parents=True, exist_ok=True)
     with locked(out / ".lock", out):
         for folder in (out, *(out / name for name in FOLDERS)):
             remove_unfinished(folder)
-        return _reproduce(out, quick, progress or ignore)
+        return _reproduce(out, quick, progress or ignore, n_jobs)
 
 
-def _reproduce(out: Path, quick: bool, progress: Report) -> Run:
+def _reproduce(out: Path, quick: bool, progress: Report, n_jobs: int | None) -> Run:
     began = datetime.now(UTC).isoformat(timespec="seconds")
     cache = Cache(out / "cache")
     clock = Clock(cache, progress)
-    results = compute(quick, cache, clock)
+    results = compute(quick, cache, clock, n_jobs)
     with clock.stage("figures") as report:
         drawn = pictures(results, out / "figures", report)
     with clock.stage("page"):

@@ -21,8 +21,9 @@ def section(found: WorstOverBiases) -> Section:
         "The worst formulas, over the bias",
         "All variables share one bias. A formula is written as the number of literals of each "
         "term. Formulas of few variables are certified: for every bias of the range, not only at "
-        "some, MIC lies between the two lines. The worst formulas of the paper's grid have too "
-        "many variables for that, so they are computed at single biases.",
+        "some, MIC lies between the two lines. Boxes are divided until the largest MIC is known, "
+        "so the band is narrow near the largest MIC only. The worst formulas of the paper's grid "
+        "have too many variables for that, so they are computed at single biases.",
         tuple(_drawings(found)),
         (worst_at_half(found), near_optimal(found)),
         (_points(found), _suprema(found)),

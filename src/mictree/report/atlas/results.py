@@ -16,6 +16,7 @@ from mictree.experiments import (
     noise,
     rankings,
     relabellings,
+    two_term_biases,
     voting,
     worst_over_biases,
 )
@@ -24,14 +25,15 @@ from mictree.report.results import Clock
 
 # each stage's approximate share of the time of the whole run
 SHARES = {
-    "sizes": 0.03,
-    "labels": 0.14,
-    "ranked": 0.50,
-    "biased": 0.10,
-    "dependent": 0.06,
+    "sizes": 0.02,
+    "labels": 0.10,
+    "ranked": 0.60,
+    "biased": 0.07,
+    "two_terms": 0.05,
+    "dependent": 0.05,
     "noisy": 0.02,
-    "forests": 0.09,
-    "figures": 0.05,
+    "forests": 0.06,
+    "figures": 0.02,
     "page": 0.01,
 }
 
@@ -44,6 +46,7 @@ class AtlasPlan:
     labels: relabellings.Plan = field(default_factory=relabellings.Plan)
     ranked: rankings.Plan = field(default_factory=rankings.Plan)
     biased: worst_over_biases.Plan = field(default_factory=worst_over_biases.Plan)
+    two_terms: two_term_biases.Plan = field(default_factory=two_term_biases.Plan)
     dependent: dependence.Plan = field(default_factory=dependence.Plan)
     noisy: noise.Plan = field(default_factory=noise.Plan)
     forests: voting.Plan = field(default_factory=voting.Plan)
@@ -57,6 +60,7 @@ class AtlasResults:
     labels: relabellings.Relabellings
     ranked: rankings.Rankings
     biased: worst_over_biases.WorstOverBiases
+    two_terms: two_term_biases.TwoTermBiases
     dependent: dependence.Dependence
     noisy: noise.Noise
     forests: voting.Voting
@@ -81,6 +85,7 @@ STAGES = {
     "labels": relabellings.relabellings,
     "ranked": rankings.rankings,
     "biased": worst_over_biases.worst_over_biases,
+    "two_terms": two_term_biases.two_term_biases,
     "dependent": dependence.dependence,
     "noisy": noise.noise,
     "forests": voting.voting,

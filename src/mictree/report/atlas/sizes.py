@@ -82,11 +82,9 @@ def at_most_twice(sizes: FunctionSizes) -> Claim:
     for name, _ in sizes.plan.variables:
         ratios = [sizes.largest_ratio(name, size) for size in (BEST, WORST)]
         met += [greedy <= TWICE * least for greedy, least in ratios]
-        (best, least), (worst, smallest) = ratios
-        measured.append(
-            f"{name}: at most {best} splits instead of {least} under the best ties, {worst} "
-            f"instead of {smallest} under the worst."
-        )
+        parts = [f"{_ratio(*ratio)} under the {ties} ties"
+                 for ratio, ties in zip(ratios, ("best", "worst"), strict=True)]  # fmt: skip
+        measured.append(f"{name}: {', '.join(parts)}.")
     return Claim(
         range_of(sizes),
         "A greedy tree has at most twice as many splits as the smallest tree.",
@@ -95,6 +93,11 @@ def at_most_twice(sizes: FunctionSizes) -> Claim:
         f"{count_met(met)}",
         decide(met),
     )
+
+
+def _ratio(greedy: int, least: int) -> str:
+    """A largest ratio in words."""
+    return "never more than the least" if greedy == least else f"{greedy} instead of {least} splits"
 
 
 def _table(sizes: FunctionSizes) -> Table:

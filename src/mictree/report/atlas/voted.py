@@ -29,7 +29,9 @@ def section(found: Voting) -> Section:
         "Forests",
         "When a small forest passes the best single tree",
         "Each tree may use, at each leaf, only a few splits drawn at random; the trees vote, and "
-        "even votes count half. The error of the vote is exact. It is compared with the least "
+        "even votes count half. A leaf of positive rate 1/2 has the same label in all trees, so "
+        "votes may lean to one side: at three splits they do on majorities. The error of the vote "
+        "is exact. It is compared with the least "
         "error of a single tree of the same size, and of one with as many splits as the whole "
         "forest.",
         (drawing,),

@@ -1,0 +1,55 @@
+"""Options that spread a command over the workers of a Dask cluster."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Annotated
+
+import typer
+
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="Use the workers of a running Dask cluster, such as tcp://10.0.0.1:8786.",
+        show_default=False,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(help="Start a Dask cluster of so many processes here.", show_default=False),
+]
+SECONDS = 10  # to connect
+
+
+@contextmanager
+def on_workers(scheduler: str | None, workers: int | None) -> Iterator[int | None]:
+    """Within it, joblib uses the cluster; gives ``n_jobs``, None without a cluster."""
+    if scheduler is None and workers is None:
+        yield None
+        return
+    if scheduler is not None and workers is not None:
+        raise ValueError("--scheduler and --workers exclude each other; got both")
+    if workers is not None and workers < 1:
+        raise ValueError(f"--workers must be at least 1; got {workers}")
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ValueError(
+            "--scheduler and --workers need the extra dask: pip install 'mictree[dask]'"
+        ) from None
+    from joblib import parallel_config
+
+    with ExitStack() as stack:
+        if workers is not None:
+            options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+            cluster = stack.enter_context(LocalCluster(n_workers=workers, **options))
+            stack.enter_context(Client(cluster))
+        else:
+            try:
+                stack.enter_context(Client(scheduler, timeout=SECONDS))
+            except (OSError, ValueError) as error:
+                raise ValueError(
+                    f"--scheduler must be the address of a running Dask scheduler; {scheduler!r} "
+                    f"gives {type(error).__name__}"
+                ) from None
+        stack.enter_context(parallel_config(backend="dask"))
+        yield -1

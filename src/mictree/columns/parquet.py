@@ -1,0 +1,217 @@
+"""Sets of Parquet files that are read batch by batch; an error names the file.
+
+Only a batch of the rows is in memory at a time. Every file must have the columns of the first one,
+with the same types; their order may differ.
+"""
+
+from __future__ import annotations
+
+import difflib
+import glob
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mictree._support.progress import Progress, Report, ignore
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow
+
+BATCH_BYTES = 2**22  # of the cells of a batch
+TEXT_BYTES = 16  # of a cell whose length is not fixed, roughly
+FEWEST_ROWS, MOST_ROWS = 2**10, 2**17  # of a batch
+BUFFER = 2**16  # bytes read ahead for each column: a row group may be larger than the memory
+
+Paths = str | Path | Sequence[str | Path]
+
+
+class Batch(NamedTuple):
+    """Some rows of one file."""
+
+    file: Path
+    table: pyarrow.Table
+
+
+class Bounds(NamedTuple):
+    """What the files themselves state of a column."""
+
+    least: int
+    most: int
+    missing: bool
+
+
+def find_files(paths: Paths) -> tuple[Path, ...]:
+    """The files that a pattern, a folder, a path or several of them name, sorted."""
+    if isinstance(paths, str | Path):
+        paths = [paths]
+    found: set[Path] = set()
+    for path in paths:
+        if Path(path).is_file():
+            found.add(Path(path))
+            continue
+        pattern = str(Path(path) / "**" / "*.parquet") if Path(path).is_dir() else str(path)
+        files = [Path(each) for each in glob.glob(pattern, recursive=True)]
+        files = [each for each in files if each.is_file()]
+        if not files:
+            raise ValueError(f"a pattern must match a Parquet file; {str(path)!r} matches none")
+        found.update(files)
+    if not found:
+        raise ValueError("there must be at least one Parquet file; the list of paths is empty")
+    return tuple(sorted(found))
+
+
+class ParquetSet:
+    """The rows of some Parquet files, one file after another.
+
+    Attributes
+    ----------
+    files : sorted by name
+    rows : their number in all files
+    """
+
+    def __init__(self, paths: Paths) -> None:
+        self.files = find_files(paths)
+        self.schema: dict[str, Any] = {}
+        self._bytes: dict[str, int] = {}  # of a cell of each column
+        self._counts: list[int] = []
+        for file in self.files:
+            with self._open(file) as opened:
+                schema = as_polars(opened.schema_arrow.empty_table()).schema
+                cells = {field.name: _cell_bytes(field.type) for field in opened.schema_arrow}
+                self._counts.append(opened.metadata.num_rows)
+            if file == self.files[0]:
+                self.schema, self._bytes = dict(schema), cells
+            else:
+                self._check_schema(file, schema)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return sum(self._counts)
+
+    def _check_schema(self, file: Path, schema: Any) -> None:
+        """Refuse a file whose columns are not those of the first one."""
+        first = self.files[0]
+        rule = "all files must have the same columns"
+        for name in [*self.schema, *schema]:
+            if name not in schema:
+                raise ValueError(f"{rule}; {file} has no {name!r}, which {first} has")
+            if name not in self.schema:
+                raise ValueError(f"{rule}; {file} has {name!r}, which {first} has not")
+            if schema[name] != self.schema[name]:
+                one, other = schema[name], self.schema[name]
+                raise ValueError(
+                    f"{rule}; {name!r} has type {one} in {file} and {other} in {first}"
+                )
+
+    def empty(self, names: Sequence[str]) -> polars.DataFrame:
+        """A table with some of the columns and no rows."""
+        import polars
+
+        return polars.DataFrame(schema={name: self.schema[name] for name in names})
+
+    def check_column(self, name: str) -> None:
+        """Refuse a name that is no column's."""
+        if name in self.schema:
+            return
+        near = difflib.get_close_matches(name, list(self.schema), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"every file must have a column {name!r}{hint}; {self.files[0]} has "
+            f"{', '.join(map(repr, self.schema))}"
+        )
+
+    def batches(
+        self, columns: Sequence[str], what: str = "reading", report: Report = ignore
+    ) -> Iterator[Batch]:
+        """All rows, some at a time; always in the same order and cut at the same places."""
+        import pyarrow
+
+        width = sum(self._bytes[name] for name in columns)
+        size = min(MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES // max(1, width)))
+        done = 0
+        for file, expected in zip(self.files, self._counts, strict=True):
+            found = 0
+            with self._open(file) as opened:
+                for batch in opened.iter_batches(size, columns=list(columns)):
+                    found += batch.num_rows
+                    yield Batch(file, pyarrow.Table.from_batches([batch]))
+                    done += batch.num_rows
+                    detail = f"{done:,} of {self.rows:,} rows"
+                    report(Progress(what, done / max(1, self.rows), detail))
+            if found != expected:
+                raise ValueError(
+                    f"a file must stay as it is while it is read; {file} had {expected:,} rows, "
+                    f"now {found:,}"
+                )
+
+    @contextmanager
+    def _open(self, file: Path) -> Iterator[Any]:
+        """Whatever goes wrong with a file, the error names it."""
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+
+        try:
+            with ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
+                yield opened
+        except MemoryError:
+            raise
+        except (pyarrow.ArrowException, OSError) as error:
+            message = str(error).partition("\n")[0].strip()
+            raise ValueError(f"{file} cannot be read as Parquet: {message}") from None
+
+    @cached_property
+    def bounds(self) -> dict[str, Bounds | None]:
+        """For columns of integers and Booleans, their least and largest value if files state it."""
+        found: dict[str, Bounds | None] = {
+            name: None
+            for name, kind in self.schema.items()
+            if kind.is_integer() or str(kind) == "Boolean"
+        }
+        stated: dict[str, list[Bounds | None]] = {name: [] for name in found}
+        for file in self.files:
+            with self._open(file) as opened:
+                for name, group in _groups(opened.metadata, found):
+                    stated[name].append(group)
+        for name, groups in stated.items():
+            known = [group for group in groups if group is not None]
+            if known and len(known) == len(groups):
+                found[name] = Bounds(
+                    min(group.least for group in known),
+                    max(group.most for group in known),
+                    any(group.missing for group in known),
+                )
+        return found
+
+
+def _groups(metadata: Any, names: Container[str]) -> Iterator[tuple[str, Bounds | None]]:
+    """What a file states of some columns in each of its groups of rows."""
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group)
+        for number in range(rows.num_columns if rows.num_rows else 0):
+            column = rows.column(number)
+            if column.path_in_schema not in names:
+                continue
+            stated, bounds = column.statistics, None
+            if stated is not None and stated.has_min_max and stated.has_null_count:
+                bounds = Bounds(int(stated.min), int(stated.max), stated.null_count > 0)
+            yield column.path_in_schema, bounds
+
+
+def _cell_bytes(kind: Any) -> int:
+    try:
+        return max(1, kind.bit_width // 8)
+    except ValueError:  # a type without a fixed width
+        return TEXT_BYTES
+
+
+def as_polars(table: pyarrow.Table) -> polars.DataFrame:
+    """The same cells in the types that ``mictree.columns.files`` reads them in."""
+    import polars
+
+    frame = polars.from_arrow(table)
+    assert isinstance(frame, polars.DataFrame)
+    return frame

@@ -1,0 +1,266 @@
+"""The columns of a set of Parquet files as bits and ranks, in passes over the files.
+
+The first passes choose the literals of each column; the last one stores them. A column of 0 and 1
+whose files state its least and largest value needs no pass of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.jit import CORES
+from mictree.columns.column import Column
+from mictree.columns.data import WHOLE, Data
+from mictree.columns.encode import MAX_CATEGORIES, Encoded, categorical_column, ordered_column
+from mictree.columns.literals import Literals
+from mictree.columns.ordered import Ranks
+from mictree.columns.packing import add_categories, add_flags
+from mictree.columns.parquet import Batch, ParquetSet, as_polars
+from mictree.columns.quantiles import Counts, Edges, EdgeSearch
+
+if TYPE_CHECKING:
+    import polars
+
+COUNT_BYTES = 2**26  # for the counts of all columns
+ENTRY_BYTES = 24
+
+FloatArray = np.typing.NDArray[np.float64]
+IntArray = np.typing.NDArray[np.int64]
+
+
+class Placed(NamedTuple):
+    """A batch whose rows have their slots."""
+
+    batch: Batch
+    rows: IntArray  # of the batch, without those left out, class by class
+    slots: IntArray  # of these rows
+    places: IntArray  # the same without the empty slots between classes
+    weights: FloatArray | None  # of all rows of the batch, whole numbers
+
+
+Passes = Callable[[Sequence[str], str], Iterator[Placed]]  # columns to read, and what for
+
+
+def learn_columns(
+    files: ParquetSet, names: Sequence[str], weighted: bool, most: int | None, passes: Passes
+) -> list[Column]:
+    """Choose the literals of each column, in as many passes as that takes."""
+    learners = {name: _learner(files, name, weighted, most, len(names)) for name in names}
+    number = 1
+    while pending := [name for name in names if learners[name].column is None]:
+        for placed in passes(pending, f"finding thresholds, pass {number}"):
+            for name in pending:
+                learners[name].add(placed)
+        for name in pending:
+            learners[name].end_pass()
+        number += 1
+    return [learners[name].column for name in names]  # type: ignore[misc]
+
+
+def _learner(
+    files: ParquetSet, name: str, weighted: bool, most: int | None, columns: int
+) -> _Settled | _Categories | _Thresholds:
+    bounds, kind = files.bounds.get(name), _kind(files, name)
+    if not weighted and bounds is not None and bounds.most - bounds.least <= 1:
+        # a row of weight 0 would not count
+        values = np.unique([float(bounds.least), float(bounds.most)])
+        edges = Edges(values[:-1], values[1:], False, bounds.missing)
+        return _Settled(ordered_column(name, edges, kind))
+    if kind in ("string", "categorical"):
+        return _Categories(name)
+    levels = tuple(files.schema[name].categories) if kind == "enum" else None
+    entries = COUNT_BYTES // ENTRY_BYTES // columns
+    return _Thresholds(name, kind, levels, EdgeSearch(most, entries))
+
+
+def _kind(files: ParquetSet, name: str) -> str:
+    return str(files.schema[name]).partition("(")[0].lower()
+
+
+class _Settled:
+    """A column that needs no pass."""
+
+    def __init__(self, column: Column) -> None:
+        self.column: Column | None = column
+
+    def add(self, placed: Placed) -> None:
+        """Nothing is left to learn."""
+
+    def end_pass(self) -> None:
+        """Nothing is left to learn."""
+
+
+class _Categories:
+    """A column of texts, whose categories one pass finds."""
+
+    def __init__(self, name: str) -> None:
+        self.column: Column | None = None
+        self._name = name
+        self._found: set[Any] = set()
+
+    def add(self, placed: Placed) -> None:
+        values, codes = as_codes(placed.batch, self._name)
+        self._found.update(values[code] for code in np.unique(codes[placed.rows]).tolist())
+        if len(self._found - {None}) > MAX_CATEGORIES:
+            categorical_column(self._name, self._found)  # refuses them
+
+    def end_pass(self) -> None:
+        self.column = categorical_column(self._name, self._found)
+
+
+class _Thresholds:
+    """An ordered column, whose thresholds one or more passes find."""
+
+    def __init__(
+        self, name: str, kind: str, levels: tuple[Any, ...] | None, search: EdgeSearch
+    ) -> None:
+        self.column: Column | None = None
+        self._name, self._kind, self._levels, self._search = name, kind, levels, search
+        self._counts: Counts | None = None
+
+    def add(self, placed: Placed) -> None:
+        values = read_numbers(placed.batch, self._name)[placed.rows]
+        weights = None if placed.weights is None else placed.weights[placed.rows]
+        ranges = self._search.ranges
+        assert ranges is not None
+        counts = ranges.count(values, weights)
+        self._counts = counts if self._counts is None else self._counts.merge(counts)
+
+    def end_pass(self) -> None:
+        assert self._counts is not None
+        self._search.narrow(self._counts)
+        self._counts = None
+        if self._search.edges is not None:
+            self.column = ordered_column(self._name, self._search.edges, self._kind, self._levels)
+
+
+def read_numbers(batch: Batch, name: str) -> FloatArray:
+    """The values of an ordered column as floats, NaN where missing; of an Enum, positions."""
+    import polars
+
+    frame = as_polars(batch.table.select([name]))
+    if str(frame.dtypes[0]).startswith("Enum"):
+        frame = frame.with_columns(polars.col(name).to_physical())
+    values = Data(frame).column(0)
+    assert not isinstance(values, list)  # texts are categories
+    if np.isinf(values).any():
+        raise ValueError(f"X must not contain infinity; {name} does, in {batch.file}")
+    _check_kept(frame.to_series(), values, batch)
+    return values
+
+
+def _check_kept(series: polars.Series, values: FloatArray, batch: Batch) -> None:
+    """Refuse values that a 64-bit float does not keep: two of them might become one.
+
+    Whether there are two cannot be seen: they may be in different batches.
+    """
+    kind, name = series.dtype, str(series.dtype)
+    present = values[~np.isnan(values)]
+    exact = series.drop_nulls()
+    if name.startswith(("Datetime", "Duration")) and getattr(kind, "time_unit", "us") == "ns":
+        whole = np.floor(present)
+        back = 1000 * whole.astype(np.int64) + np.rint(1e3 * (present - whole)).astype(np.int64)
+        wrong = back != exact.to_physical().to_numpy()
+    elif kind.is_decimal() or (kind.is_integer() and np.any(np.abs(present) >= WHOLE)):
+        import polars
+
+        back = polars.Series(present).cast(kind, strict=False)
+        wrong = (back.fill_null(0) != exact).to_numpy() | back.is_null().to_numpy()
+    else:
+        return
+    if wrong.any():
+        raise ValueError(
+            f"values that are streamed must be 64-bit floats; {series.name} has "
+            f"{exact[int(np.argmax(wrong))]} in {batch.file}"
+        )
+
+
+def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Passes) -> Encoded:
+    """Store all columns in one pass.
+
+    Parameters
+    ----------
+    slots, rows : the number of slots, a multiple of 64, and of rows in them
+    """
+    literals = Literals(columns)
+    bits = np.zeros((len(literals.stored_bits), slots // 64), dtype=np.uint64)
+    bounds = np.searchsorted(literals.stored_bits, literals.starts)
+    ranks = {
+        number: np.empty(rows, np.min_scalar_type(columns[number].thresholds + 1))
+        for number in literals.ordered
+    }
+    used = [number for number, column in enumerate(columns) if column.count]
+    targets = [(columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n)) for n in used]
+    # compiled in this thread: in another, Ctrl-C would have to wait
+    nothing = np.empty((0, 0), dtype=bool), np.empty(0, np.int64), np.empty(0, np.int64)
+    add_flags(0, 0, *nothing, bits)
+    add_categories(np.empty(0, np.int32), *nothing[1:], bits)
+    for placed in passes([columns[number].name for number in used], "packing"):
+        with ThreadPoolExecutor(CORES) as pool:
+            for _ in pool.map(lambda target, placed=placed: _store(placed, *target), targets):
+                pass
+    return Encoded(literals, bits, tuple(ranks[number] for number in literals.ordered))
+
+
+def _store(
+    placed: Placed, column: Column, out_bits: np.typing.NDArray[np.uint64], out_ranks: Ranks | None
+) -> None:
+    """Store a column of one batch."""
+    batch, rows, slots = placed.batch, placed.rows, placed.slots
+    if column.categories is not None:
+        add_categories(_positions(batch, column), rows, slots, out_bits)
+        return
+    plain = None if column.ranked or column.missing else _plain_integers(placed, column)
+    if plain is not None:
+        flags = (plain > column.below[0])[None]
+    else:
+        ranks = column.ranks_of(read_numbers(batch, column.name))
+        if out_ranks is not None:
+            out_ranks[placed.places] = ranks[rows]
+        flags = np.empty((len(out_bits), len(ranks)), dtype=bool)
+        if len(flags) > column.missing:
+            flags[0] = ranks > column.missing
+        if column.missing:
+            flags[-1] = ranks == 0
+    add_flags(0, len(flags), flags, rows, slots, out_bits)
+
+
+def _plain_integers(placed: Placed, column: Column) -> np.typing.NDArray[Any] | None:
+    """The cells of a column of two integers or Booleans as they are; None for other columns."""
+    import pyarrow
+
+    cells = placed.batch.table[column.name]
+    kind = cells.type
+    if not (pyarrow.types.is_boolean(kind) or pyarrow.types.is_integer(kind)) or cells.null_count:
+        return None
+    values = cells.to_numpy()
+    low, high = column.below[0], column.above[0]
+    # rows of weight 0 may have other values
+    known = not column.binned and placed.weights is None and len(values) > 0
+    if known and not low <= values.min() <= values.max() <= high:
+        raise ValueError(
+            f"a file must state the least and largest value of a column as they are; "
+            f"{column.name} has others in {placed.batch.file}"
+        )
+    return values
+
+
+def _positions(batch: Batch, column: Column) -> np.typing.NDArray[np.int32]:
+    """The literal that each row of a column of categories satisfies."""
+    values, codes = as_codes(batch, column.name)
+    return column.positions(values)[codes]
+
+
+def as_codes(batch: Batch, name: str) -> tuple[list[Any], IntArray]:
+    """A column as positions in a list of its values; the last one is None, for missing cells."""
+    import pyarrow
+
+    cells = batch.table[name].combine_chunks()
+    if not pyarrow.types.is_dictionary(cells.type):
+        cells = cells.dictionary_encode()
+    codes = cells.indices.cast("int64").fill_null(len(cells.dictionary)).to_numpy()
+    return [*cells.dictionary.to_pylist(), None], codes

@@ -1,0 +1,126 @@
+"""Dask DataFrames and Arrays as partitions of rows; importing this module does not import Dask."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+def is_collection(values: Any) -> bool:
+    """Whether an object is a Dask collection; without Dask imported, none can be."""
+    base = sys.modules.get("dask.base")
+    return base is not None and bool(base.is_dask_collection(values))
+
+
+def is_frame(values: Any) -> bool:
+    """Whether a collection is a frame or a series."""
+    return hasattr(values, "npartitions") and hasattr(values, "map_partitions")
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The rows of a fit, one list of Dask's delayed objects for each argument.
+
+    Attributes
+    ----------
+    inputs, labels : for each partition
+    weights : the same, or None
+    names : of the columns; None for an array
+    width : the number of columns
+    kind : the type of an array's cells; None for a frame
+    """
+
+    inputs: list[Any]
+    labels: list[Any]
+    weights: list[Any] | None
+    names: tuple[str, ...] | None
+    width: int
+    kind: np.dtype[Any] | None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any = None) -> Partitions:
+        """Check that all arguments are collections with the same partitions."""
+        given = {"X": X, "y": y, "sample_weight": sample_weight}
+        for name, values in given.items():
+            if values is not None and not is_collection(values):
+                raise TypeError(
+                    f"X, y and sample_weight must all be Dask collections if one is; "
+                    f"{name} is a {type(values).__name__}"
+                )
+        if len(X.shape if not is_frame(X) else (0, 0)) != 2:
+            raise ValueError(f"X must have two dimensions; its shape is {X.shape}")
+        inputs = _rows_of(X)
+        others = {
+            name: _rows_of(_cut_alike(X, values, name))
+            for name, values in given.items()
+            if name != "X" and values is not None
+        }
+        for name, parts in others.items():
+            if len(parts) != len(inputs):
+                raise ValueError(
+                    f"X and {name} must have as many partitions; they have {len(inputs)} and "
+                    f"{len(parts)}: repartition one of them"
+                )
+        names = tuple(str(name) for name in X.columns) if is_frame(X) else None
+        return cls(
+            inputs,
+            others["y"],
+            others.get("sample_weight"),
+            names,
+            len(X.columns) if is_frame(X) else int(X.shape[1]),
+            None if is_frame(X) else X.dtype,
+        )
+
+
+def _cut_alike(X: Any, values: Any, name: str) -> Any:
+    """An array cut into the chunks of X, if their lengths are known."""
+    if not is_frame(values) and values.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; its shape is {values.shape}")
+    if is_frame(values) and hasattr(values, "columns") and len(values.shape) == 2:
+        raise ValueError(f"{name} must have one dimension; it is a frame")
+    if is_frame(values) or is_frame(X) or values.chunks[0] == X.chunks[0]:
+        return values
+    lengths = [*values.chunks[0], *X.chunks[0]]
+    return values if any(np.isnan(lengths)) else values.rechunk((X.chunks[0],))
+
+
+def _rows_of(values: Any) -> list[Any]:
+    """One delayed object for each partition of rows."""
+    if is_frame(values):
+        return list(values.to_delayed())
+    if values.ndim == 2:
+        values = values.rechunk({1: -1})
+    return list(values.to_delayed().ravel())
+
+
+def map_rows(function: Callable[[Any], np.ndarray], X: Any, like: np.ndarray) -> Any:
+    """A collection with what a function of rows gives for each partition.
+
+    ``like`` is what it gives for no rows: an array of one or two dimensions. A frame of one
+    dimension gives a series with the index of X, everything else an array.
+    """
+    import dask.array
+
+    if is_frame(X) and like.ndim == 1:
+        meta = _as_series(X._meta, function, like)
+        return X.map_partitions(_as_series, function, like, meta=meta, token="mictree")
+    if is_frame(X):
+        return X.map_partitions(_not_empty, function, like, meta=like)
+    whole = X.rechunk({1: -1})
+    chunks = (whole.chunks[0],) if like.ndim == 1 else (whole.chunks[0], (like.shape[1],))
+    return dask.array.map_blocks(
+        _not_empty, whole, function, like, dtype=like.dtype, chunks=chunks,
+        drop_axis=1 if like.ndim == 1 else None, meta=like,
+    )  # fmt: skip
+
+
+def _not_empty(rows: Any, function: Callable[[Any], np.ndarray], like: np.ndarray) -> np.ndarray:
+    return function(rows) if len(rows) else like
+
+
+def _as_series(rows: Any, function: Callable[[Any], np.ndarray], like: np.ndarray) -> Any:
+    return rows._constructor_sliced(_not_empty(rows, function, like), index=rows.index)

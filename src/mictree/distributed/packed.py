@@ -1,0 +1,266 @@
+"""A packed partition, and counts of its rows at some leaves; runs on workers.
+
+A leaf is the path to it. Workers keep nothing between two rounds but their packed partitions, so a
+partition that was lost with its worker is packed again, and counting goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.jit import inner_jit, jit, lowest_bit
+from mictree._support.sums import exact_sums
+from mictree.columns.literals import Literals
+from mictree.columns.packing import pack_bits, pack_categories, sort_rows, valid_slots
+from mictree.distributed.digest import Digest
+from mictree.distributed.plan import Plan
+from mictree.growers.counting import count, count_class_rows, weigh, weigh_class_rows
+
+IntArray = np.typing.NDArray[np.int64]
+FloatArray = np.typing.NDArray[np.float64]
+
+
+class Test(NamedTuple):
+    """One step of a path.
+
+    ``place`` is a row of bits, or if ``rank`` is positive an ordered column: rows of at least this
+    rank are high.
+    """
+
+    place: int
+    rank: int
+    high: bool
+
+
+Path = tuple[Test, ...]
+
+
+class Rows(NamedTuple):
+    """What kernels read of a partition."""
+
+    bits: np.ndarray  # a row of words for each stored literal
+    first_word: np.ndarray  # of each class, and the end
+    valid: np.ndarray  # the slots that hold a row
+    weights: np.ndarray  # one for each slot, whole; empty when all are 1
+    ranks: np.ndarray  # (ordered columns, slots)
+    offsets: np.ndarray  # the first of each ordered column's ranks among those of all, and the end
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A partition's rows as bits and ranks.
+
+    Attributes
+    ----------
+    rows : for kernels
+    given_weights : of each slot, where whole weights are rounded; else empty
+    """
+
+    rows: Rows
+    given_weights: FloatArray
+
+    def __sizeof__(self) -> int:
+        """Dask leaves large partitions where they are; it must see that they are."""
+        return sum(each.nbytes for each in (*self.rows, self.given_weights))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # arrays that came from another worker may be read-only, which is another type for numba:
+        # its kernels would be compiled once more
+        rows = Rows(*(np.require(each, requirements="W") for each in state["rows"]))
+        self.__dict__.update(state, rows=rows)
+
+
+class Counted(NamedTuple):
+    """The rows of some leaves by class: of each literal, of each rank, and at the end of all."""
+
+    rows: IntArray  # (leaves, literals + ranks + 1, classes)
+    sums: FloatArray  # the same, weighted; of no leaves if every row weighs 1
+
+
+def offsets_of(literals: Literals) -> IntArray:
+    """The first rank of each ordered column among those of all, and their number."""
+    columns = [literals.columns[number] for number in literals.ordered]
+    lengths = [column.thresholds + 1 + column.missing for column in columns]
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def pack(part: Digest, plan: Plan) -> Packed:
+    """Pack a partition."""
+    literals, classes = plan.literals, len(plan.labels)
+    codes = np.searchsorted(plan.labels, part.labels).astype(np.int32)[part.codes]
+    class_rows = np.bincount(codes, minlength=classes).astype(np.int64)
+    first_word = np.zeros(classes + 1, dtype=np.int64)
+    np.cumsum((class_rows + 63) // 64, out=first_word[1:])
+    valid = np.empty(first_word[-1], dtype=np.uint64)
+    valid_slots(class_rows, first_word, valid)
+    order = np.empty(64 * len(valid), dtype=np.int64)
+    sort_rows(codes, np.ones(len(codes), dtype=bool), first_word, order)
+    bits, ranks = _pack_columns(part, literals, order)
+    weights = given = np.empty(0)
+    if part.weights is not None and plan.scale is not None:
+        given = np.where(order >= 0, np.append(part.weights, 0.0)[order], 0.0)
+        weights = plan.scale.whole(given).weights
+    rows = Rows(bits, first_word, valid, weights, ranks, offsets_of(literals))
+    rounded = plan.scale is not None and plan.scale.decimal is None
+    return Packed(rows, given if rounded else np.empty(0))
+
+
+def _pack_columns(part: Digest, literals: Literals, order: IntArray) -> tuple[Any, Any]:
+    """The bits of all stored literals, and the ranks of ordered columns by slot."""
+    slots = np.flatnonzero(order >= 0)
+    row_of = order[slots]
+    most = max((literals.columns[n].thresholds + 1 for n in literals.ordered), default=1)
+    ranks = np.zeros((len(literals.ordered), len(order)), dtype=np.min_scalar_type(most))
+    blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
+    place = 0
+    for column, found in zip(literals.columns, part.columns or (), strict=bool(part.columns)):
+        positions = found.of_rows(len(part.codes))
+        if column.categories is not None:
+            block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
+            pack_categories(column.positions(found.values)[positions], order, block)
+            blocks.append(block)
+            continue
+        of_value = column.ranks_of(np.asarray(found.values, dtype=float))
+        if column.ranked:
+            ranks[place, slots] = of_value.astype(ranks.dtype)[positions[row_of]]
+            place += 1
+        elif column.thresholds and positions.dtype == np.uint8:
+            block = np.zeros((1, len(order) // 64), dtype=np.uint64)
+            _pack_values(positions, of_value > column.missing, order, block[0])
+            blocks.append(block)
+        elif column.thresholds:
+            blocks.append(
+                pack_bits((of_value > column.missing)[positions[row_of]], slots, len(order))
+            )
+        if column.missing:
+            blocks.append(pack_bits((of_value == 0)[positions[row_of]], slots, len(order)))
+    bits = np.concatenate(blocks)
+    if not part.columns:  # a partition without rows
+        bits = np.empty((len(literals.stored_bits), 0), dtype=np.uint64)
+    return bits, ranks
+
+
+@jit
+def _pack_values(positions, holds, order, out_words):
+    """Set the bits of the slots whose row has one of the values that hold a literal."""
+    for slot in range(len(order)):
+        row = order[slot]
+        if row >= 0 and holds[positions[row]]:
+            out_words[slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
+
+
+def count_leaves(part: Packed, leaves: Sequence[Path]) -> Counted:
+    """Count the rows of a partition at some leaves."""
+    rows, tests = part.rows, _as_arrays(leaves)
+    width = len(rows.bits) + int(rows.offsets[-1]) + 1
+    shape = len(leaves), width, len(rows.first_word) - 1
+    counts = np.zeros(shape, dtype=np.int64)
+    sums = np.zeros(shape if len(rows.weights) else (0, *shape[1:]))
+    _count_leaves(rows, *tests, counts, sums)
+    return Counted(counts, sums)
+
+
+def _as_arrays(leaves: Sequence[Path]) -> tuple[IntArray, IntArray]:
+    """The end of each path, and the steps of all of them as rows of three numbers."""
+    steps = [test for path in leaves for test in path]
+    ends = np.cumsum([0, *(len(path) for path in leaves)], dtype=np.int64)
+    return ends, np.array(steps, dtype=np.int64).reshape(len(steps), 3)
+
+
+def merge_counted(parts: Sequence[Counted]) -> Counted:
+    """The counts of the rows of all partitions; exact, so in any order."""
+    rows = sum((each.rows for each in parts[1:]), parts[0].rows)
+    weighted = [each.sums for each in parts if len(each.sums)]
+    return Counted(rows, sum(weighted[1:], weighted[0]) if weighted else parts[0].sums)
+
+
+def weigh_leaves(part: Packed, leaves: Sequence[Path]) -> list[int]:
+    """The exact sums of the given weights by leaf and class, in units of 2**-UNIT."""
+    classes = len(part.rows.first_word) - 1
+    sums = [0] * (len(leaves) * classes)
+    ends, tests = _as_arrays(leaves)
+    for number in range(len(leaves)):
+        mask = _mask_of(part.rows, tests[ends[number] : ends[number + 1]])
+        slots = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
+        codes = np.searchsorted(64 * part.rows.first_word[1:], slots, side="right")
+        here = exact_sums(part.given_weights[slots], codes, classes)
+        sums[number * classes : (number + 1) * classes] = here
+    return sums
+
+
+def merge_sums(parts: Sequence[list[int]]) -> list[int]:
+    """The sums of all partitions."""
+    return [sum(each) for each in zip(*parts, strict=True)]
+
+
+@jit
+def _mask_of(rows, tests):
+    """The slots of the rows at the end of a path."""
+    mask = rows.valid.copy()
+    for step in range(len(tests)):
+        place, least, high = tests[step, 0], tests[step, 1], tests[step, 2]
+        if least > 0:
+            _keep_ranks(rows.ranks[place], least, high, mask)
+            continue
+        row = rows.bits[place]
+        for word in range(len(mask)):
+            mask[word] &= row[word] if high else ~row[word]
+    return mask
+
+
+@inner_jit
+def _keep_ranks(ranks, least, high, mask):
+    """Clear the slots whose rank is not on the wanted side."""
+    for word in range(len(mask)):
+        ones = mask[word]
+        while ones:
+            bit = lowest_bit(ones)
+            ones &= ones - np.uint64(1)
+            if (np.int64(ranks[64 * word + bit]) >= least) != (high == 1):
+                mask[word] &= ~(np.uint64(1) << np.uint64(bit))
+
+
+@jit
+def _count_leaves(rows, ends, tests, out_rows, out_sums):
+    """Write the counts and weights of all leaves; both outputs must be zero at the start."""
+    literals, first_word = len(rows.bits), rows.first_word
+    every = np.arange(literals)
+    slots = np.empty(64 * len(rows.valid), dtype=np.uint32)
+    for leaf in range(len(ends) - 1):
+        mask = _mask_of(rows, tests[ends[leaf] : ends[leaf + 1]])
+        counts = out_rows[leaf]
+        count(rows.bits, first_word, mask, every, counts)
+        count_class_rows(mask, first_word, counts[len(counts) - 1])
+        if len(rows.weights):
+            sums = out_sums[leaf]
+            weigh(rows.bits, first_word, mask, rows.weights, every, sums)
+            weigh_class_rows(mask, first_word, rows.weights, sums[len(sums) - 1])
+        if len(rows.ranks) == 0:
+            continue
+        for code in range(len(first_word) - 1):
+            found = _list_slots(mask, first_word[code], first_word[code + 1], slots)
+            for column in range(len(rows.ranks)):
+                start = literals + rows.offsets[column]
+                ranks = rows.ranks[column]
+                for slot in slots[:found]:
+                    out_rows[leaf, start + ranks[slot], code] += 1
+                if len(rows.weights):
+                    for slot in slots[:found]:
+                        out_sums[leaf, start + ranks[slot], code] += rows.weights[slot]
+
+
+@inner_jit
+def _list_slots(mask, start, stop, out_slots):
+    """Write the slots of a mask in some words; returns how many there are."""
+    found = 0
+    for word in range(start, stop):
+        ones = mask[word]
+        while ones:
+            out_slots[found] = 64 * word + lowest_bit(ones)
+            found += 1
+            ones &= ones - np.uint64(1)
+    return found

@@ -1,0 +1,69 @@
+"""Predictions for Parquet files that may be larger than the memory, written as Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mictree._support.files import unfinished
+from mictree._support.progress import Report, ignore
+from mictree.columns.parquet import ParquetSet, Paths, as_polars
+from mictree.columns.written import Tests
+
+if TYPE_CHECKING:
+    import polars
+
+    from mictree.estimators.base import TreeClassifier
+
+
+def answers(model: TreeClassifier, X: Any, size: int | None, proba: bool) -> polars.DataFrame:
+    """A table with the prediction for each row, and the probability of every class if wanted."""
+    import polars
+
+    columns = {"prediction": model.predict(X, size).tolist()}
+    if proba:
+        shares = model.predict_proba(X, size)
+        for number, label in enumerate(model.classes_):
+            columns[f"probability of {label}"] = shares[:, number].tolist()
+    return polars.DataFrame(columns)
+
+
+def predict_parquet(
+    model: TreeClassifier,
+    paths: Paths,
+    out: Path,
+    size: int | None = None,
+    proba: bool = False,
+    progress: Report | None = None,
+) -> int:
+    """Write the predictions for all rows of some files, in their order; returns how many."""
+    from pyarrow.parquet import ParquetWriter
+
+    files = ParquetSet(paths)
+    if not files.rows:
+        raise ValueError(f"there must be a row to predict; {files.files[0]} has none")
+    columns = _columns(model, files)
+    with unfinished(out) as temporary:
+        writer = None
+        try:
+            for batch in files.batches(columns, "predicting", progress or ignore):
+                frame = as_polars(batch.table.select(columns))
+                table = answers(model, frame, size, proba).to_arrow()
+                writer = writer or ParquetWriter(temporary, table.schema)
+                writer.write_table(table.cast(writer.schema))
+        finally:
+            if writer is not None:
+                writer.close()
+    return files.rows
+
+
+def _columns(model: TreeClassifier, files: ParquetSet) -> list[str]:
+    """The columns that the model reads; a saved model reads few, and finds them by name."""
+    names, tests = list(files.schema), model.literals_
+    if isinstance(tests, Tests) and tests.named:
+        names = [column.name for column in tests.read]
+    else:
+        names = list(getattr(model, "feature_names_in_", names))
+    for name in names:
+        files.check_column(name)
+    return names or list(files.schema)[:1]  # a lone leaf reads no column; rows must be counted

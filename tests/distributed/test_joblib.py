@@ -1,0 +1,132 @@
+"""Independent work gives the same results on every backend of joblib."""
+
+import os
+import signal
+import sys
+
+import joblib
+import numpy as np
+import pytest
+from distributed import Client
+from typer.testing import CliRunner
+
+import mictree as mt
+from mictree._support.parallel import spread
+from mictree.cli import app, workers
+from mictree.experiments import finite_samples, sample_size
+from mictree.experiments.cache import Cache
+
+BACKENDS = ("threading", "dask")
+FINITE = finite_samples.Plan(
+    (2, 2), biases=((0.5, 0.5),), rows=(50, 80), repetitions=2, test_rows=100, max_size=3
+)
+SIZES = sample_size.Plan((sample_size.Case("two", (2, 2), 3),), rows=(50, 80), repetitions=2)
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request, client):
+    with joblib.parallel_config(backend=request.param):
+        yield request.param
+
+
+def test_finite_samples(backend, tmp_path):
+    expected = finite_samples.finite_samples(FINITE, n_jobs=1)
+    found = finite_samples.finite_samples(FINITE, Cache(tmp_path), n_jobs=2)
+    again = finite_samples.finite_samples(FINITE, Cache(tmp_path), n_jobs=2)
+    for result in (found, again):
+        frames = [each.settings[0].frame.drop("seconds") for each in (result, expected)]
+        assert frames[0].equals(frames[1])
+
+
+def test_sample_sizes(backend):
+    expected = sample_size.sample_sizes(SIZES, n_jobs=1)
+    found = sample_size.sample_sizes(SIZES, n_jobs=2)
+    assert found.cases[0].frame.equals(expected.cases[0].frame)
+
+
+def test_select_size(backend):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (120, 5))
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(120) < 0.1)
+    choices = [
+        mt.select_size(mt.TopDownClassifier(max_size=6), X, y, n_jobs=jobs) for jobs in (1, 2)
+    ]
+    np.testing.assert_array_equal(choices[0].scores, choices[1].scores)
+    assert choices[0].size == choices[1].size
+
+
+def test_sweeps_over_many_biases(backend):
+    grids = [mt.families.grid(2, 3, biases=(bias,)) for bias in (0.3, 0.5, 0.6)]
+    expected = [mt.sweep(grid, 6) for grid in grids]
+    found = mt.sweep.many(grids, 6, n_jobs=2)
+    assert all(one.equals(other) for one, other in zip(found, expected, strict=True))
+
+
+def test_many_sweeps_need_a_seed():
+    with pytest.raises(ValueError, match="random ties must have a seed"):
+        mt.sweep.many([mt.families.grid(2, 2)], 3, [mt.TopDown(ties="random")])
+
+
+def test_results_come_in_the_order_of_the_calls():
+    with joblib.parallel_config(backend="threading"):
+        assert list(spread(divmod, [(7, 2), (9, 4)], 2)) == [(3, 1), (2, 1)]
+    assert list(spread(divmod, [(7, 2)], None)) == [(3, 1)]
+    with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0; got 0"):
+        list(spread(divmod, [], 0))
+
+
+def test_compare_survives_a_killed_worker(own_cluster):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 5))
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(60) < 0.1)
+    settings = {"max_size": 2, "cv": 5, "repeats": 2, "time_limit": None}
+    expected = mt.compare(["topdown"], X, y, **settings)
+    killed = []
+    with Client(own_cluster) as client, joblib.parallel_config(backend="dask"):
+        victim = next(iter(client.run(os.getpid).values()))
+
+        def kill(progress) -> None:
+            if progress.what == "folds" and not killed:
+                killed.append(victim)
+                os.kill(victim, signal.SIGKILL)
+
+        found = mt.compare(["topdown"], X, y, **settings, n_jobs=-1, progress=kill)
+    assert killed
+    assert found.frame.equals(expected.frame)
+
+
+def test_a_command_uses_a_running_cluster(cluster):
+    with workers.on_workers(cluster.scheduler_address, None) as n_jobs:
+        assert joblib.effective_n_jobs(n_jobs) == 2
+        assert len(set(spread(_process, [(0,), (1,), (2,), (3,)], n_jobs)) - {os.getpid()}) >= 1
+    with workers.on_workers(None, None) as n_jobs:
+        assert n_jobs is None
+
+
+def _process(number: int) -> int:
+    return os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--workers", "0"), "--workers must be at least 1; got 0"),
+        (("--workers", "1", "--scheduler", "tcp://x:1"), "exclude each other"),
+        (("--scheduler", "nonsense://x"), "must be the address of a running Dask scheduler"),
+        (("--scheduler", "tcp://127.0.0.1:1"), "must be the address of a running Dask scheduler"),
+    ],
+)
+def test_bad_options(options, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "SECONDS", 1)
+    result = CliRunner().invoke(app, ["reproduce", "--out", str(tmp_path / "out"), *options])
+    assert isinstance(result.exception, ValueError)
+    assert message in str(result.exception)
+
+
+def test_without_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(ValueError, match=r"need the extra dask: pip install 'mictree\[dask\]'"),
+        workers.on_workers(None, 1),
+    ):
+        pass

@@ -1,0 +1,143 @@
+"""The tree of a Dask collection is the tree of the same rows on one machine, bit by bit."""
+
+import pickle
+
+import dask
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import mictree as mt
+from mictree.distributed.collections import is_frame
+from tests.distributed.tables import Table, tables
+
+
+class CautiousClassifier(mt.TopDownClassifier):
+    """A rule of one's own."""
+
+    class Cautious(mt.Grower):
+        def priority(self, reach, gain, born):
+            return reach * gain**2 + born / 100
+
+    rule = Cautious
+
+
+def skewed(rate):
+    return rate * (1 - rate) * (1 + rate / 2)
+
+
+LEARNERS = (
+    mt.TopDownClassifier, mt.BestFirstClassifier, mt.ID3Classifier, CautiousClassifier,
+)  # fmt: skip
+
+
+@st.composite
+def learners(draw):
+    return draw(st.sampled_from(LEARNERS))(
+        max_size=draw(st.sampled_from([0, 1, 5, 20, None])),
+        criterion=draw(st.sampled_from(["entropy", "gini", "root", "minority", skewed])),
+        ties=draw(st.sampled_from(["last", "first", "random", "heaviest", "lightest"])),
+        min_samples_split=draw(st.sampled_from([2, 6])),
+        min_samples_leaf=draw(st.sampled_from([1, 3])),
+        max_depth=draw(st.sampled_from([None, 3])),
+        min_weight_fraction_leaf=draw(st.sampled_from([0.0, 0.1])),
+        min_gain=draw(st.sampled_from([0.0, 0.01])),
+        class_weight=draw(st.sampled_from([None, "balanced"])),
+        max_thresholds=draw(st.sampled_from([1, 2, 5, 255])),
+        random_state=draw(st.integers(0, 5)),
+    )
+
+
+def assert_same(table: Table, learner) -> None:
+    local = learner.fit(table.X, table.y, table.weights)
+    X, y, weights = table.cut()
+    far = type(learner)(**learner.get_params()).fit(X, y, weights)
+    assert far.tree_ == local.tree_
+    assert far.to_text() == local.to_text()
+    for name in ("leaves", "literals", "thresholds", "gains", "rows", "masses"):
+        one, other = (getattr(each._splitting, name) for each in (far, local))
+        np.testing.assert_array_equal(one, other, err_msg=name)
+    np.testing.assert_array_equal(far.growth_.errors, local.growth_.errors)
+    np.testing.assert_array_equal(far.classes_, local.classes_)
+    guess = far.predict(X)
+    assert is_frame(guess) == is_frame(X)
+    np.testing.assert_array_equal(np.asarray(guess.compute()), local.predict(table.X))
+
+
+@settings(max_examples=40)
+@given(tables(), learners())
+def test_by_dasks_own_scheduler(table, learner):
+    with dask.config.set(scheduler="sync"):
+        assert_same(table, learner)
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(table=tables(), learner=learners())
+def test_on_two_processes(client, table, learner):
+    assert_same(table, learner)
+
+
+def test_by_threads_and_without_a_client():
+    X = np.arange(24, dtype=np.uint8).reshape(12, 2) % 2
+    table = Table(X, X[:, 0], None, (5, 5, 12))
+    assert_same(table, mt.TopDownClassifier(max_size=3))
+
+
+def test_the_fitted_model_is_a_local_one():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(20, 70, 200) * 1.0, "smoker": rng.integers(0, 2, 200)})
+    y = np.where((X.age > 50) & (X.smoker == 1), "ill", "well")
+    with dask.config.set(scheduler="sync"):
+        far = mt.TopDownClassifier(max_size=5).fit(*Table(X, y, None, (80, 80, 200)).cut()[:2])
+    again = pickle.loads(pickle.dumps(far))
+    assert again.to_text() == far.to_text()
+    np.testing.assert_array_equal(far.to_sklearn().predict(X), far.predict(X))
+    assert far.draw() is not None
+    assert list(far.feature_names_in_) == ["age", "smoker"]
+    np.testing.assert_array_equal(again.predict(X), far.predict(X))
+    shares = far.predict_proba(Table(X, y, None, (80, 200)).cut()[0]).compute()
+    np.testing.assert_array_equal(shares, far.predict_proba(X))
+
+
+def test_at_most_255_thresholds_unless_told_otherwise():
+    values = np.random.default_rng(0).normal(size=(2000, 1))
+    y = values[:, 0] > 0.123
+    X = da.from_array(values, chunks=(700, 1))
+    labels = da.from_array(y, chunks=700)
+    with dask.config.set(scheduler="sync"):
+        few = mt.TopDownClassifier(max_size=1).fit(X, labels)
+        many = mt.TopDownClassifier(max_size=1, max_thresholds=5000).fit(X, labels)
+    assert len(few.literals_) == 255
+    assert len(many.literals_) == 1999
+    assert many.growth_.errors[1] == 0 < few.growth_.errors[1]
+
+
+def test_few_rounds_and_nothing_that_grows_with_rows():
+    rng = np.random.default_rng(1)
+    for rows in (2000, 8000):
+        X = rng.integers(0, 2, (rows, 12), dtype=np.uint8)
+        y = (X[:, 0] & X[:, 1]) | (X[:, 2] & X[:, 3] & X[:, 4]) | (rng.random(rows) < 0.1)
+        with dask.config.set(scheduler="sync"):
+            far = mt.TopDownClassifier(max_size=20).fit(
+                da.from_array(X, chunks=(500, 12)), da.from_array(y, chunks=500)
+            )
+        rounds = far.rounds_
+        assert len(far.growth_.steps) == 20
+        assert rounds.growth <= far.get_depth() + 1 <= 20
+        # literals and totals, two classes, 8 bytes, at most as many leaves as splits
+        assert max(rounds.sent) <= (12 + 1) * 2 * 8 * 20
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_hardly_any_rows(rows):
+    X = da.from_array(np.zeros((rows, 2), np.uint8))
+    y = da.from_array(np.zeros(rows, np.int64))
+    with dask.config.set(scheduler="sync"):
+        if rows:
+            assert mt.TopDownClassifier().fit(X, y).tree_.size == 0
+        else:
+            with pytest.raises(ValueError, match="at least one row; it has 0"):
+                mt.TopDownClassifier().fit(X, y)
