@@ -58,6 +58,8 @@ class Literals:
     @cached_property
     def starts(self) -> np.typing.NDArray[np.intp]:
         """The first literal of each column, and at the end the number of literals."""
+        if self._columns is None:
+            return np.arange(len(self._binary) + 1)
         return np.concatenate(
             [[0], np.cumsum([column.count for column in self.columns], dtype=int)]
         )
@@ -72,6 +74,8 @@ class Literals:
     @cached_property
     def stored_bits(self) -> np.typing.NDArray[np.intp]:
         """The literals that are stored as bits."""
+        if not self.ordered:
+            return np.arange(len(self))
         stored = np.ones(len(self), dtype=bool)
         for number in self.ordered:
             start = self.starts[number]
@@ -90,10 +94,18 @@ class Literals:
     @cached_property
     def _clashing(self) -> bool:
         """Whether a literal of one column may read like one of another."""
-        return may_clash([column.name for column in self.columns])
+        return may_clash(self._names)
+
+    @property
+    def _names(self) -> Sequence[str]:
+        """Those of the columns."""
+        return self._binary if self._columns is None else [each.name for each in self._columns]
 
     def texts(self, literal: int, threshold: float | None = None) -> Texts:
         """The text of a literal and its negation's, perhaps at another threshold."""
+        if self._columns is None and not self._clashing:  # no need to make any column
+            name = self._binary[literal]
+            return name, f"not {name}"
         number, position = self.locate(literal)
         column = self.columns[number]
         if not self._clashing:
@@ -116,6 +128,12 @@ class Literals:
         """The threshold of a literal; NaN if it has none."""
         number, position = self.locate(literal)
         return self.columns[number].threshold(position)
+
+    def thresholds(self, literals: IntArray) -> np.typing.NDArray[np.float64]:
+        """Those of several literals."""
+        if self._columns is None:
+            return np.full(len(literals), 0.5)
+        return np.array([self.threshold(each) for each in literals.tolist()])
 
     def source(self, literal: int, threshold: float = math.nan) -> Source:
         """What a test reads: its column, and the threshold or the position of another literal."""

@@ -44,7 +44,8 @@ from mictree.growers.functions import RuleFunctions
 from mictree.growers.offers import limits_of, weighing_of
 from mictree.growers.rules import Grower
 from mictree.problems.labels import Scale
-from mictree.problems.sample import Limits, SampleProblem, masses_of_sums
+from mictree.problems.limits import Limits
+from mictree.problems.sample import SampleProblem, masses_of_sums
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]

@@ -23,6 +23,16 @@ FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
 
 
+NO_COLUMNS = Sorted(
+    np.empty((0, 0), dtype=np.uint32),
+    np.empty(0, dtype=np.int64),
+    np.empty((0, 0), dtype=np.int64),
+    np.empty(0, dtype=np.int64),
+    np.empty(0, dtype=np.uint32),
+    np.empty(0, dtype=np.uint64),
+)
+
+
 @dataclass(frozen=True)
 class Splitting:
     """A compiled growth as arrays: splits in order, leaves in order of creation."""
@@ -128,8 +138,10 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
 def _sort(problem: SampleProblem, limit: int) -> Sorted:
     """The rows in the order of each ordered column."""
     columns, rows = problem.literals.ordered, int(problem.class_rows.sum())
-    entries = np.empty((len(columns), rows if columns else 0), dtype=np.uint32)
-    missing = np.zeros((2 * limit + 1 if columns else 0, len(columns)), dtype=np.int64)
+    if not columns:
+        return NO_COLUMNS._replace(start=np.zeros(2 * limit + 1, dtype=np.int64))
+    entries = np.empty((len(columns), rows), dtype=np.uint32)
+    missing = np.zeros((2 * limit + 1, len(columns)), dtype=np.int64)
     for place, number in enumerate(columns):
         column, ranks = problem.literals.columns[number], problem.ranks[place]
         count = column.thresholds + 1 + column.missing
@@ -141,9 +153,9 @@ def _sort(problem: SampleProblem, limit: int) -> Sorted:
         entries,
         np.zeros(2 * limit + 1, dtype=np.int64),
         missing,
-        np.searchsorted(problem.literals.stored_bits, starts) if columns else starts,
-        np.empty(entries.shape[1], dtype=np.uint32),
-        np.zeros(len(problem.valid) if columns else 0, dtype=np.uint64),
+        np.searchsorted(problem.literals.stored_bits, starts),
+        np.empty(rows, dtype=np.uint32),
+        np.zeros(len(problem.valid), dtype=np.uint64),
     )
 
 
@@ -151,9 +163,7 @@ def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, Fl
     """The literal of each split and its exact threshold."""
     literals, stored = problem.literals, problem.literals.stored_bits
     if not problem.ranks:
-        return out.literal[:size], np.array(
-            [literals.threshold(each) for each in out.literal[:size]]
-        )
+        return out.literal[:size], literals.thresholds(out.literal[:size])
     positions, thresholds = np.empty(size, dtype=np.int64), np.empty(size)
     for step in range(size):
         place = int(out.column[step])
