@@ -119,7 +119,12 @@ def test_the_commands(table):
         (("fit", "data/*.parquet", "--target", "lable"), "did you mean 'label'?"),
         (("fit", "data/*.parq", "--target", "label"), "matches none"),
         (("fit", "data", "--target", "label", "--drop", "size"), "a column 'size'"),
-        (("fit", "data", "--target", "label", "--report", "a.html"), "--report must have rows"),
+        (("fit", "data", "--target", "label", "--report", "a.html"), "--report must not be given"),
+        (
+            ("fit", "data", "--target", "label", "--held-out", "0.25"),
+            "--held-out must not be given",
+        ),
+        (("fit", "data", "--target", "label", "--missing", "no"), "--missing must not be given"),
         (("predict", "model.json", "data"), "--out must name a .parquet file"),
         (("predict", "model.json", "data", "--out", "a.csv"), "--out must end in .parquet"),
     ],

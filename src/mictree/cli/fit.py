@@ -51,8 +51,14 @@ from mictree.cli.table import (
 if TYPE_CHECKING:
     from mictree.estimators.sizes import SizeChoice
 
+UNSTREAMED = (  # options of files that are read at once
+    "keep", "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text",
+    "report", "time_limit",
+)  # fmt: skip
+
 
 def fit(
+    context: typer.Context,
     file: DataFiles,
     target: Target,
     rule: Rule = "topdown",
@@ -150,8 +156,7 @@ def fit(
     about = {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
              "ties": ties, "seed": seed} | depth_setting(rule, depth)  # fmt: skip
     if is_streamed(file):
-        if report is not None:
-            raise ValueError("--report must have rows to hold out; streamed files have none")
+        _refuse_unstreamed(context)
         shown = max_size if size is None else size
         _fit_streamed(model, file, target, drop, shown, about if as_json else None)
         _write(model, shown, draw, save_to)
@@ -254,6 +259,17 @@ def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> No
     if save_to is not None:
         model.at_size(size).save(save_to)
         say(f"wrote {save_to}")
+
+
+def _refuse_unstreamed(context: typer.Context) -> None:
+    """Refuse the options that streamed files cannot honour."""
+    for name in UNSTREAMED:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            raise ValueError(
+                f"--{name.replace('_', '-')} must not be given with a folder or a pattern: files "
+                "that are read batch by batch grow one tree on all rows"
+            )
 
 
 def _fit_streamed(
