@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
+from mictree._support.parallel import count_jobs, spread
 from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
 from mictree.comparison.fold import Fold, Work, learn, name_scoring, read_scoring
@@ -111,7 +112,7 @@ def compare(
     work = Work(
         coded, weights, peers, limit, max_depth, max_thresholds, memory, read_scoring(scoring)
     )
-    workers = _count_workers(n_jobs)
+    workers = count_jobs(n_jobs)
     report = progress or ignore
     everything = np.arange(rows)
     share = WHOLE_SHARE if len(plan) else 1.0
@@ -150,17 +151,6 @@ def compare(
     )
 
 
-def _count_workers(n_jobs: int | None) -> int:
-    """The number of folds at once, of the backend that joblib has been told to use."""
-    import joblib
-
-    if n_jobs is not None and (
-        isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0
-    ):
-        raise ValueError(f"n_jobs must be None or an integer other than 0; got {n_jobs!r}")
-    return int(joblib.effective_n_jobs(n_jobs))  # type: ignore[arg-type]
-
-
 def _in_turn(work: Work, X: Any, plan: Plan, clock: _Clock, report: Report) -> list[Fold]:
     """One fold after another; what one leaves of its time is for the rest."""
     done = []
@@ -178,20 +168,14 @@ def _spread(
     work: Work, X: Any, plan: Plan, clock: _Clock, n_jobs: int | None, workers: int, report: Report
 ) -> list[Fold]:
     """Several folds at once; each has an equal part of the time."""
-    from joblib import Parallel, delayed
-
-    class Told(Parallel):
-        """joblib's loop, which reports each fold that is done."""
-
-        def print_progress(self) -> None:
-            report(Progress("folds", min(1.0, self.n_completed_tasks / len(plan))))
-
     seconds = clock.part(workers / len(plan)) if len(plan) else None
     report(Progress("folds", 0.0))
     # X is an argument of its own, which joblib passes to each worker once
-    done: list[Fold] = Told(n_jobs=n_jobs, batch_size=1)(  # type: ignore[assignment, arg-type]
-        delayed(_learn_fold)(X, work, train, test, seconds) for train, test in plan.folds
-    )
+    calls = [(X, work, train, test, seconds) for train, test in plan.folds]
+    done: list[Fold] = []
+    for fold in spread(_learn_fold, calls, n_jobs):
+        done.append(fold)
+        report(Progress("folds", len(done) / len(plan)))
     if any(fold.interrupted for fold in done):
         clock.interrupt()
     return done
