@@ -19,7 +19,7 @@ from mictree.comparison.fold import Fold, Work, learn, name_scoring, read_scorin
 from mictree.comparison.held_out import FloatArray, HeldOut, Plan, plan_folds
 from mictree.comparison.learners import check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
-from mictree.estimators.base import read_labels
+from mictree.estimators.predicting import read_labels
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.problems.labels import read_weights
 

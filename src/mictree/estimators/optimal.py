@@ -13,9 +13,10 @@ import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
 from mictree.columns.data import unnamed
-from mictree.estimators.base import TreeClassifier, read_labels
+from mictree.estimators.base import TreeClassifier
 from mictree.estimators.exports import preorder
 from mictree.estimators.penalty import PenaltyPath, penalty_path, unavoidable
+from mictree.estimators.predicting import read_labels
 from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
