@@ -190,13 +190,14 @@ def test_pair_counts_give_the_generic_drops_on_numbers(ranks, data, ties):
 
 def test_too_many_tests_are_refused_with_a_number_that_fits():
     random = np.random.default_rng(0)
-    X, y = random.normal(size=(1200, 4)), random.integers(0, 2, 1200)
-    with pytest.raises(ValueError, match=r"at most 4,096 tests.*has 4,796: set.*1,024 or fewer"):
+    X, y = random.normal(size=(9000, 4)), np.arange(9000) % 2  # 142 words of rows
+    said = r"at most 5,499 tests on 9,000 rows; the table has 35,996: set.*to 1,374 or fewer"
+    with pytest.raises(ValueError, match=said):
         mt.LookaheadClassifier(1).fit(X, y)
     assert mt.LookaheadClassifier(1, depth=1).fit(X, y).tree_.size == 1
     columns = np.column_stack([np.arange(9) % 3, np.arange(9), np.arange(9) % 2])
     bits = random.integers(0, 2, (50, 20))
-    with mock.patch.object(lookahead, "MOST_TESTS", 10):
+    with mock.patch.object(lookahead, "MOST_WORDS", 2 * 10**2):
         with pytest.raises(ValueError, match=r"at most 10 tests.*has 11: set.*to 4 or fewer"):
             mt.Lookahead().grow(SampleProblem(columns, np.arange(9) % 2), 1)
         fits = SampleProblem(columns, np.arange(9) % 2, max_thresholds=4)

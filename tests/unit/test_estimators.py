@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,7 @@ CLASSIFIERS = [
     mt.TopDownClassifier,
     mt.BestFirstClassifier,
     mt.ID3Classifier,
-    mt.LookaheadClassifier,
+    partial(mt.LookaheadClassifier, max_thresholds=16),  # all of them take seconds a leaf
 ]
 
 

@@ -1,6 +1,7 @@
 """Ways out of mictree: scikit-learn's own tree, texts, frames, drawings, other libraries."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ CLASSIFIERS = [
     mt.TopDownClassifier,
     mt.BestFirstClassifier,
     mt.ID3Classifier,
-    mt.LookaheadClassifier,
+    partial(mt.LookaheadClassifier, max_thresholds=16),  # all of them take seconds a leaf
 ]
 
 

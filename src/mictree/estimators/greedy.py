@@ -346,8 +346,9 @@ class LookaheadClassifier(GreedyTreeClassifier):
     It makes one split, the root test of that subtree: see ``mictree.Lookahead``. A ``min_gain``
     bounds the subtree's drop, which is also the gain that ``growth_`` and ``to_frame`` show; the
     importances of columns come from what the splits themselves bring. ``depth``, at least 1, is the
-    depth of the subtrees. As its time grows with the square of the tests, a table of numbers that
-    offers more than 4,096 of them is refused: ``max_thresholds`` makes them fewer.
+    depth of the subtrees. As its time grows with the square of the tests times the rows, a table of
+    numbers with so many of them that a leaf would take more than about ten seconds is refused:
+    ``max_thresholds`` makes them fewer.
 
     Examples
     --------

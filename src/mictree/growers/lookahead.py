@@ -5,6 +5,7 @@ probabilities: a sum of gains, without cancellation. A side that is pure, or tha
 adds nothing.
 """
 
+import math
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from mictree.growers.ties import settle_ties
 from mictree.problems.base import FloatArray, Leaf, Problem
 from mictree.problems.sample import SampleProblem
 
-MOST_TESTS = 4096  # of a table with ordered columns: seconds for each leaf, as pairs are compared
+MOST_WORDS = 2**32  # counted at a leaf of a table with ordered columns: about ten seconds
 
 
 class Offer(NamedTuple):
@@ -83,11 +84,13 @@ class _Subtrees:
 def _check_tests(problem: SampleProblem) -> None:
     """Refuse thresholds whose pairs nobody would wait for."""
     tests, ordered = len(problem.literals), len(problem.ranks)
-    if not ordered or tests <= MOST_TESTS:
+    most = math.isqrt(MOST_WORDS // len(problem.valid))
+    if not ordered or tests <= most:
         return
+    rows = int(problem.class_rows.sum())
     thresholds = sum(problem.literals.columns[each].thresholds for each in problem.literals.ordered)
-    fit = max(1, (MOST_TESTS - (tests - thresholds)) // ordered)
+    fit = max(1, (most - (tests - thresholds)) // ordered)
     raise ValueError(
-        f"looking ahead compares all pairs of tests, so numbers may offer at most {MOST_TESTS:,} "
-        f"tests in all; the table has {tests:,}: set max_thresholds, to {fit:,} or fewer"
+        f"looking ahead compares all pairs of tests, so numbers may offer at most {most:,} tests "
+        f"on {rows:,} rows; the table has {tests:,}: set max_thresholds, to {fit:,} or fewer"
     )
