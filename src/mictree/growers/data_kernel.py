@@ -116,7 +116,10 @@ class _Matrices(NamedTuple):
 
 @jit
 def grow(matrix, columns, task, out):
-    """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many."""
+    """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many.
+
+    ``columns`` is None without ordered columns: numba then compiles nothing of what they need.
+    """
     max_size, ties = task.rule.max_size, task.rule.ties
     leaves, matrices = _start(matrix, max_size)
     frontier = new_frontier(2 * max_size + 1)
@@ -129,8 +132,9 @@ def grow(matrix, columns, task, out):
         )
     while step < max_size and any_open(frontier):
         leaf = choose_leaf(frontier, ties, out.draws)
-        if ties == RANDOM:  # drawn when the leaf is split, as in every loop
-            _offer(leaf, counts[leaf], columns, leaves, matrices, task, out, True)
+        draw = ties == RANDOM  # when the leaf is split, as in every loop
+        if draw:  # a literal True would compile the kernel once more
+            _offer(leaf, counts[leaf], columns, leaves, matrices, task, out, draw)
         close_leaf(frontier, leaf)
         _tell(leaf, step, columns, leaves, matrices, out)
         step += 1
@@ -185,19 +189,29 @@ def _offer(leaf, counts, columns, leaves, matrices, task, out, choose):
     """The gain of a leaf's best split, or -1 for none; if wanted, chooses one of the best."""
     rows, sums, weighing = out.rows[leaf], out.sums[leaf], task.weighing
     fast = screen(counts, rows, sums, weighing, task.limits, leaves.offered)
-    matrix = matrices.each[leaves.matrix[leaf]]
-    fast_cuts = np.empty(len(columns.entries))
-    measured = measure(sums, rows, task)
-    if len(fast_cuts):
-        fast = screen_cuts(leaf, columns, matrix, measured, task, fast, fast_cuts)
+    if columns is not None:
+        return _offer_cuts(leaf, fast, counts, columns, leaves, matrices, task, out, choose)
     if fast == -np.inf:
         return -1.0
     candidate = least_candidate(fast, len(sums))
     best = weigh_literals(counts, sums, weighing, candidate, leaves.offered)
-    if len(fast_cuts) == 0:
-        if choose:
-            leaves.chosen[leaf] = choose_tied(leaves.offered, task.rule.ties, out.draws)
-        return best if best >= task.limits.min_gain else -1.0
+    if choose:
+        leaves.chosen[leaf] = choose_tied(leaves.offered, task.rule.ties, out.draws)
+    return best if best >= task.limits.min_gain else -1.0
+
+
+@inner_jit
+def _offer_cuts(leaf, fast, counts, columns, leaves, matrices, task, out, choose):
+    """The same for literals, whose largest fast gain is given, and ordered columns together."""
+    rows, sums = out.rows[leaf], out.sums[leaf]
+    matrix = matrices.each[leaves.matrix[leaf]]
+    fast_cuts = np.empty(len(columns.entries))
+    measured = measure(sums, rows, task)
+    fast = screen_cuts(leaf, columns, matrix, measured, task, fast, fast_cuts)
+    if fast == -np.inf:
+        return -1.0
+    candidate = least_candidate(fast, len(sums))
+    best = weigh_literals(counts, sums, task.weighing, candidate, leaves.offered)
     gains, places, of_column = empty_lists()
     weigh_cuts(
         leaf, columns, matrix, measured, task, candidate, fast_cuts, gains, places, of_column
@@ -235,7 +249,7 @@ def _tell(leaf, step, columns, leaves, matrices, out):
     out.leaf[step], out.gain[step] = leaf, leaves.gain[leaf]
     column, chosen = leaves.column[leaf], leaves.chosen[leaf]
     out.column[step], out.literal[step], out.below[step] = column, chosen, NONE
-    if column != NONE:
+    if columns is not None and column != NONE:
         origin = matrices.each[leaves.matrix[leaf]].origin
         place = columns.start[leaf] + chosen
         out.literal[step] = origin[columns.entries[column, place] & SLOT]
@@ -246,7 +260,7 @@ def _tell(leaf, step, columns, leaves, matrices, out):
 def _make_children(leaf, step, counts, columns, leaves, matrices, task, out):
     """Make both children of a split leaf, with their class rows."""
     low, high, chosen = 2 * step - 1, 2 * step, leaves.chosen[leaf]
-    if leaves.column[leaf] == NONE:
+    if columns is None or leaves.column[leaf] == NONE:
         for code in range(out.rows.shape[1]):
             inside = counts.rows[chosen, code]
             out.rows[high, code] = inside
@@ -294,15 +308,16 @@ def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
     if not (leaves.ready[low] or leaves.ready[high]):
         return counts
     matrix, rows = matrices.each[number], out.rows[leaf]
-    start, total = columns.start[leaf], total_of(rows)
-    if len(columns.entries):
-        mask = mask_of(columns.entries[0, start : start + total], len(matrix.valid))
-    else:
+    total = total_of(rows)
+    if columns is None:
         mask = leaf_mask(matrix, leaf, matrices.root[number], leaves.parent, leaves.chosen)
+    else:
+        start = columns.start[leaf]
+        mask = mask_of(columns.entries[0, start : start + total], len(matrix.valid))
     if max(hope, matrices.rent[number]) >= COMPACTION and shrinks(matrix.bits, rows):
         matrices.rent[number] = 0
         old, matrix = matrix, compact(matrix, mask, rows)
-        if len(columns.entries):
+        if columns is not None:
             renumber(columns, leaf, total, old, matrix, mask)
         mask = matrix.valid
         _leave(number, matrices)
@@ -311,13 +326,14 @@ def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
         matrices.each.append(matrix)
         matrices.root[number], matrices.users[number], matrices.rent[number] = leaf, 2, 1
         leaves.matrix[low] = leaves.matrix[high] = number
-    if leaves.column[leaf] == NONE:
+    if columns is None or leaves.column[leaf] == NONE:
         side = matrix.bits[leaves.chosen[leaf]]
     else:
         side = columns.side
+        start = columns.start[leaf]
         entries = columns.entries[leaves.column[leaf], start : start + total]
         mark_high(entries, leaves.chosen[leaf], side)
-    if len(columns.entries):
+    if columns is not None:
         share_rows(columns, side, leaf, low, total_of(out.rows[low]), total, leaves.column[leaf])
     light = low if total_of(out.rows[low]) <= total_of(out.rows[high]) else high
     inside = child_mask(mask, side, light == high)

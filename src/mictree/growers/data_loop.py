@@ -23,16 +23,6 @@ FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
 
 
-NO_COLUMNS = Sorted(
-    np.empty((0, 0), dtype=np.uint32),
-    np.empty(0, dtype=np.int64),
-    np.empty((0, 0), dtype=np.int64),
-    np.empty(0, dtype=np.int64),
-    np.empty(0, dtype=np.uint32),
-    np.empty(0, dtype=np.uint64),
-)
-
-
 @dataclass(frozen=True)
 class Splitting:
     """A compiled growth as arrays: splits in order, leaves in order of creation."""
@@ -135,11 +125,11 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     return Splitting(leaves, literals, thresholds, out.gain[:size], out.rows[:count], masses)
 
 
-def _sort(problem: SampleProblem, limit: int) -> Sorted:
-    """The rows in the order of each ordered column."""
+def _sort(problem: SampleProblem, limit: int) -> Sorted | None:
+    """The rows in the order of each ordered column; None without such columns."""
     columns, rows = problem.literals.ordered, int(problem.class_rows.sum())
     if not columns:
-        return NO_COLUMNS._replace(start=np.zeros(2 * limit + 1, dtype=np.int64))
+        return None
     entries = np.empty((len(columns), rows), dtype=np.uint32)
     missing = np.zeros((2 * limit + 1, len(columns)), dtype=np.int64)
     for place, number in enumerate(columns):
