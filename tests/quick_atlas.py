@@ -7,6 +7,7 @@ from pathlib import Path
 from mictree.experiments import (
     dependence,
     function_sizes,
+    later_statements,
     noise,
     rankings,
     relabellings,
@@ -39,6 +40,7 @@ SMALL = AtlasPlan(
     forests=voting.Plan(
         ("majority of 3", "formula 2+2", "parity of 3"), trees=(1, 3, 9), max_size=3, repetitions=4
     ),
+    stated=later_statements.Plan(quick=True),
 )  # fmt: skip
 
 _folder = tempfile.TemporaryDirectory(prefix="mictree-atlas-")

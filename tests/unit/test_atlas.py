@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from mictree._support.files import locked
 from mictree.cli import app
 from mictree.experiments.cache import Cache
-from mictree.report.atlas import run
+from mictree.experiments.later_statements import LaterStatements
+from mictree.report.atlas import run, stated
 from mictree.report.atlas.results import SHARES, STAGES, compute
 from mictree.report.results import Clock
 from tests.quick_atlas import SMALL, quick_atlas
@@ -224,6 +225,24 @@ def test_forests_from_the_files():
         assert len(rows) == SMALL.forests.repetitions
         assert cells[2] == f"{mean([row['error'] for row in rows]):.6f}"
         assert cells[3:] == [f"{rows[0][key]:.6f}" for key in ("optimal", "optimal_of_total")]
+
+
+def test_statements_from_the_files():
+    files = rows_of("stated")
+    shown = tables()["Statements"]
+    assert [cells[:3] for cells in shown] == [
+        [row["number"], row["statement"], row["verdict"]] for row in files
+    ]
+    assert {row["verdict"] for row in files} >= {"holds", "fails"}
+    assert all(row["verdict"] == row["expected"] for row in files)
+
+
+def test_a_statement_with_another_verdict_is_shown_with_it():
+    frame = pl.read_parquet(quick_atlas() / "results" / "stated.parquet")
+    wrong = LaterStatements(SMALL.stated, frame.with_columns(verdict=pl.lit("fails")))
+    part = stated.section(wrong)
+    assert f": {frame.height} fails." in part.text
+    assert {row[2] for row in part.tables[0].rows} == {"fails"}
 
 
 def test_a_second_run_finds_everything_in_the_cache():

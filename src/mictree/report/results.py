@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mictree._support.progress import EqualParts, Progress, Report
+from mictree._support.progress import Progress, Report
 from mictree.experiments import finite_samples, histograms, sample_size
 from mictree.experiments.cache import Cache
+from mictree.experiments.checked import check_all
 from mictree.experiments.examples import Examples, SteppedGrowth, examples, stepped_growths
 from mictree.growers.rules import BestFirst, TopDown
 from mictree.optimal import optimal_errors
 from mictree.problems import FormulaProblem
 from mictree.problems.sample import SampleProblem
 from mictree.statements.checks import Check
-from mictree.statements.theorems import STATEMENTS, verify
+from mictree.statements.theorems import STATEMENTS
 
 # each stage's approximate share of the time of the whole run
 SHARES = {
@@ -85,7 +86,7 @@ def compute(quick: bool, cache: Cache, clock: Clock, n_jobs: int | None = None) 
     with clock.stage("compiling"):
         warm_up()
     with clock.stage("theorems") as report:
-        checks = _checks(quick, cache, report)
+        checks = check_all(STATEMENTS, quick, cache, report)
     with clock.stage("example trees"):
         shown, stepped = examples(), stepped_growths()
     with clock.stage("histograms") as report:
@@ -110,19 +111,6 @@ def warm_up() -> None:
     X = np.arange(64, dtype=np.uint8)[:, None] >> np.arange(3, dtype=np.uint8) & 1
     for rule in (TopDown(), BestFirst()):
         rule.grow(SampleProblem(X, X[:, 0] & X[:, 1]), 3)
-
-
-def _checks(quick: bool, cache: Cache, report: Report) -> tuple[Check, ...]:
-    """Check the paper's statements one by one, and cache each result at once."""
-    checks, parts = [], EqualParts("theorems", len(STATEMENTS), report)
-    for statement in parts.each(STATEMENTS, lambda statement: statement.number):
-        found = cache.values(
-            "statement",
-            [statement.number, quick],
-            lambda statement=statement: verify(quick, statements=[statement])[0].to_dict(),
-        )
-        checks.append(Check.from_dict(found.value))
-    return tuple(checks)
 
 
 def _part(report: Report, number: int, parts: int) -> Report:

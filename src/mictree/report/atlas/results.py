@@ -13,6 +13,7 @@ from mictree._support.files import write_whole
 from mictree.experiments import (
     dependence,
     function_sizes,
+    later_statements,
     noise,
     rankings,
     relabellings,
@@ -27,12 +28,13 @@ from mictree.report.results import Clock
 SHARES = {
     "sizes": 0.02,
     "labels": 0.10,
-    "ranked": 0.60,
+    "ranked": 0.59,
     "biased": 0.07,
     "two_terms": 0.05,
     "dependent": 0.05,
     "noisy": 0.02,
     "forests": 0.06,
+    "stated": 0.01,
     "figures": 0.02,
     "page": 0.01,
 }
@@ -50,6 +52,7 @@ class AtlasPlan:
     dependent: dependence.Plan = field(default_factory=dependence.Plan)
     noisy: noise.Plan = field(default_factory=noise.Plan)
     forests: voting.Plan = field(default_factory=voting.Plan)
+    stated: later_statements.Plan = field(default_factory=later_statements.Plan)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class AtlasResults:
     dependent: dependence.Dependence
     noisy: noise.Noise
     forests: voting.Voting
+    stated: later_statements.LaterStatements
 
     def frames(self) -> Iterator[tuple[str, pl.DataFrame]]:
         """All frames of the results, by the name of their file."""
@@ -89,6 +93,7 @@ STAGES = {
     "dependent": dependence.dependence,
     "noisy": noise.noise,
     "forests": voting.voting,
+    "stated": later_statements.later_statements,
 }
 
 

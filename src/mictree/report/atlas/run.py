@@ -11,7 +11,7 @@ from mictree._support.files import locked, remove_unfinished, write_whole
 from mictree._support.progress import EqualParts, Report, ignore
 from mictree._support.versions import code_version, library_versions
 from mictree.experiments.cache import Cache
-from mictree.report.atlas import biased, disturbed, labels, ranked, sizes, two_terms, voted
+from mictree.report.atlas import biased, disturbed, labels, ranked, sizes, stated, two_terms, voted
 from mictree.report.atlas.results import (
     SHARES,
     AtlasPlan,
@@ -97,6 +97,7 @@ def sections(results: AtlasResults) -> tuple[Section, ...]:
         disturbed.dependence_section(results.dependent),
         disturbed.noise_section(results.noisy),
         voted.section(results.forests),
+        stated.section(results.stated),
     )
 
 
