@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import zipfile
+from datetime import date
 from xml.sax.saxutils import escape
 
 import polars as pl
@@ -306,6 +307,22 @@ def test_commas_in_numbers(cells, decimal, numbers):
     assert note in ("decimal commas", "commas between thousands")
 
 
+@pytest.mark.parametrize(
+    ("cells", "dates"),
+    [
+        (["10.05.2024", "1.6.2024", "NA"], [date(2024, 5, 10), date(2024, 6, 1), None]),
+        (["10/05/2024", "13/05/2024"], [date(2024, 5, 10), date(2024, 5, 13)]),
+        (["10/05/2024", "05/13/2024"], [date(2024, 10, 5), date(2024, 5, 13)]),
+        (["05/05/2024", ""], [date(2024, 5, 5), None]),  # the same either way
+        (["10.05.2024", "31.02.2024"], None),  # no day
+        (["13/13/2024"], None),
+    ],
+)
+def test_dates_with_the_day_or_the_month_first(cells, dates):
+    frame, _ = read_cells(pl.DataFrame({"a": cells}), Reading(), {})
+    assert frame["a"].to_list() == (cells if dates is None else dates)
+
+
 def test_one_clear_column_settles_the_others():
     frame, _ = read_cells(pl.DataFrame({"a": ["1,234", "2"], "b": ["1,5", "2"]}), Reading(), {})
     assert frame["a"].to_list() == [1.234, 2]
@@ -320,6 +337,11 @@ def test_one_clear_column_settles_the_others():
         (["1,5", "2"], ["--decimal", "x"], "--decimal must be , or ."),
         (["1", "2", "3", "x", "y"], [], "a has 3 numbers and 2 texts: 'x', 'y'"),
         (["1"] * 9 + list("uvwxyz"), [], "and 1 more"),
+        (
+            ["03/04/2024", "04/05/2024"],
+            [],
+            "a has '03/04/2024' and none that tells: write 2024-04-03",
+        ),
     ],
 )
 def test_columns_that_are_unclear(cells, options, rule, tmp_path):

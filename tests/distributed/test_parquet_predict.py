@@ -137,3 +137,32 @@ def test_bad_input_is_one_line(table, monkeypatch, arguments, said):
     assert result.exit_code != 0
     assert said in str(result.exception)
     assert leftovers(folder) == {"model.json"}
+
+
+def test_files_that_are_read_are_not_written(tmp_path):
+    table = pl.DataFrame({"flag": [0, 1, 1], "label": [0, 1, 1]})
+    folder = tmp_path / "data"
+    folder.mkdir()
+    table.write_parquet(folder / "a.parquet")
+    table.write_csv(tmp_path / "a.csv")
+    model = mt.TopDownClassifier(1).fit(table.select("flag"), table["label"])
+    model.save(tmp_path / "model.json")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(
+        ValueError, match=r"must not be one of the files that are read; .*a\.parquet"
+    ):
+        model.predict_parquet(folder / "*.parquet", folder / "a.parquet")
+    with pytest.raises(ValueError, match="must lie outside the folder that is read"):
+        model.predict_parquet(folder, folder / "answers.parquet")
+    for words, said in (
+        (("data/*.parquet", "data/a.parquet"), "one of the files that are read"),
+        (("data/a.parquet", "data/../data/a.parquet"), "--out must not be FILE, which is read"),
+        (("a.csv", "a.csv"), "--out must not be FILE, which is read"),
+    ):
+        paths = [str(tmp_path / word) for word in words]
+        done = CliRunner().invoke(
+            app, ["predict", str(tmp_path / "model.json"), paths[0], "--out", paths[1]]
+        )
+        assert done.exit_code != 0
+        assert said in done.output + str(done.exception)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mictree as mt
+from mictree.columns.data import Data
 
 pandas = pytest.importorskip("pandas")
 CLASSIFIERS = [
@@ -70,6 +72,7 @@ def test_one_fit_gives_every_size(kind, cancer):
         np.testing.assert_allclose(part.growth_.errors, small.growth_.errors)
         np.testing.assert_allclose(part.feature_importances_, small.feature_importances_)
     np.testing.assert_allclose(model.staged_score(X, y), 1 - model.growth_.errors)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     assert model.get_n_leaves() == 10
 
 
@@ -86,6 +89,29 @@ def test_staged_score_is_score_at_every_size(shape):
         model.staged_score(X, y[:1])
     with pytest.raises(ValueError, match="finite and not negative"):
         model.staged_score(X, y, -weight)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int16])
+@pytest.mark.parametrize("model", [mt.TopDownClassifier(3), mt.OptimalTreeClassifier(3)])
+def test_neighbouring_values_of_short_types(kind, model):
+    """A threshold halfway between two neighbours is no number of their type."""
+    step = 1 if kind is np.int16 else np.finfo(kind).eps
+    X = np.array([[1 + step * number] for number in range(4)], dtype=kind)
+    y = np.array([0, 1, 0, 1])
+    assert clone(model).fit(X, y).predict(X).tolist() == y.tolist()
+    if kind is not np.int16:
+        wide = clone(model).fit(X.astype(np.float64), y)
+        assert wide.predict(X).tolist() == y.tolist()
+
+
+def test_decimals_of_arrow_are_rounded_to_nearest():
+    arrow = pytest.importorskip("pyarrow")
+    cells = [Decimal(number).scaleb(-2) for number in range(-99, 100)]
+    table = arrow.table({"c": arrow.array([*cells, None], type=arrow.decimal128(8, 2))})
+    for each in (table, pl.from_arrow(table), table.to_pandas()):
+        found = Data(each).column(0)
+        assert found[:-1].tolist() == [float(cell) for cell in cells]
+        assert np.isnan(found[-1])
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)

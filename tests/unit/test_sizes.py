@@ -160,3 +160,16 @@ def test_another_estimator_is_refused():
 
     with pytest.raises(ValueError, match="must be a classifier of mictree"):
         mt.select_size(DecisionTreeClassifier(), X, LABELS)  # type: ignore[arg-type]
+
+
+def test_scorers_by_name_take_weights():
+    X, y = np.array([[0], [1]] * 6), np.array([0, 1, 0, 0] * 3)
+    weights = np.array([1.0, 9, 1, 1] * 3)
+    model = mt.TopDownClassifier(max_size=1)
+    means = [
+        mt.select_size(
+            model, X, y, cv=KFold(3), scoring=scoring, sample_weight=weights
+        ).means.tolist()
+        for scoring in (None, "accuracy")
+    ]
+    assert means[0] == means[1] == pytest.approx([9 / 12, 11 / 12])

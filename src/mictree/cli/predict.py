@@ -60,6 +60,9 @@ def predict(
 
     streamed = is_streamed(file)
     check_output(out, "--out", (".parquet",) if streamed else (".csv", ".parquet"))
+    for name, read in (("FILE", file), ("MODEL", model)):
+        if out is not None and out.resolve() == read.resolve():
+            raise ValueError(f"--out must not be {name}, which is read; got {str(out)!r}")
     saved = load_model(model)
     if streamed:
         if out is None:

@@ -22,6 +22,8 @@ SHOWN = 5  # stray texts in an error
 DECIMALS = {",": "comma", ".": "point"}
 
 DATE = r"^\d{4}-\d{2}-\d{2}$"
+WITH_POINTS = r"^\d{1,2}\.\d{1,2}\.\d{4}$"  # the day first
+WITH_SLASHES = r"^\d{1,2}/\d{1,2}/\d{4}$"  # the day or the month first
 TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 INFINITE = r"^[+-]?(?i:inf|infinity)$"
@@ -108,14 +110,32 @@ def _blank(
 
 
 def _as_dates(cells: polars.Series, present: polars.Series) -> polars.Series | None:
-    """ISO dates, with or without a time; None if a cell is something else."""
+    """Dates, in ISO's order with or without a time; None if a cell is something else."""
     import polars
 
+    if present.str.contains(WITH_POINTS).all():
+        return _parsed(cells, "%d.%m.%Y")
+    if present.str.contains(WITH_SLASHES).all():
+        both = [_parsed(cells, order) for order in ("%d/%m/%Y", "%m/%d/%Y")]
+        if both[0] is not None and both[1] is not None and not both[0].equals(both[1]):
+            raise ValueError(
+                f"dates must show which number is the day; {cells.name} has {present[0]!r} "
+                f"and none that tells: write {both[0].drop_nulls()[0]}, or add --text {cells.name}"
+            )
+        return both[1] if both[0] is None else both[0]
     for kind, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
         if present.str.contains(shape).all():
             dates = cells.str.replace("T", " ").str.strptime(kind, strict=False)
             return dates if dates.null_count() == cells.null_count() else None
     return None
+
+
+def _parsed(cells: polars.Series, order: str) -> polars.Series | None:
+    """Dates of a format; None if some cell is none."""
+    import polars
+
+    dates = cells.str.strptime(polars.Date, order, strict=False)
+    return dates if dates.null_count() == cells.null_count() else None
 
 
 def _to_numbers(cells: polars.Series) -> polars.Series:

@@ -156,6 +156,8 @@ class Data:
         name = self.frame.columns[number]
         series = self.frame[:, number]
         kind = series.dtype
+        if str(kind).startswith("Decimal") and not series.implementation.is_polars():
+            return _read_objects(series.to_list(), str(name))  # pyarrow does not round to nearest
         if kind.is_numeric() or str(kind) == "Boolean":
             import narwhals
 

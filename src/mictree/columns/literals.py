@@ -230,7 +230,10 @@ class Literals:
             values = matrix[:, number] if rows is None else matrix[rows, number]
             if position == column.thresholds:
                 return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
-            return values > (column.threshold(position) if threshold is None else threshold)
+            # a float of Python's would be rounded to the type of the matrix first
+            return values > np.float64(
+                column.threshold(position) if threshold is None else threshold
+            )
         values = data.column(number)
         if rows is not None:
             values = [values[row] for row in rows] if isinstance(values, list) else values[rows]

@@ -19,6 +19,7 @@ from mictree.comparison.fold import Fold, Work, learn, name_scoring, read_scorin
 from mictree.comparison.held_out import FloatArray, HeldOut, Plan, plan_folds
 from mictree.comparison.learners import check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
+from mictree.distributed.collections import is_collection
 from mictree.estimators.predicting import read_labels
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.problems.labels import read_weights
@@ -99,6 +100,8 @@ def compare(
             raise ValueError(
                 f"learners must have different names, none of them {OPTIMAL!r}; got {name!r} again"
             )
+    if is_collection(X):
+        raise TypeError("compare must have its rows on one machine; X is a Dask collection")
     rows = Data(X).rows
     if not rows:
         raise ValueError("X must have at least one row; it has none")

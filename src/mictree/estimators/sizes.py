@@ -132,7 +132,7 @@ def select_size(
     scoring : as in scikit-learn: None for accuracy, a name such as "balanced_accuracy", or a
         callable ``(model, X, y)``
     groups : rows of one group are never both in training and in held-out rows
-    sample_weight : a weight for each row, in fits and in accuracies
+    sample_weight : a weight for each row, in fits and in scores; a callable does not get them
     random_state : random seed for the folds
     n_jobs : number of folds at once, by joblib, whose ``parallel_config`` also chooses the backend;
         None for one, -1 for one on each core
@@ -160,7 +160,9 @@ def select_size(
     scorer = None if scoring is None else check_scoring(model, scoring)
     splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
     weight = None if weights is None else np.asarray(weights, dtype=float)
-    folds_of = [(X, labels, weight, model, scorer, *fold) for fold in splits]
+    folds_of = [
+        (X, labels, weight, model, scorer, isinstance(scoring, str), *fold) for fold in splits
+    ]
     curves = list(spread(_score_fold, folds_of, n_jobs))
     if len(curves) < 2:
         raise ValueError(f"cv must give at least 2 folds; got {len(curves)}")
@@ -171,19 +173,21 @@ def select_size(
 
 
 def _score_fold(
-    X: Any, labels: Any, weight: Any, model: Any, scorer: Any, train: RowNumbers, test: RowNumbers
-) -> list[float]:
-    """The scores of all sizes on the held-out rows of one fold."""
+    X: Any, labels: Any, weight: Any, model: Any, scorer: Any, named: bool, train: RowNumbers,
+    test: RowNumbers,
+) -> list[float]:  # fmt: skip
+    """The scores of all sizes on the held-out rows of one fold; scorers by name take weights."""
     fitted: Any = clone(model)
     fitted.fit(
         _safe_indexing(X, train), _safe_indexing(labels, train),
         None if weight is None else weight[train],
     )  # fmt: skip
     rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(labels, test))
+    held = None if weight is None else weight[test]
     if scorer is None:
-        held = None if weight is None else weight[test]
         return fitted.staged_score(rows, truth, held).tolist()
-    return [scorer(fitted.at_size(size), rows, truth) for size in _sizes(fitted)]
+    options = {} if held is None or not named else {"sample_weight": held}
+    return [scorer(fitted.at_size(size), rows, truth, **options) for size in _sizes(fitted)]
 
 
 def largest_size(model: Any) -> int:

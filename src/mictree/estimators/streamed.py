@@ -42,6 +42,7 @@ def predict_parquet(
     files = ParquetSet(paths)
     if not files.rows:
         raise ValueError(f"there must be a row to predict; {files.files[0]} has none")
+    _check_apart(Path(out), paths, files)
     columns = _columns(model, files)
     with unfinished(out) as temporary:
         writer = None
@@ -55,6 +56,19 @@ def predict_parquet(
             if writer is not None:
                 writer.close()
     return files.rows
+
+
+def _check_apart(out: Path, paths: Paths, files: ParquetSet) -> None:
+    """Refuse to write over a file that is read, or into a folder that will be read again."""
+    place = out.resolve()
+    if any(place == file.resolve() for file in files.files):
+        raise ValueError(f"the output must not be one of the files that are read; {out} is")
+    if isinstance(paths, str | Path) and Path(paths).is_dir() and (
+        Path(paths).resolve() in place.parents
+    ):  # fmt: skip
+        raise ValueError(
+            f"the output must lie outside the folder that is read; {out} is in {paths}"
+        )
 
 
 def _columns(model: TreeClassifier, files: ParquetSet) -> list[str]:

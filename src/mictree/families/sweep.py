@@ -268,7 +268,10 @@ def plot(frame: pl.DataFrame, ax: "Axes | None" = None) -> "Axes":
     names = ("rule", "criterion", "ties")
     rules = {*zip(*(frame[name].to_list() for name in names), strict=True)}
     if len(rules) != 1:
-        raise ValueError(f"one rule is drawn at a time; the frame has {len(rules)}")
+        raise ValueError(
+            f"one rule is drawn at a time; the frame has {len(rules)}: choose one, such as "
+            f"frame.filter(rule={frame['rule'][0]!r})"
+        )
     return draw_greedy_sizes(ax, frame)
 
 
