@@ -268,6 +268,11 @@ def cheat(X, y, size):
         ("topdown", {"random_state": 2**32}, "random_state must be an integer from 0"),
         ("topdown", {"max_depth": -1}, "max_depth must be an integer of at least 0; got -1"),
         ("topdown", {"y": np.linspace(0, 1, 60)}, "Unknown label type: continuous"),
+        (
+            "topdown",
+            {"y": [0] * 56 + [1] * 4, "cv": 5},
+            "in each of 5 folds; 1 has 4: use a smaller",
+        ),
         ("topdown", {"y": [0, 1]}, "inconsistent numbers of samples"),
         ("topdown", {"y": pd.Series(["a", None] * 30, dtype="string")}, "missing values"),
         ("topdown", {"X": np.empty((0, 3)), "y": []}, "X must have at least one row; it has none"),

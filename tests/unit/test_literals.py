@@ -127,6 +127,11 @@ def test_one_midpoint_and_many(pair):
     assert midpoints(np.array([below]), np.array([above])).tolist() == [middle]
 
 
+def test_three_values_in_two_bins_are_not_binary():
+    problem = SampleProblem(np.array([[0], [0], [0], [1], [1], [2]]), [0, 1] * 3, max_thresholds=1)
+    assert problem.literals.names == ("x0 > 0.5",)
+
+
 def test_a_value_at_the_threshold_is_not_above_it():
     literals = SampleProblem(pl.DataFrame({"a": [0.0, 2.0, 4.0]}), [0, 1, 0]).literals
     assert literals.names == ("a > 1", "a > 3")

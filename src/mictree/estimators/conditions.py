@@ -27,7 +27,6 @@ class Condition:
     equal : the test for the category that it must be
     unequal : the tests for categories that it must not be
     missing : whether it must be missing (True), must not (False), or may (None)
-    said : the text of the last test, for a column of 0 and 1
     """
 
     column: Column
@@ -36,22 +35,20 @@ class Condition:
     equal: Test | None = None
     unequal: tuple[Test, ...] = field(default=())
     missing: bool | None = None
-    said: str = ""
 
     def and_(self, test: Test, holds: bool) -> Condition:
         """The condition after one more test."""
-        said = replace(self, said=test.text if holds else test.negated)
         if test.relation == "missing":
-            return replace(said, missing=holds)
+            return replace(self, missing=holds)
         if test.relation == "is":
             if holds:
-                return replace(said, equal=test, missing=False)
-            return replace(said, unequal=(*self.unequal, test))
+                return replace(self, equal=test, missing=False)
+            return replace(self, unequal=(*self.unequal, test))
         if holds:
             greater = self.low is None or test.value > self.low.value
-            return replace(said, low=test if greater else self.low, missing=False)
+            return replace(self, low=test if greater else self.low, missing=False)
         less = self.high is None or test.value < self.high.value
-        return replace(said, high=test if less else self.high)
+        return replace(self, high=test if less else self.high)
 
     def in_words(self) -> str:
         """As a person would write it: ``14.98 < radius <= 17.5``."""

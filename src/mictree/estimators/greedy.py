@@ -236,8 +236,7 @@ class GreedyTreeClassifier(TreeClassifier):
         1
         """
         wanted = self._check_size(size)
-        smaller = copy.copy(self)
-        smaller._forget_views()
+        smaller = copy.copy(self)  # without the growth, which it computes again
         smaller.max_size = smaller._max_size = wanted
         smaller._limit = min(wanted, self._limit)
         smaller._splitting = smaller._splitting.until(wanted)  # a copy renumbers literals
