@@ -127,6 +127,13 @@ def test_one_midpoint_and_many(pair):
     assert midpoints(np.array([below]), np.array([above])).tolist() == [middle]
 
 
+@pytest.mark.parametrize("kind", ["M8[Y]", "m8[Y]"])
+def test_times_that_would_wrap_around_are_refused(kind):
+    times = np.array([[-300_000], [30], [300_000]]).astype(kind)
+    with pytest.raises(ValueError, match=r"within 2\*\*63 microseconds, .* of 1970; got"):
+        SampleProblem(times, [0, 0, 1])
+
+
 def test_three_values_in_two_bins_are_not_binary():
     problem = SampleProblem(np.array([[0], [0], [0], [1], [1], [2]]), [0, 1] * 3, max_thresholds=1)
     assert problem.literals.names == ("x0 > 0.5",)

@@ -222,6 +222,12 @@ def _microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
         ticks = times.view(np.int64) * (count / {"ns": 1e3, "ps": 1e6, "fs": 1e9, "as": 1e12}[unit])
     else:
         finer = times.astype(f"{times.dtype.kind}8[us]")
+        wrapped = ~missing & (finer.astype(times.dtype) != times)
+        if wrapped.any():
+            raise ValueError(
+                "times must lie within 2**63 microseconds, 292,000 years, of 1970; got "
+                f"{times[wrapped][0]}"
+            )
         ticks = finer.view(np.int64).astype(float)
     return np.where(missing, math.nan, ticks)
 
