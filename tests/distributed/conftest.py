@@ -1,5 +1,8 @@
 """One cluster of two processes for all tests that need not break it."""
 
+from copy import deepcopy
+
+import dask
 import pytest
 from distributed import Client, LocalCluster
 
@@ -10,6 +13,15 @@ OPTIONS = {
     "memory_limit": 0,
     "silence_logs": 50,
 }
+
+
+@pytest.fixture(autouse=True)
+def settings():
+    """A client whose cluster is broken may leave itself behind as Dask's default scheduler."""
+    before = deepcopy(dask.config.config)
+    yield
+    dask.config.config.clear()
+    dask.config.config.update(before)
 
 
 @pytest.fixture(scope="session")
