@@ -81,6 +81,20 @@ def test_on_two_processes(client, table, learner):
     assert_same(table, learner)
 
 
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("ties", ["last", "random"])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_large_trees_on_numbers_with_missing_values(kind, ties, share):
+    """Their leaves have few of the values, some only missing ones and one other."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.round(rng.normal(size=(50, 3)), 1)
+        X[rng.random(X.shape) < share] = np.nan
+        table = Table(X, rng.integers(0, 3, 50), None, (10, 50))
+        with dask.config.set(scheduler="sync"):
+            assert_same(table, kind(20, ties=ties, max_thresholds=255, random_state=seed))
+
+
 def test_by_threads_and_without_a_client():
     X = np.arange(24, dtype=np.uint8).reshape(12, 2) % 2
     table = Table(X, X[:, 0], None, (5, 5, 12))
