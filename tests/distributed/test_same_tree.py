@@ -182,7 +182,7 @@ def test_probabilities_of_delayed_frames(verified):
     if verified:
         assert model.predict_proba(frame).compute().tolist() == [[1, 0]] * 2 + [[0, 1]] * 2
     else:
-        with pytest.raises(ValueError, match="Dask makes no array of a frame .*verify_meta=True"):
+        with pytest.raises(ValueError, match=r"Dask makes no array of a frame .*verify_meta=True"):
             model.predict_proba(frame)
 
 
