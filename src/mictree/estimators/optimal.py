@@ -228,7 +228,7 @@ class OptimalTreeClassifier(TreeClassifier):
         if self.penalty is not None:
             beyond = self._beyond if self.max_size is None else None
             lower, upper = self._fitted("_bounds")
-            return penalty_path(lower, upper, beyond).at(float(self.penalty)).certified
+            return penalty_path(lower, upper, beyond).certifies(float(self.penalty))
         return bool(self.frontier_.proved[-1])
 
 
