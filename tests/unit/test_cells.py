@@ -230,3 +230,71 @@ def test_the_largest_thresholds_are_saved(tmp_path):
     X = [[1.7e308], [np.nextafter(1.7e308, np.inf)], [-1.7e308]]
     mt.TopDownClassifier().fit(X, [0, 1, 2]).save(tmp_path / "model.json")
     assert mt.load(tmp_path / "model.json").predict(X).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.arrays.SparseArray([0, 1] * 3),
+        pd.arrays.SparseArray([np.nan, 2.5] * 3),
+        np.array([0, 1] * 3, dtype=">u2"),
+        np.array([0.5, 1] * 3, dtype=">f4"),
+        pd.Series([pd.NaT, 1] * 3, dtype=object),
+        pd.Series([None, 1.5] * 3, dtype=object),
+        pd.Categorical([5, 7] * 3, ordered=True),
+        pd.Categorical([7.5, 1.5] * 3, categories=[7.5, 3, 1.5], ordered=True),
+    ],
+)
+def test_other_columns_of_pandas(column, tmp_path):
+    frame = pd.DataFrame({"cell": column})
+    model = mt.TopDownClassifier(max_size=1).fit(frame, Y)
+    assert model.predict(frame).tolist() == Y
+    model.save(tmp_path / "model.json")
+    assert mt.load(tmp_path / "model.json").predict(frame).tolist() == Y
+
+
+@pytest.mark.parametrize(
+    ("column", "held"),
+    [
+        (pd.period_range("2020-01", periods=6, freq="M"), "period"),
+        (pd.interval_range(0, 6), "interval"),
+        (pd.Series([[1], [2]] * 3, dtype=pd.ArrowDtype(pa.list_(pa.int64()))), "list<"),
+    ],
+)
+def test_columns_that_cannot_be_tested_are_named(column, held):
+    with pytest.raises(ValueError, match=f"dates or times; cell has {held}"):
+        mt.TopDownClassifier(max_size=1).fit(pd.DataFrame({"cell": column}), Y)
+
+
+NEIGHBOURS = {
+    "int64": [2**53 - 1, 2**53, 2**53 + 2, -(2**53), -(2**63), 2**63 - 2**10],
+    "uint64": [0, 2**53, 2**53 + 2, 2**63, 2**64 - 2**11, 2**64 - 2**12],
+    "float32": [1, 1 + 2**-23, 2**24, 2**24 + 2, 2**-149, 0],
+    "float64": [1, 1 + 2**-52, 2.0**53, 2.0**53 + 2, 5e-324, 1e-323],
+    "datetime64[us]": [0, 1, -1, 2**52, 2**53, 2**53 + 2],
+    "datetime64[ns]": [0, 1, -1, 2**52, 2**53, 2**53 + 2],
+    "timedelta64[ms]": [0, 1, -1, 2**40, 2**40 + 1, 2**40 + 2],
+}
+
+
+@pytest.mark.parametrize("kind", NEIGHBOURS)
+def test_neighbouring_values_are_told_apart(kind):
+    """Every form of a column either tells exact neighbours apart or refuses them."""
+    whole = "int64" if "64[" in kind else kind
+    cells = np.array(NEIGHBOURS[kind], dtype=whole).astype(kind)
+    frame = pd.DataFrame({"cell": cells})
+    arrow = pa.table({"cell": pa.array(cells)})
+    forms = [cells[:, None], frame, arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype)]
+    forms.append(pl.from_arrow(arrow))
+    if "64[" not in kind:
+        forms += [cells[:, None].tolist(), frame.convert_dtypes()]
+    models = [mt.TopDownClassifier().fit(each, Y) for each in forms]
+    for model in models:
+        named = hasattr(model, "feature_names_in_")
+        for each in forms:
+            if hasattr(each, "columns") == named:
+                assert model.predict(each).tolist() == Y
+    if whole in ("int64", "uint64") and "64[" not in kind:
+        merged = np.array([2**53, 2**53 + 1], dtype=kind)
+        with pytest.raises(ValueError, match=r"must differ as 64-bit floats; .* 9007199254740993"):
+            mt.TopDownClassifier().fit(pd.DataFrame({"cell": merged}), [0, 1])

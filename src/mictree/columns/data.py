@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mictree.columns.arrays import WHOLE, read_array
-from mictree.columns.series import as_arrow, has_arrow, kind_of, microseconds, microseconds_of_day
+from mictree.columns.series import as_named, has_unnamed, kind_of, microseconds, microseconds_of_day
 
 # types that are never rounded
 FLOATS = ("bool", "boolean", "float16", "float32", "float64", "date", "time")
@@ -70,7 +70,7 @@ class Data:
     def _kinds(self) -> list[str]:
         """Of all columns of a frame, or of a matrix."""
         if self.frame is not None:
-            if not self._arrow:
+            if not self._unnamed:
                 return [kind_of(dtype) for dtype in self.frame.schema.dtypes()]
             every = [self._series(number) for number in range(self.width)]
             return [kind_of(series.dtype, series) for series in every]
@@ -78,12 +78,12 @@ class Data:
         return [{"M": "datetime", "m": "duration"}.get(kind.kind, str(kind))]
 
     @cached_property
-    def _arrow(self) -> bool:
-        return has_arrow(self.frame)
+    def _unnamed(self) -> bool:
+        return has_unnamed(self.frame)
 
     def _series(self, number: int) -> Any:
         series = self.frame[:, number]
-        return as_arrow(series) if self._arrow else series
+        return as_named(series) if self._unnamed else series
 
     def levels(self, number: int) -> tuple[Any, ...] | None:
         """The categories of an ordered categorical column, from the least on."""
@@ -188,8 +188,10 @@ class Data:
             return microseconds_of_day(series)
         if series.null_count() == len(series):  # polars' type Null: nothing but missing values
             return np.full(len(series), math.nan)
+        native = series.to_native()
+        held = getattr(native, "dtype", None) or getattr(native, "type", kind)
         raise ValueError(
-            f"a column must hold numbers, texts, booleans, dates or times; {name} has {kind}"
+            f"a column must hold numbers, texts, booleans, dates or times; {name} has {held}"
         )
 
 
@@ -200,11 +202,11 @@ def unnamed(count: int) -> tuple[str, ...]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell holds None, NaN or pandas' NA."""
+    """Whether a cell holds None, NaN, pandas' NA or NaT, or is masked."""
     return (
         value is None
         or (isinstance(value, float) and math.isnan(value))
-        or type(value).__name__ == "NAType"
+        or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant")
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,20 +12,28 @@ FloatArray = np.typing.NDArray[np.float64]
 FINER = {"ns": 1e3, "ps": 1e6, "fs": 1e9, "as": 1e12}  # of a microsecond
 
 
-def as_arrow(series: Any) -> Any:
-    """A column of a narwhals frame; if pyarrow holds it for pandas, as pyarrow's own.
+def as_named(series: Any) -> Any:
+    """A column of a narwhals frame, as a type that narwhals has a name for where there is one.
 
-    pandas hands out such cells in several ways, by type and by whether some are missing.
+    What pyarrow holds for pandas becomes pyarrow's own: pandas hands out such cells in several
+    ways, by type and by whether some are missing.
     """
+    import narwhals
+
     native = series.to_native()
-    if type(getattr(native, "dtype", None)).__name__ == "ArrowDtype":
+    dtype = getattr(native, "dtype", None)
+    if type(dtype).__name__ == "SparseDtype":
+        return narwhals.from_native(native.sparse.to_dense(), series_only=True)
+    if isinstance(dtype, np.dtype) and not dtype.isnative:
+        swapped = native.astype(dtype.newbyteorder("="))
+        return narwhals.from_native(swapped, series_only=True)
+    if type(dtype).__name__ == "ArrowDtype":
         import pyarrow
 
         cells = native.array.__arrow_array__()
         native = cells if isinstance(cells, pyarrow.ChunkedArray) else pyarrow.chunked_array(cells)
     elif not series.implementation.is_pyarrow():
         return series
-    import narwhals
     import pyarrow
 
     if pyarrow.types.is_date64(native.type):  # narwhals has no name for it
@@ -34,12 +41,17 @@ def as_arrow(series: Any) -> Any:
     return narwhals.from_native(native, series_only=True)
 
 
-def has_arrow(frame: Any) -> bool:
-    """Whether pyarrow may hold a column of a narwhals frame."""
+def has_unnamed(frame: Any) -> bool:
+    """Whether ``as_named`` may change a column of a narwhals frame."""
     if frame.implementation.is_pyarrow():
         return True
-    dtypes = getattr(frame.to_native(), "dtypes", ()) if "pyarrow" in sys.modules else ()
-    return any(type(dtype).__name__ == "ArrowDtype" for dtype in dtypes)
+    if not frame.implementation.is_pandas_like():
+        return False
+    return any(
+        type(dtype).__name__ in ("ArrowDtype", "SparseDtype")
+        or not getattr(dtype, "isnative", True)
+        for dtype in frame.to_native().dtypes
+    )
 
 
 def kind_of(dtype: Any, series: Any = None) -> str:

@@ -148,7 +148,8 @@ def to_json(model: TreeClassifier) -> str:
     grown, prefixes = model._all_sizes()
     splittings, tests = model._write(grown)
     classes = [_plain(label) for label in model.classes_.tolist()]
-    for value in [*classes, *(test.value for test in tests.tests)]:
+    levels = [level for column in tests.read for level in column.levels or ()]
+    for value in [*classes, *levels, *(test.value for test in tests.tests)]:
         if not isinstance(value, (*CELLS, type(None))):
             raise ValueError(f"classes and categories must be texts or numbers; got {value!r}")
     content = {
@@ -261,7 +262,9 @@ COLUMN: dict[str, Check] = {
     "name": _is_text,
     "position": _is_count,
     "kind": lambda value: _is_text(value) and value in KINDS,
-    "levels": lambda value: value is None or (_is_list(value) and all(map(_is_text, value))),
+    "levels": lambda value: (
+        value is None or (_is_list(value) and all(isinstance(each, CELLS) for each in value))
+    ),
 }
 CLASSES: dict[str, Check] = {
     "type": lambda value: _is_text(value) and re.fullmatch(TYPES, value) is not None,
