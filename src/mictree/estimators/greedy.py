@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from mictree._support.checks import check_size
 from mictree._support.docstrings import insert_shared
+from mictree.columns.arrays import read_array
 from mictree.columns.data import unnamed
 from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier
@@ -214,7 +215,7 @@ class GreedyTreeClassifier(TreeClassifier):
         names = tuple(column.name for column in columns)
         if names != unnamed(len(names)):
             self.feature_names_in_ = np.array(names, dtype=object)
-        self.classes_ = np.array(problem.classes)
+        self.classes_ = read_array(problem.classes)
         self._problem = problem.limited(limits)
         if self.class_weight is not None:
             factors = factors_of(self.class_weight, problem.classes, problem.class_rows)
