@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mictree.optimal.search.nested import holds
 from mictree.optimal.search.rows import find_unavoidable, to_integers
 from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, row_slots
 from mictree.optimal.search.sweep_frames import OrderedData
@@ -73,14 +74,7 @@ class OrderedRows(SearchedRows):
 
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
-        literals = self.problem.literals
-        number, position = literals.locate(test)
-        column = literals.columns[number]
-        if number not in literals.ordered:
-            slots = self.slots[rows]
-            return self.problem.words(test)[slots >> 6] >> (slots & 63).astype(np.uint64) & 1 > 0
-        ranks = self.ranks[literals.ordered.index(number)][rows]
-        return ranks == 0 if position == column.thresholds else ranks > position + column.missing
+        return holds(self.problem, self.ranks, self.slots, rows, test)
 
     def literal(self, column: int, rank: int) -> tuple[int, bool]:
         """The test that cuts a column above a rank, and whether it holds below."""

@@ -54,9 +54,9 @@ class Polished:
                     np.minimum(target, low[size] + high[: len(target)], out=target)
         self.errors = self.best[0]
 
-    def tree(self, size: int) -> Tree:
-        """A tree with at most so many splits that attains its error."""
-        return self.asking.rows.build(self._nested(0, size))
+    def nested(self, size: int) -> Any:
+        """A nested tree with at most so many splits that attains its error."""
+        return self._nested(0, size)
 
     def _nested(self, node: int, size: int) -> Any:
         error, (members, left) = self.best[node][size], self.nodes[node]

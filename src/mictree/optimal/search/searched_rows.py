@@ -68,10 +68,21 @@ class SearchedRows(ABC):
         positions = {LEAF: LEAF, **tree.positions(self.problem)}
         return [positions[test] for test in tree.tests]
 
-    def wrong(self, tree: Tree) -> int:
-        """The weight that a tree labels wrongly, counted anew."""
-        labels = np.array(tree.labels)[self._leaves(tree)]
-        return int(self.weights[labels != self.codes].sum())
+    def wrong(self, tree: Tree | Any) -> int:
+        """The weight that a tree, nested or not, labels wrongly, counted anew."""
+        if isinstance(tree, Tree):
+            labels = np.array(tree.labels)[self._leaves(tree)]
+            return int(self.weights[labels != self.codes].sum())
+        wrong, waiting = 0, [(tree, self.everything)]
+        while waiting:
+            nested, rows = waiting.pop()
+            if isinstance(nested, tuple):
+                test, low, high = nested
+                held = self.holds(rows, test)
+                waiting += [(low, rows[~held]), (high, rows[held])]
+            else:
+                wrong += int(self.weights[rows[self.codes[rows] != nested]].sum())
+        return wrong
 
     def relabel(self, tree: Tree, weights: np.ndarray) -> tuple[Tree, int]:
         """A tree with the heaviest class at each leaf, by other weights; its wrong weight."""
@@ -96,46 +107,6 @@ class SearchedRows(ABC):
                 held = self.holds(rows, tests[node])
                 waiting += [(tree.low[node], rows[~held]), (tree.high[node], rows[held])]
         return reached
-
-    def build(self, nested: Any) -> Tree:
-        """A tree from nested tests and labels.
-
-        Thresholds are set halfway between the neighbouring values of the rows that reach them.
-        """
-        leaves: list[int] = []
-        tests: list[int] = []
-        thresholds: list[float | None] = []
-        labels = [LEAF]
-        waiting = [(nested, 0, self.everything)]  # subtree, leaf by order of creation, its rows
-        while waiting:
-            subtree, leaf, rows = waiting.pop()
-            if not isinstance(subtree, tuple):
-                labels[leaf] = subtree
-                continue
-            test, low, high = subtree
-            held = self.holds(rows, test)
-            literal, threshold = self._halfway(test, rows[~held], rows[held])
-            leaves.append(leaf)
-            tests.append(literal)
-            thresholds.append(threshold)
-            waiting.append((high, len(labels) + 1, rows[held]))
-            waiting.append((low, len(labels), rows[~held]))
-            labels += [LEAF, LEAF]
-        return self.problem.tree(leaves, tests, thresholds, labels)
-
-    def _halfway(self, test: int, low: np.ndarray, high: np.ndarray) -> tuple[int, float | None]:
-        """A test that separates two sets of rows in the middle; its threshold, if it has one."""
-        literals = self.problem.literals
-        number, position = literals.locate(test)
-        column = literals.columns[number]
-        if number not in literals.ordered or position == column.thresholds:
-            return test, None
-        ranks = self.ranks[literals.ordered.index(number)]
-        below, above = int(ranks[low].max()), int(ranks[high].min())
-        if below < column.missing:  # all that is not above is missing
-            return test, column.threshold(position)
-        position, threshold = column.between(below, above)
-        return int(literals.starts[number]) + position, threshold
 
 
 def add_up(groups: np.ndarray, integers: np.ndarray, count: int) -> np.ndarray:

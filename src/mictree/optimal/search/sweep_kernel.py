@@ -27,6 +27,7 @@ from mictree.optimal.search.table import (
     EXACT_BUDGETS,
     FOUND,
     GROW,
+    LEAST,
     ROOM,
     RUN,
     STATUS,
@@ -98,7 +99,7 @@ def _open(level, wanted, data, table, frames, control):
     budget, depth, bound = at.budget, at.depth, at.bound
     best = leaf_error(level, data, frames)
     at.errors[0] = best
-    at.goal = at.floor if wanted != KNOWN else bound - 1
+    at.goal = at.floor if wanted == PLAIN else max(at.floor, control[LEAST]) if wanted != KNOWN else bound - 1
     if budget == 0 or best == 0 or control[STATUS] != RUN:
         return True, best
     atomic_add(control, VISITED, 1)
