@@ -9,6 +9,7 @@ Invariant, at any moment and for each size: ``lower <= least error <= upper``, a
 tree with this many splits or fewer that makes ``upper`` errors.
 """
 
+import math
 import operator
 import time
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from mictree.optimal.result import CertifiedErrors, OptimalTrees
 from mictree.optimal.search.bits import BitEngine
 from mictree.optimal.search.counting_bounds import Counting
 from mictree.optimal.search.engine import Engine
-from mictree.optimal.search.nested import as_trees
+from mictree.optimal.search.nested import as_trees, count_splits
 from mictree.optimal.search.polish import Polished
 from mictree.optimal.search.questions import Asking
 from mictree.optimal.search.rows import Rows
@@ -40,6 +41,7 @@ PAIRED_LEVELS = 8  # for which pair counts must fit into memory
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
+FULL = 7  # splits of a tree of depth 3 with none missing
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class SampleOptimalTrees(OptimalTrees):
     found: tuple[Any, ...] = field(repr=False)  # a tree of each size, perhaps nested
 
     def _tree(self, size: int) -> Tree:
-        return self.trees[size]
+        return as_trees(self.problem, [self.found[size]])[0]
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
@@ -156,7 +158,7 @@ class Frontier:
         time_limit: float | None = None,
         begin: float | None = None,
     ) -> None:
-        """Prove sizes 1, 2, ...; start from the trees of a greedy growth, if there is one."""
+        """Prove sizes one by one; start from the trees of a greedy growth, if there is one."""
         self.greedy, self.progress = greedy, progress or ignore
         begin, compiling = begin or time.monotonic(), time.monotonic()
         self.asking.compile()
@@ -165,7 +167,7 @@ class Frontier:
             self.asking.deadline = begin + PROVING * time_limit
         with self.asking.running():
             sure = min(self.asking.engine.sure, self.budgets)
-            known = Polished(self.asking, self.trees[0], sure, self.depth) if sure else None
+            known = Polished(self.asking, self.found[0], sure, self.depth) if sure else None
             before = 0
             for size in self._order():
                 while len(self.found) <= size:
@@ -176,6 +178,8 @@ class Frontier:
                         self._adopt(size, known.nested(size))
                     self.lower[size] = self.upper[size]
                 elif size <= self.budgets and not self._is_open(before):
+                    if size > before + 1:
+                        self._enlarge(before, size)
                     self._prove(size)
                 before = size
             self._polish()
@@ -185,14 +189,28 @@ class Frontier:
                 self._carry_over(size)
 
     def _order(self) -> list[int]:
+        """In which sizes are proved: in turn, but for depth 3 with all splits from the most down.
+
+        A full tree shares its splits out in one way only, so it is the easiest to prove. Its error
+        is a lower bound for fewer splits, whose search ends where it meets the bound.
+        """
         sizes = list(range(1, self.max_size + 1))
-        full = (1 << min(self.depth, 62)) - 1
-        if self.depth == 3 and full <= self.budgets:
-            sizes[3:full] = range(full, 3, -1)
+        if self.depth == 3 and self.budgets >= FULL:
+            sizes[3:FULL] = range(FULL, 3, -1)
         return sizes
 
+    def _enlarge(self, size: int, most: int) -> None:
+        """Find trees of some more splits, quickly, from the tree of a size."""
+        until = self.asking.deadline or math.inf
+        if self.lower[most] == self.upper[most] or self.asking.is_late():
+            return
+        polished = Polished(self.asking, self.found[size], most, self.depth, until)
+        for larger in range(size + 1, most + 1):
+            if polished.errors[larger] < self.upper[larger]:
+                self._adopt(larger, polished.nested(larger))
+
     def _carry_over(self, size: int) -> None:
-        """Raise the lower bound of a size by what is certain of the size before."""
+        """Raise the lower bound of a size by what is certain of the sizes before and after."""
         before, least = self.lower[size - 1], self.lower[size]
         if before > least:
             least = max(least, before - self.counting.lightest_leaf(size, before))
@@ -230,7 +248,9 @@ class Frontier:
         if self.lower[size] >= bound:
             return True
         self.asking.tell = lambda: self._tell(size)
-        found = self.asking.find(self.rows.everything, size, bound, self.depth, quickly, self.lower[size])
+        found = self.asking.find(
+            self.rows.everything, size, bound, self.depth, quickly, self.lower[size]
+        )
         if found is None:
             return False
         value, nested = found
@@ -244,9 +264,9 @@ class Frontier:
     def _adopt(self, size: int, nested: Any) -> int:
         """Take a tree for a size, and for all larger ones that have none as good; its error."""
         wrong = self.rows.wrong(nested)
-        while size < len(self.found) and wrong < self.upper[size]:
-            self.found[size], self.upper[size] = nested, wrong
-            size += 1
+        for larger in range(min(size, count_splits(nested)), len(self.found)):
+            if wrong < self.upper[larger]:
+                self.found[larger], self.upper[larger] = nested, wrong
         return wrong
 
     def _tell(self, size: int) -> None:
@@ -287,7 +307,7 @@ class Frontier:
         until = time.monotonic() + POLISHING
         open_sizes = self._open_sizes()
         for start in {open_sizes[0] - 1, self.budgets} if open_sizes else ():
-            tree, error = self.trees[start], self.upper[start] + 1
+            tree, error = self.found[start], self.upper[start] + 1
             while time.monotonic() < until:
                 polished = Polished(self.asking, tree, self.budgets, self.depth, until)
                 for size in open_sizes:
@@ -297,8 +317,7 @@ class Frontier:
                         return
                 if polished.errors[-1] >= error:
                     break
-                (tree,) = as_trees(self.rows.problem, [polished.nested(self.budgets)])
-                error = polished.errors[-1]
+                tree, error = polished.nested(self.budgets), polished.errors[-1]
 
     def _bound(self, end: float) -> None:
         """Spend the rest of the time on lower bounds, on the loosest one until it takes too long.

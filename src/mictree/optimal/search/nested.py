@@ -30,6 +30,11 @@ def holds(
     return mine == 0 if position == column.thresholds else mine > position + column.missing
 
 
+def count_splits(nested: Any) -> int:
+    """The number of tests of a nested tree."""
+    return 1 + sum(map(count_splits, nested[1:])) if isinstance(nested, tuple) else 0
+
+
 def build(problem: SampleProblem, nested: Any) -> Tree:
     """A tree from nested tests and labels.
 

@@ -126,7 +126,8 @@ class Asking:
     ) -> int | None:
         """The least error of some rows if it is below a bound; None when it had to stop.
 
-        See ``kernel.solve``. What is wanted of the tree is in ``frames[0]``: any test only as long
+        See ``kernel.solve``. An error is good enough if it is the ``least`` that is possible, or
+        less. What is wanted of the tree is in ``frames[0]``: any test only as long
         as the search is ``steady``. To be asked ``quickly`` is to stop before threads are started.
         """
         stage = 0
@@ -167,7 +168,12 @@ class Asking:
         )
 
     def find(
-        self, rows: np.ndarray, budget: int, bound: int, depth: int, quickly: bool = False,
+        self,
+        rows: np.ndarray,
+        budget: int,
+        bound: int,
+        depth: int,
+        quickly: bool = False,
         least: int = 0,
     ) -> Any:
         """The least error of some rows as ``ask`` has it, and nested tests that attain it.

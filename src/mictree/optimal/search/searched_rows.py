@@ -5,7 +5,9 @@ test is the position of a literal among those of the problem.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +54,15 @@ class SearchedRows(ABC):
 
     def masses(self, rows: np.ndarray) -> np.ndarray:
         """The weight of each class among some rows."""
-        return add_up(self.codes[rows], self.weights[rows], len(self.problem.classes))
+        codes, weights, count = self.codes[rows], self.weights[rows], len(self.problem.classes)
+        if self._adds_up:
+            return np.bincount(codes, weights, count).astype(np.int64)
+        return add_up(codes, weights, count)
+
+    @cached_property
+    def _adds_up(self) -> bool:
+        """Whether sums of weights are exact in floating point."""
+        return bool(self.weights.sum() < 2**53)
 
     def leaf_error(self, rows: np.ndarray) -> int:
         """The weight that a leaf labels wrongly."""
@@ -67,6 +77,19 @@ class SearchedRows(ABC):
         """The test of each node of a tree, -1 at a leaf."""
         positions = {LEAF: LEAF, **tree.positions(self.problem)}
         return [positions[test] for test in tree.tests]
+
+    def nodes(self, tree: Tree | Any) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+        """The test and both children of each node of a tree, nested or not; tests of leaves: -1."""
+        if isinstance(tree, Tree):
+            return self.tests(tree), tree.low, tree.high
+        subtrees, tests, low, high = [tree], [], [], []
+        for subtree in subtrees:  # grows meanwhile
+            inner = isinstance(subtree, tuple)
+            tests.append(subtree[0] if inner else LEAF)
+            low.append(len(subtrees) if inner else LEAF)
+            high.append(len(subtrees) + 1 if inner else LEAF)
+            subtrees += subtree[1:] if inner else ()
+        return tests, low, high
 
     def wrong(self, tree: Tree | Any) -> int:
         """The weight that a tree, nested or not, labels wrongly, counted anew."""
