@@ -278,7 +278,7 @@ def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
         number[tree.low[node]], number[tree.high[node]] = len(masks), len(masks) + 1
         masks += [mask & ~bits, mask & bits]
     words = np.array(masks)
-    rows, masses = problem._counts(words), problem._masses(words)
+    rows, masses = problem.counts(words), problem.masses(words)
     weight = masses.sum(axis=1)
     impurity = weight * of_classes("gini", masses / weight[:, None])
     for step, leaf in enumerate(leaves):

@@ -67,6 +67,7 @@ def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_st
     """Refute one size after another until a tree fits, at the latest one that TopDown grows."""
     # imported here: import mictree does not load numba
     from mictree.optimal.search.bits import BitEngine
+    from mictree.optimal.search.nested import build
     from mictree.optimal.search.questions import Asking
     from mictree.optimal.search.rows import Rows
     from mictree.optimal.search.table import STORED, UNLIMITED
@@ -93,7 +94,7 @@ def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_st
             if found is None:
                 raise KeyboardInterrupt
             if found[1] is not None:
-                return replace(rows.build(found[1]), variables=tuple(names))
+                return replace(build(problem, found[1]), variables=tuple(names))
             give_up()
     return replace(growth.tree(largest), variables=tuple(names))
 
