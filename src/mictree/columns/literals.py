@@ -43,7 +43,7 @@ class Literals:
         return cls(None, names)
 
     def __len__(self) -> int:
-        return int(self.starts[-1])
+        return len(self._binary) if self._columns is None else int(self.starts[-1])
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_columns": self._columns, "_binary": self._binary}
