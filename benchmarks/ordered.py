@@ -3,8 +3,8 @@
 Greedy trees beside scikit-learn and LightGBM; optimal trees beside pycontree, which finds one tree,
 with no limit but its depth, where our search finds all sizes up to the largest that the depth
 allows, and builds the tree of the largest. Answers are asserted to be equal. Where pycontree does
-not finish in a minute, the ratio is a lower bound. Processor time, as other work disturbs it less. Memory is
-measured in processes of their own. ``python -m benchmarks ordered`` for all,
+not finish in a minute, the ratio is a lower bound. Processor time, as other work disturbs it less.
+Memory is measured in processes of their own. ``python -m benchmarks ordered`` for all,
 ``python -m benchmarks.ordered wine iris`` for some tables beside pycontree alone.
 """
 

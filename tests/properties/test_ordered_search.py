@@ -272,6 +272,30 @@ def test_equal_to_the_search_over_literals(seed):
     check_trees(frontier, ranks, labels, weights, max_depth)
 
 
+@given(tables(most_rows=9))
+@settings(max_examples=50)
+def test_full_trees_of_depth_three(case):
+    """They are asked for before trees with fewer splits."""
+    frontier = find(*case, 8, 3)
+    assert frontier.lower == frontier.upper == ordered_least_errors(*case, 8, 3)
+    check_trees(frontier, *case, 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sizes_from_the_most_splits_down(seed):
+    """Each is the same alone, and by both ways to enumerate tests."""
+    ranks, labels = noisy(120, 4, 2 + seed % 3, seed, 0.3)
+    ranks //= 1 + 12 * (seed % 2)  # ties
+    weights = np.random.default_rng(seed).integers(1, 4, len(labels))
+    frontier = find(ranks, labels, weights, 7, 3)
+    assert frontier.lower == frontier.upper
+    check_trees(frontier, ranks, labels, weights, 3)
+    for size in (4, 5, 6):
+        assert find(ranks, labels, weights, size, 3).upper == frontier.upper[: size + 1]
+    if seed % 2:
+        assert literal_errors(ranks, labels, weights, 7, 3) == frontier.upper
+
+
 def noisy(count=300, columns=5, classes=2, seed=0, noise=0.1):
     random = np.random.default_rng(seed)
     X = random.normal(size=(count, columns)).round(2)
