@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree.families.bias_boxes import SLACK, Chances, FloatArray
+from mictree.families.bias_boxes import SLACK, Chances, FloatArray, LeastErrors
 from mictree.families.bias_gains import ZERO, Numbers, Varying
 from mictree.growers.rules import Grower
 
@@ -24,6 +24,10 @@ class _Candidate(NamedTuple):
     gain: Varying
 
 
+def _rounded_up(sums: FloatArray, sizes: int) -> float:
+    return float(sums.max()) + 2 * SLACK * sizes
+
+
 class Courses:
     """The courses of one rule over one box."""
 
@@ -37,35 +41,35 @@ class Courses:
         self._priorities: dict[int, list[Varying]] = {}
         self._known_errors: dict[int, tuple[FloatArray, FloatArray]] = {}
 
-    def excess(
-        self, max_size: int, least: tuple[FloatArray, FloatArray]
-    ) -> tuple[float, float] | None:
+    def excess(self, max_size: int, least: LeastErrors) -> tuple[float, float]:
         """The least and the largest sum of excess errors over sizes 1 to ``max_size``.
 
-        ``least`` holds the lower and upper ends of the optimal errors.
+        ``least`` is that of this box.
         """
-        courses: dict[Course, tuple[float, float]] = {(self.cubes.root,): (0.0, 0.0)}
+        root = (self.cubes.root,)
+        courses: dict[Course, tuple[float, FloatArray]] = {root: (0.0, np.zeros(1))}
         for size in range(1, max_size + 1):
-            after: dict[Course, tuple[float, float]] = {}
+            after: dict[Course, tuple[float, FloatArray]] = {}
             for course, (low, high) in courses.items():
                 for longer in self.steps(course):
-                    error = self.error(longer)
-                    new = (
-                        low + max(error[0] - least[1][size], 0.0),
-                        high + max(error[1] - least[0][size], 0.0),
-                    )
-                    old = after.get(longer, new)
-                    after[longer] = min(old[0], new[0]), max(old[1], new[1])
+                    lowest, at_vertices = self.error(longer)
+                    low_sum = low + max(lowest - SLACK - least.most[size], 0.0)
+                    high_sum = high + (at_vertices - least.at_vertices[size])
+                    old = after.get(longer, (low_sum, high_sum))
+                    after[longer] = min(old[0], low_sum), np.maximum(old[1], high_sum)
             if len(after) > MOST_COURSES:
-                return None
+                # a tree never has a larger error than a lone leaf
+                sums = (self.error(root)[1] - least.at_vertices[1:]).sum(axis=0)
+                return 0.0, _rounded_up(sums, max_size)
             courses = after
-        ends = courses.values()
-        return min(low for low, _ in ends), max(high for _, high in ends)
+        return (
+            min(low for low, _ in courses.values()),
+            max(_rounded_up(high, max_size) for _, high in courses.values()),
+        )
 
-    def error(self, course: Course) -> tuple[float, float]:
-        """Of a course's tree: the two ends."""
-        total = np.zeros(1)
-        unsure = 0.0
+    def error(self, course: Course) -> tuple[float, FloatArray]:
+        """Of a course's tree: the lower end, and at the vertices with labels that never change."""
+        total, unsure = np.zeros(1), np.zeros(1)
         for cube in course:
             if cube == CLOSED or self.cubes.labels[cube] is not None:
                 continue
@@ -76,8 +80,8 @@ class Courses:
             elif (lead <= 0).all():
                 total = total + positive
             else:
-                unsure += min(negative.max(), positive.max())
-        return max(total.min() - SLACK, 0.0), total.max() + unsure + SLACK
+                unsure = unsure + min(negative, positive, key=np.max)
+        return max(total.min() - SLACK, 0.0), total + unsure
 
     def _errors(self, cube: int) -> tuple[FloatArray, FloatArray]:
         """Numbers between which the chances of a leaf's rows of label 0 and of label 1 lie."""

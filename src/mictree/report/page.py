@@ -30,6 +30,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     section: str = ""
+    has_texts: bool = False  # long ones, and the verdict last
 
 
 @dataclass(frozen=True)
