@@ -36,7 +36,10 @@ def tables():
     found = {}
     for title, body in re.findall(r"<h3>(.*?)</h3>.*?<tbody>(.*?)</tbody>", page(), re.DOTALL):
         found[html.unescape(title)] = [
-            [html.unescape(cell) for cell in re.findall(r"<td.*?>(.*?)</td>", row)]
+            [
+                html.unescape(cell)
+                for cell in re.findall(r"<td.*?>(?:<span.*?>)?(.*?)(?:</span>)?</td>", row)
+            ]
             for row in re.findall(r"<tr>(.*?)</tr>", body)
         ]
     return found

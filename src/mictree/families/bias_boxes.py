@@ -168,7 +168,9 @@ def _masses(chances: Chances) -> list[FloatArray]:
         row = np.zeros(labels.shape, dtype=bool)
         row[cubes.values[cube]] = True
         chance = chances.of_rows(row, everything)
-        masses[cube] = np.stack([chance * (label == labels[cubes.values[cube]]) for label in (0, 1)])
+        masses[cube] = np.stack(
+            [chance * (label == labels[cubes.values[cube]]) for label in (0, 1)]
+        )
     return masses
 
 

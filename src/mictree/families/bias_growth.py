@@ -12,7 +12,7 @@ from mictree.families.bias_boxes import SLACK, Chances, FloatArray, LeastErrors
 from mictree.families.bias_gains import ZERO, Numbers, Varying
 from mictree.growers.rules import Grower
 
-MOST_COURSES = 200  # of more than these, nothing is said about the box
+MOST_COURSES = 200  # beyond these, no more splits are followed; they would only lower errors
 CLOSED = -1
 Course = tuple[int, ...]  # the cube of each leaf, CLOSED where it is split
 
@@ -24,8 +24,10 @@ class _Candidate(NamedTuple):
     gain: Varying
 
 
-def _rounded_up(sums: FloatArray, sizes: int) -> float:
-    return float(sums.max()) + 2 * SLACK * sizes
+def _ends(sums: dict[Course, tuple[float, FloatArray]], sizes: int) -> tuple[float, float]:
+    """The least and the largest sum of excess errors of any course."""
+    most = max(float(high.max()) for _, high in sums.values())
+    return float(min(low for low, _ in sums.values())), most + 2 * SLACK * sizes
 
 
 class Courses:
@@ -46,8 +48,8 @@ class Courses:
 
         ``least`` is that of this box.
         """
-        root = (self.cubes.root,)
-        courses: dict[Course, tuple[float, FloatArray]] = {root: (0.0, np.zeros(1))}
+        start = (self.cubes.root,)
+        courses: dict[Course, tuple[float, FloatArray]] = {start: (0.0, np.zeros(1))}
         for size in range(1, max_size + 1):
             after: dict[Course, tuple[float, FloatArray]] = {}
             for course, (low, high) in courses.items():
@@ -58,14 +60,16 @@ class Courses:
                     old = after.get(longer, (low_sum, high_sum))
                     after[longer] = min(old[0], low_sum), np.maximum(old[1], high_sum)
             if len(after) > MOST_COURSES:
-                # a tree never has a larger error than a lone leaf
-                sums = (self.error(root)[1] - least.at_vertices[1:]).sum(axis=0)
-                return 0.0, _rounded_up(sums, max_size)
+                after = {
+                    course: (
+                        low,
+                        high + (self.error(course)[1] - least.at_vertices[size:]).sum(axis=0),
+                    )
+                    for course, (low, high) in courses.items()
+                }
+                return _ends(after, max_size)
             courses = after
-        return (
-            min(low for low, _ in courses.values()),
-            max(_rounded_up(high, max_size) for _, high in courses.values()),
-        )
+        return _ends(courses, max_size)
 
     def error(self, course: Course) -> tuple[float, FloatArray]:
         """Of a course's tree: the lower end, and at the vertices with labels that never change."""
@@ -136,7 +140,9 @@ class Courses:
             return self.numbers.surely_positive(cube, first.variable) or self.numbers.leads(
                 first.gain, second.gain
             )
-        return self.numbers.leads(first.gain, second.gain)
+        return self.numbers.leads(first.gain, second.gain) or self.numbers.gains_more(
+            cube, first.variable, second.variable
+        )
 
     def _next_leaves(self, course: Course, leaves: list[int]) -> list[int]:
         """The leaves that may be split next."""
