@@ -24,6 +24,7 @@ html_theme = "furo"
 html_title = "mictree"
 html_static_path: list[str] = []
 html_show_sourcelink = False
+html_show_copyright = False
 html_copy_source = False
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
