@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mictree.report.explorer.render import render
+from mictree.statements.later import EVERYTHING
+from mictree.statements.sources import sources_of
 
 project = "mictree"
 author = "the authors of mictree"
@@ -22,6 +24,7 @@ html_theme = "furo"
 html_title = "mictree"
 html_static_path: list[str] = []
 html_show_sourcelink = False
+html_show_copyright = False
 html_copy_source = False
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
@@ -64,6 +67,17 @@ def escape(app: Any, what: str, name: str, obj: object, options: Any, lines: lis
             lines[number] = "".join(parts)
 
 
+def add_checks(app: Any, name: str, source: list[str]) -> None:
+    """The code of every check, on the page to which the statements link."""
+    if name != "checks":
+        return
+    for statement in EVERYTHING:
+        source[0] += f"\n## {statement.number}\n\n{statement.text}\n"
+        for function in sources_of(statement):
+            source[0] += f"\n`{function.place}`, line {function.line}:\n"
+            source[0] += f"\n````python\n{function.code}\n````\n"
+
+
 def add_explorer(app: Any, error: Exception | None) -> None:
     """The explorer, which the first page shows in a frame."""
     if error is None and app.builder.format == "html":
@@ -72,4 +86,5 @@ def add_explorer(app: Any, error: Exception | None) -> None:
 
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", escape, priority=1)
+    app.connect("source-read", add_checks)
     app.connect("build-finished", add_explorer)

@@ -147,8 +147,29 @@ def test_ties_are_explained_and_random_ones_drawn_again(open_explorer):
     assert page.locator("#seed").input_value() == "12"
     page.locator("#ties-part summary").click()
     page.wait_for_selector("#all-ties tbody tr")
-    assert page.locator("#all-ties tbody tr").count() == 3
+    assert page.locator("#all-ties tbody tr").count() == 5
     assert page.locator("#all-ties td.chosen").count() == 1
+
+
+def test_looking_ahead_is_explained(open_explorer):
+    page = open_explorer(link={"formula": "a ^ b", "extra": "z", "maxSize": 7})
+    settled(page, lambda: page.locator("#rule").select_option("lookahead2"))
+    assert "plans 2 levels of questions" in page.locator("#rule-help").inner_text()
+    why = page.locator("#why").inner_text()
+    assert "subtree of 2 levels: leaf 0, 1 × 1 = 1" in why
+    assert "a and b gain the same, with and without what follows" in why
+    heads = page.locator("#offers th[scope=col]").all_inner_texts()
+    assert heads == ["variable", "alone", "gain of 2 levels", "compared"]
+    rows = page.locator("#offers tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.children].slice(0, 3).map(cell => cell.textContent))"
+    )
+    assert rows == [["a", "0", "1"], ["b ← taken", "0", "1"], ["z", "0", "0"]]
+    settled(page, lambda: page.locator("#formula").fill("a"))
+    why = page.locator("#why").inner_text()
+    assert "the best subtree begins with a; ones that begin with z gain as much in the end" in why
+    settled(page, lambda: page.locator("#rule").select_option("lookahead3"))
+    settled(page, lambda: page.locator("#formula").fill("a ^ b ^ c ^ d"))
+    assert "these levels alone help nothing" in page.locator("#why").inner_text()
 
 
 def test_biases_for_all_and_for_each(open_explorer):
@@ -254,6 +275,9 @@ def test_the_tour_says_what_is_so(open_explorer):
         "rows => rows.map(row => row.children[1].textContent)"
     )
     assert sizes.index("0") == 5
+    settled(page, lambda: page.locator("#rule").select_option("lookahead2"))
+    assert errors(page)[0] == "error 0"
+    assert names_in(page, "greedy")[0] == "s"
     settled(page, lambda: page.locator("#tour-next").click())
     assert names_in(page, "greedy")[0] == "z"
     settled(page, lambda: page.locator("#ties").select_option("first"))

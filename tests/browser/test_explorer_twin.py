@@ -8,6 +8,7 @@ import json
 import math
 import random
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,7 +22,13 @@ from mictree.problems.distributions import product
 from mictree.report.explorer import start
 from mictree.report.explorer.render import render
 
-RULES = {"topdown": mt.TopDown, "bestfirst": mt.BestFirst, "id3": mt.ID3}
+RULES = {
+    "topdown": mt.TopDown,
+    "bestfirst": mt.BestFirst,
+    "id3": mt.ID3,
+    "lookahead2": partial(mt.Lookahead, 2),
+    "lookahead3": partial(mt.Lookahead, 3),
+}
 CRITERIA = ("entropy", "gini", "root", "minority")
 TIES = ("last", "first", "random", "heaviest", "lightest")
 OPERATORS = ("&", "and", "∧", "^", "⊕", "|", "or", "∨", "->", "→", "<->", "↔")

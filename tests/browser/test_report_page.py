@@ -141,7 +141,7 @@ def test_names_like_markup_inject_nothing(open_page, tmp_path):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_filter_keeps_the_statements_with_all_words(open_page, report, width):
     page = open_page(report, width)
-    page.locator("#statements summary").click()
+    page.locator("#statements summary").first.click()
     rows = page.locator("#statements tbody tr")
     everything = rows.count()
     page.locator("#filter").fill("Theorem bestfirst")
@@ -153,12 +153,21 @@ def test_the_filter_keeps_the_statements_with_all_words(open_page, report, width
     assert page.locator("#statements tbody tr:visible").count() == everything
 
 
-def test_a_link_opens_its_statement_and_names_its_check(open_page, report):
+def test_a_link_opens_its_statement_and_leads_to_its_check(open_page, report):
     page = open_page(report, fragment="#statement-3")
     row = page.locator("#statement-3")
     assert row.is_visible()
-    assert re.search(r"Its check: mictree\.statements\.\w+", row.inner_text())
-    assert row.locator("a").get_attribute("href") == "#statement-3"
+    assert row.locator("a").first.get_attribute("href") == "#statement-3"
+    names = re.findall(r"mictree\.statements\.\w+\.(\w+)", row.inner_text())
+    assert names
+    assert not page.locator("#check-3").is_visible()
+    row.get_by_role("link", name="Its check").click()
+    page.locator("#check-3").wait_for()
+    assert page.locator("#check-3").inner_text() == row.locator("a").first.inner_text()
+    code = page.locator("#check-3 ~ pre").first.inner_text()
+    assert f"def {names[0]}(" in code
+    page.locator("#check-3 + p a").click()
+    assert page.url.endswith("#statement-3")
 
 
 def test_printing_opens_what_is_closed(open_page, report):

@@ -103,7 +103,8 @@ def problem_of(state):
 def errors_of(example, **changes):
     """The errors of an example's rule, perhaps with other ties, and the least errors."""
     state = example.state | changes
-    rule = {"topdown": mt.TopDown, "bestfirst": mt.BestFirst}[state["rule"]](ties=state["ties"])
+    rules = {"topdown": mt.TopDown, "bestfirst": mt.BestFirst, "lookahead2": mt.Lookahead}
+    rule = rules[state["rule"]](ties=state["ties"])
     result = mt.mic(rule, problem_of(state), state["maxSize"], exact=True)
     return result.greedy_errors, result.optimal_errors, result.mic
 
@@ -119,12 +120,14 @@ class TestExamplesSayWhatIsSo:
         growth = mt.TopDown().grow(problem, 3)
         assert growth.steps[0].gain == 0
         assert growth.errors[2] > growth.errors[3] == 0
+        assert mt.Lookahead(2).grow(problem, 3).steps[0].gain == 1
 
     def test_an_irrelevant_variable(self):
         greedy, optimal, _ = errors_of(EXAMPLES[2])
         assert list(optimal).index(0) == 3
         assert list(greedy).index(0) == 7
         assert errors_of(EXAMPLES[2], ties="first")[2] == 0
+        assert errors_of(EXAMPLES[2], rule="lookahead2")[2] == 0
 
     def test_where_best_first_fails_worst(self):
         family = mt.families.up_to(variables=10, biases=(0.5,))
@@ -144,3 +147,5 @@ class TestExamplesSayWhatIsSo:
         for criterion in ("entropy", "gini", "root", "minority"):
             sizes = mt.families.exact_sizes([table], 3, criterion)
             assert (sizes.perfect_size[0], sizes.greedy_size_best[0]) == (3, 5)
+        ahead = mt.Lookahead(2).grow(problem_of(state), 3)
+        assert (ahead.steps[0].variable, ahead.errors[3]) == ("s", 0)

@@ -50,7 +50,7 @@ def test_all_are_listed_once_after_the_papers_own():
     text = (Path(__file__).parents[2] / "docs" / "theorems.md").read_text(encoding="utf-8")
     part = text.partition("## Other papers")[2]
     for statement in LATER:
-        assert f"**{statement.number}**" in part
+        assert f"**[{statement.number}](" in part
         assert statement.text in part
         for reading in statement.readings:
             assert reading.counterexample in part

@@ -1,8 +1,10 @@
 """Every statement of the paper has its verdict, and the checks are able to fail."""
 
+import inspect
 import json
 import random
 import re
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from mictree.statements.checks import (
     sentence,
 )
 from mictree.statements.enumeration import Enumeration, any_tree, as_table, right_path
+from mictree.statements.later import EVERYTHING
+from mictree.statements.sources import sources_of
 from mictree.statements.theorems import STATEMENTS, verify
 from tests import reference
 
@@ -78,6 +82,25 @@ def test_the_documentation_lists_every_statement_under_its_verdict():
             assert reading.counterexample in part[statement.expected]
         assert statement.number in part[statement.expected]
         assert statement.text.replace("|", r"\|") in text or statement.text in text
+
+
+def test_the_source_of_every_check_is_what_runs():
+    for statement in EVERYTHING:
+        sources = sources_of(statement)
+        assert sources
+        for source in sources:
+            module, _, name = source.place.rpartition(".")
+            assert f"def {name}(" in source.code
+            lines = inspect.getsource(sys.modules[module]).splitlines()
+            written = source.code.splitlines()
+            assert lines[source.line - 1 : source.line - 1 + len(written)] == written
+
+
+def test_the_documentation_links_every_statement_to_its_check():
+    text = (Path(__file__).parents[2] / "docs" / "theorems.md").read_text(encoding="utf-8")
+    for statement in EVERYTHING:
+        anchor = re.sub(r"[^\w -]", "", statement.number.lower()).replace(" ", "-")
+        assert f"[{statement.number}](checks.md#{anchor})" in text
 
 
 # --- a check can fail ---

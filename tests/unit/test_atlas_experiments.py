@@ -145,6 +145,7 @@ class TestRankings:
     RANGES = (
         rankings.Range("formulas", 2, 3, (0.3, 0.7), max_size=9),
         rankings.Range("functions", variables=3, max_size=7),
+        rankings.Range("drawn", variables=4, max_size=9, drawn=6, seed=3),
     )
     PLAN = rankings.Plan(RANGES, depths=(1, 2), tops=(1, 2, 3))
 
@@ -174,6 +175,18 @@ class TestRankings:
             assert found.mean(each.title, f"top {top}") == pytest.approx(expected, abs=1e-12)
         totals = found.summary(each.title)["count"]
         assert set(totals) == {int(weights.sum())}
+
+    def test_drawn_functions(self):
+        family = rankings.Range("drawn", variables=5, drawn=2000).family
+        again = rankings.Range("drawn", variables=5, drawn=2000).family
+        assert (family.tables == again.tables).all()
+        assert (
+            family.tables != rankings.Range("", variables=5, drawn=2000, seed=1).family.tables
+        ).any()
+        ones = np.array([family.table(member) for member in family.members]).mean(axis=0)
+        assert ones.shape == (32,)
+        assert np.abs(ones - 0.5).max() < 0.06  # five standard errors
+        assert set(family.counts) == {1}
 
     def test_the_order_and_the_shares(self, found):
         summary = found.summary("functions")

@@ -7,6 +7,7 @@ among these can reach.
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,11 @@ from mictree.optimal import optimal_errors
 
 @dataclass(frozen=True)
 class Range:
-    """A family of formulas, or all functions of some variables (then without terms)."""
+    """A family of formulas, or, without terms, functions of some variables.
+
+    These are all of them up to symmetry, or so many ``drawn`` at random, each truth table as likely
+    as any other.
+    """
 
     title: str
     max_terms: int = 0
@@ -32,13 +37,24 @@ class Range:
     variables: int = 0
     max_size: int = 100
     with_tops: bool = True
+    drawn: int = 0
+    seed: int = 16
 
     @property
     def family(self) -> Family | FunctionFamily:
         """Its members."""
+        if self.drawn:
+            return _drawn(self.variables, self.drawn, self.seed)
         if self.variables:
             return functions(self.variables)
         return grid(self.max_terms, self.max_literals, self.biases)
+
+
+def _drawn(variables: int, number: int, seed: int) -> FunctionFamily:
+    draws = np.random.default_rng(seed)
+    tables = np.sort(draws.integers(2 ** (2**variables), size=number, dtype=np.uint64))
+    ones = np.ones(number, dtype=np.int64)
+    return FunctionFamily("drawn", variables, Fraction(1, 2), tables, ones, negates_output=False)
 
 
 @dataclass(frozen=True)
@@ -52,6 +68,7 @@ class Plan:
         Range("3 terms of 5, biases 0.3, 0.7", 3, 5, (0.3, 0.7)),
         Range("3 terms of 5, biases 0.4, 0.6", 3, 5, (0.4, 0.6)),
         Range("all functions of 4 variables", variables=4, max_size=15),
+        Range("1,000 random functions of 5", variables=5, max_size=31, drawn=1000),
     )
     depths: tuple[int, ...] = (1, 2, 3)
     tops: tuple[int, ...] = (1, 2, 3, 4, 5)  # ascending

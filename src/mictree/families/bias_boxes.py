@@ -117,47 +117,100 @@ def _ones(count: int) -> np.ndarray:
     return np.indices((2,) * count).sum(axis=0) if count else np.zeros((), dtype=int)
 
 
-def least_errors(chances: Chances, max_size: int) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper ends of OPT(size) over each box, shape (sizes, boxes)."""
+class LeastErrors(NamedTuple):
+    """What is known of OPT(size) over each box.
+
+    At the biases of a box, the distribution of the inputs is a mixture of a few, one for each of
+    the numbers of ``Chances``: the vertices. The error of a fixed tree is linear in the mixture, so
+    what it lies above OPT is nowhere in the box more than at some vertex, summed over sizes too.
+    """
+
+    at_vertices: FloatArray  # shape (sizes, boxes, vertices)
+    most: FloatArray  # upper ends over the box, shape (sizes, boxes)
+
+    def of_box(self, box: int) -> "LeastErrors":
+        """The part of one box, without its axis."""
+        return LeastErrors(self.at_vertices[:, box], self.most[:, box])
+
+
+def least_errors(chances: Chances, max_size: int) -> LeastErrors:
+    """Solve all cubes, those of fewest free variables first."""
     cubes = chances.cubes
-    known: list[tuple[FloatArray, FloatArray]] = [None] * len(cubes.values)  # type: ignore[list-item]
+    masses = _masses(chances)
+    at_vertices: list[FloatArray] = [np.zeros(0)] * len(cubes.values)
+    most: list[FloatArray] = [np.zeros(0)] * len(cubes.values)
     for cube in cubes.order:
-        known[cube] = _least_of(chances, known, cube, max_size)
-    low, high = known[cubes.root]
-    missing = max_size + 1 - len(low)
-    low, high = (np.pad(ends, ((0, missing), (0, 0)), mode="edge") for ends in (low, high))
-    return np.maximum(low - SLACK, 0.0), high + SLACK
+        free = len(cubes.children[cube])
+        # a cube is as many splits below the root as it has fixed variables
+        sizes = max(0, min(max_size - (cubes.variables - free), 2**free - 1)) + 1
+        at_vertices[cube] = _least_at(cubes, cube, masses[cube], at_vertices, sizes)
+        most[cube] = _most_of(chances, cube, most, sizes)
+    return LeastErrors(*(_lengthened(known[cubes.root], max_size) for known in (at_vertices, most)))
 
 
-def _least_of(
-    chances: Chances, known: list[tuple[FloatArray, FloatArray]], cube: int, max_size: int
-) -> tuple[FloatArray, FloatArray]:
-    """The same below one cube, up to the size that leaves no error whatever the function."""
+def _lengthened(errors: FloatArray, max_size: int) -> FloatArray:
+    """With the last error repeated for larger sizes."""
+    return errors[np.minimum(np.arange(max_size + 1), len(errors) - 1)]
+
+
+def _masses(chances: Chances) -> list[FloatArray]:
+    """Of each cube, the chances of its rows of either label at the vertices."""
+    cubes = chances.cubes
+    everything = tuple(range(cubes.variables))
+    labels = cubes.positive[cubes.root]
+    masses: list[FloatArray] = [np.zeros(0)] * len(cubes.values)
+    for cube in cubes.order:
+        children = cubes.children[cube]
+        if children:
+            zero, one = next(iter(children.values()))
+            masses[cube] = masses[zero] + masses[one]
+            continue
+        row = np.zeros(labels.shape, dtype=bool)
+        row[cubes.values[cube]] = True
+        chance = chances.of_rows(row, everything)
+        masses[cube] = np.stack(
+            [chance * (label == labels[cubes.values[cube]]) for label in (0, 1)]
+        )
+    return masses
+
+
+def _least_at(
+    cubes: Cubes, cube: int, masses: FloatArray, known: list[FloatArray], sizes: int
+) -> FloatArray:
+    """The least errors below one cube at the vertices, weighted by the cube's chance."""
+    lone = masses.min(axis=0)
+    if cubes.labels[cube] is not None:
+        return lone[None]
+    least = np.repeat(lone[None], sizes, axis=0)
+    for zero, one in cubes.children[cube].values():
+        for size in range(1, sizes):
+            low, high = _shares(known[zero], known[one], size - 1)
+            np.minimum(least[size], (low + high).min(axis=0), out=least[size])
+    return least
+
+
+def _most_of(chances: Chances, cube: int, known: list[FloatArray], sizes: int) -> FloatArray:
+    """Upper ends of the least errors below one cube, given that an input lies in it."""
     cubes = chances.cubes
     children = cubes.children[cube]
-    sizes = min(max_size, 2 ** len(children) - 1) + 1
     if cubes.labels[cube] is not None:
-        zeros = np.zeros((1, len(chances.ends)))
-        return zeros, zeros
+        return np.zeros((1, len(chances.ends)))
     rate = chances.of_rows(cubes.positive[cube], tuple(children))
     least, most = rate.min(axis=1), rate.max(axis=1)
-    low = np.repeat(np.minimum(least, 1 - most)[None], sizes, axis=0)
-    high = np.repeat(np.minimum(np.where(least > 0.5, 1 - least, 0.5), most)[None], sizes, axis=0)
+    lone = np.minimum(np.where(least > 0.5, 1 - least, 0.5), most)
+    high = np.repeat(lone[None], sizes, axis=0)
     for variable, (zero, one) in children.items():
-        ends = chances.ends[:, variable if chances.each else 0].T
+        ends = chances.ends[:, variable if chances.each else 0].T[:, None]
         for size in range(1, sizes):
-            split = [_combine(known[zero][end], known[one][end], ends, size - 1) for end in (0, 1)]
-            low[size] = np.minimum(low[size], split[0].min(axis=0).min(axis=0))
-            high[size] = np.minimum(high[size], split[1].max(axis=0).min(axis=0))
-    return low, high
+            left, right = _shares(known[zero], known[one], size - 1)
+            split = (1 - ends) * left + ends * right
+            np.minimum(high[size], split.max(axis=0).min(axis=0), out=high[size])
+    return high
 
 
-def _combine(zero: FloatArray, one: FloatArray, ends: FloatArray, total: int) -> FloatArray:
-    """Errors of a split at both ends of its bias, for all ways to share the other splits.
-
-    Shape (ends, ways, boxes).
-    """
+def _shares(zero: FloatArray, one: FloatArray, total: int) -> tuple[FloatArray, FloatArray]:
+    """The errors of both children, for all ways to share the splits between them."""
     left = np.arange(max(0, total - len(one) + 1), min(total, len(zero) - 1) + 1)
     if not len(left):  # both children have all the splits that they can use
-        return (1 - ends)[:, None] * zero[-1] + ends[:, None] * one[-1]
-    return (1 - ends)[:, None] * zero[left] + ends[:, None] * one[total - left]
+        return zero[-1:], one[-1:]
+    return zero[left], one[total - left]

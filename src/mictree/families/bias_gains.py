@@ -7,6 +7,7 @@ of 1/2 gains often tie that tie nowhere else. Boxes end there without containing
 box the difference has the sign of its slope, or of its bend where the slope vanishes too.
 """
 
+import functools
 import math
 from collections.abc import Callable, Hashable
 from fractions import Fraction
@@ -23,6 +24,7 @@ PRECISION = 100  # bits
 MARGIN = 1e-9
 ZERO = "zero"  # the identity of a number that is 0 for all biases of the box
 ORDER = 3
+ROUNDING = 1e-14  # of sums of at most 16 products of 4 numbers from 0 to 1
 
 
 class Varying(NamedTuple):
@@ -61,13 +63,11 @@ class Numbers:
         balls = [arb(float(a)).union(arb(float(b))) for a, b in zip(low, high, strict=True)]
         self._distances = [ball - middle for ball, middle in zip(balls, middles, strict=True)]
         self._middle = _Point(self, middles)
-        self._moved = [
-            _Point(
-                self,
-                [arb_series([ball, int(at == place)], ORDER) for at, ball in enumerate(balls)],
-            )
-            for place in range(len(balls))
-        ]
+        self.sides = np.stack([low, high], axis=1)
+        if self.each:
+            self._moved = [_Moved(self, balls, place) for place in range(len(balls))]
+        else:
+            self._moved = [_Point(self, [arb_series([balls[0], 1], ORDER)])]
 
     def label(self, cube: int) -> int:
         """1 or -1 where label 1 or 0 is the likelier one for all biases inside the box, else 0."""
@@ -136,10 +136,26 @@ class Numbers:
             # a smooth gain is never negative, so where it vanishes its slope does too
             if first.half == ZERO and self.criterion != "minority" and difference[2] > 0:
                 return True
+        return bool(self._difference(first, second) > MARGIN * abs(first.middle))
+
+    def gains_more(self, cube: int, first: int, second: int) -> bool:
+        """The same for the gains of two splits of one leaf.
+
+        The leaf's own impurity is part of both; their difference is known better without it.
+        """
+        rests = [
+            self._read(None, None, lambda point, variable=variable: point.rest(cube, variable))
+            for variable in (second, first)
+        ]
+        least = MARGIN * abs(self._middle.gain(cube, first))
+        return bool(self._difference(*rests) > least)
+
+    def _difference(self, first: Varying, second: Varying) -> Any:
+        """Over the whole box."""
         difference = first.middle - second.middle
         for a, b, distance in zip(first.series, second.series, self._distances, strict=True):
             difference += (a[1] - b[1]) * distance
-        return bool(difference > MARGIN * abs(first.middle))
+        return difference
 
     def _read(self, identity: Hashable, half: Hashable, ask: "Callable[[_Point], Any]") -> Varying:
         return Varying(identity, half, ask(self._middle), [ask(point) for point in self._moved])
@@ -268,9 +284,13 @@ class _Point:
         self.impurity = cache(self._impurity)
 
     def gain(self, cube: int, variable: int) -> Any:
+        return self.impurity(cube) - self.rest(cube, variable)
+
+    def rest(self, cube: int, variable: int) -> Any:
+        """The impurity that a split leaves."""
         zero, one = self.cubes.children[cube][variable]
         bias = self.biases[variable]
-        return self.impurity(cube) - (1 - bias) * self.impurity(zero) - bias * self.impurity(one)
+        return (1 - bias) * self.impurity(zero) + bias * self.impurity(one)
 
     def reach(self, cube: int) -> Any:
         product = self.biases[0] * 0 + 1
@@ -310,6 +330,53 @@ class _Point:
         return total
 
 
+class _Moved(_Point):
+    """Series in the bias of one variable of several, with values and slopes as narrow as can be.
+
+    The chance of a label is linear in each bias, so it and its slope are extreme at corners of the
+    box. Impurities are concave, so their slopes fall. Bends are left out: only boxes of a shared
+    bias need them.
+    """
+
+    def __init__(self, numbers: Numbers, balls: list[Any], place: int) -> None:
+        series = [arb_series([ball, int(at == place)], ORDER) for at, ball in enumerate(balls)]
+        super().__init__(numbers, series)
+        self.place = place
+
+    def _impurity(self, cube: int) -> Any:
+        if self.cubes.labels[cube] is not None:
+            return self.biases[0] * 0
+        rows = self.cubes.positive[cube].astype(float)
+        free = tuple(self.cubes.children[cube])
+        least, most = self._extremes(rows, free)
+        # sums of positive numbers have a small relative error, differences a small absolute one
+        ends = arb(least * (1 - ROUNDING)), arb(most * (1 + ROUNDING))
+        change = arb(0)
+        if self.place in free:
+            axis = free.index(self.place)
+            difference = rows.take(1, axis) - rows.take(0, axis)
+            least, most = self._extremes(difference, (*free[:axis], *free[axis + 1 :]))
+            change = arb(least - ROUNDING).union(arb(most + ROUNDING))
+        criterion = self.numbers.criterion
+        inside = (arb(0.5),) if ends[0] < 0.5 < ends[1] else ()
+        value = _hull([_IMPURITIES[criterion](rate, 1 - rate) for rate in (*ends, *inside)])
+        return arb_series(
+            [value, _hull([_SLOPES[criterion](rate) for rate in ends]) * change], ORDER
+        )
+
+    def _extremes(self, rows: np.ndarray, variables: tuple[int, ...]) -> tuple[float, float]:
+        """The least and the largest value at corners of a sum over rows."""
+        for variable in variables:
+            # the axis of the variable is the first; its corners go to the end
+            bias = self.numbers.sides[variable]
+            rows = rows[0][..., None] * (1 - bias) + rows[1][..., None] * bias
+        return float(rows.min()), float(rows.max())
+
+
+def _hull(balls: list[Any]) -> Any:
+    return functools.reduce(lambda one, other: one.union(other), balls)
+
+
 def _entropy(rate: Any, other: Any) -> Any:
     return -(rate * rate.log() + other * other.log())
 
@@ -331,3 +398,10 @@ def _minority(rate: Any, other: Any) -> Any:
 
 # Factors do not matter: gains are only compared with each other.
 _IMPURITIES = {"entropy": _entropy, "gini": _gini, "root": _root, "minority": _minority}
+# Their derivatives by the rate, which never rise.
+_SLOPES = {
+    "entropy": lambda rate: (1 - rate).log() - rate.log(),
+    "gini": lambda rate: 1 - 2 * rate,
+    "root": lambda rate: (1 - 2 * rate) / (2 * (rate * (1 - rate)).sqrt()),
+    "minority": lambda rate: arb(1) if rate < 0.5 else arb(-1) if rate > 0.5 else arb(0, 1),
+}

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree.families.bias_boxes import SLACK, Chances, FloatArray
+from mictree.families.bias_boxes import SLACK, Chances, FloatArray, LeastErrors
 from mictree.families.bias_gains import ZERO, Numbers, Varying
 from mictree.growers.rules import Grower
 
-MOST_COURSES = 200  # of more than these, nothing is said about the box
+MOST_COURSES = 200  # beyond these, no more splits are followed; they would only lower errors
 CLOSED = -1
 Course = tuple[int, ...]  # the cube of each leaf, CLOSED where it is split
 
@@ -22,6 +22,12 @@ class _Candidate(NamedTuple):
 
     variable: int
     gain: Varying
+
+
+def _ends(sums: dict[Course, tuple[float, FloatArray]], sizes: int) -> tuple[float, float]:
+    """The least and the largest sum of excess errors of any course."""
+    most = max(float(high.max()) for _, high in sums.values())
+    return float(min(low for low, _ in sums.values())), most + 2 * SLACK * sizes
 
 
 class Courses:
@@ -37,35 +43,37 @@ class Courses:
         self._priorities: dict[int, list[Varying]] = {}
         self._known_errors: dict[int, tuple[FloatArray, FloatArray]] = {}
 
-    def excess(
-        self, max_size: int, least: tuple[FloatArray, FloatArray]
-    ) -> tuple[float, float] | None:
+    def excess(self, max_size: int, least: LeastErrors) -> tuple[float, float]:
         """The least and the largest sum of excess errors over sizes 1 to ``max_size``.
 
-        ``least`` holds the lower and upper ends of the optimal errors.
+        ``least`` is that of this box.
         """
-        courses: dict[Course, tuple[float, float]] = {(self.cubes.root,): (0.0, 0.0)}
+        start = (self.cubes.root,)
+        courses: dict[Course, tuple[float, FloatArray]] = {start: (0.0, np.zeros(1))}
         for size in range(1, max_size + 1):
-            after: dict[Course, tuple[float, float]] = {}
+            after: dict[Course, tuple[float, FloatArray]] = {}
             for course, (low, high) in courses.items():
                 for longer in self.steps(course):
-                    error = self.error(longer)
-                    new = (
-                        low + max(error[0] - least[1][size], 0.0),
-                        high + max(error[1] - least[0][size], 0.0),
-                    )
-                    old = after.get(longer, new)
-                    after[longer] = min(old[0], new[0]), max(old[1], new[1])
+                    lowest, at_vertices = self.error(longer)
+                    low_sum = low + max(lowest - SLACK - least.most[size], 0.0)
+                    high_sum = high + (at_vertices - least.at_vertices[size])
+                    old = after.get(longer, (low_sum, high_sum))
+                    after[longer] = min(old[0], low_sum), np.maximum(old[1], high_sum)
             if len(after) > MOST_COURSES:
-                return None
+                after = {
+                    course: (
+                        low,
+                        high + (self.error(course)[1] - least.at_vertices[size:]).sum(axis=0),
+                    )
+                    for course, (low, high) in courses.items()
+                }
+                return _ends(after, max_size)
             courses = after
-        ends = courses.values()
-        return min(low for low, _ in ends), max(high for _, high in ends)
+        return _ends(courses, max_size)
 
-    def error(self, course: Course) -> tuple[float, float]:
-        """Of a course's tree: the two ends."""
-        total = np.zeros(1)
-        unsure = 0.0
+    def error(self, course: Course) -> tuple[float, FloatArray]:
+        """Of a course's tree: the lower end, and at the vertices with labels that never change."""
+        total, unsure = np.zeros(1), np.zeros(1)
         for cube in course:
             if cube == CLOSED or self.cubes.labels[cube] is not None:
                 continue
@@ -76,8 +84,8 @@ class Courses:
             elif (lead <= 0).all():
                 total = total + positive
             else:
-                unsure += min(negative.max(), positive.max())
-        return max(total.min() - SLACK, 0.0), total.max() + unsure + SLACK
+                unsure = unsure + min(negative, positive, key=np.max)
+        return max(total.min() - SLACK, 0.0), total + unsure
 
     def _errors(self, cube: int) -> tuple[FloatArray, FloatArray]:
         """Numbers between which the chances of a leaf's rows of label 0 and of label 1 lie."""
@@ -132,7 +140,9 @@ class Courses:
             return self.numbers.surely_positive(cube, first.variable) or self.numbers.leads(
                 first.gain, second.gain
             )
-        return self.numbers.leads(first.gain, second.gain)
+        return self.numbers.leads(first.gain, second.gain) or self.numbers.gains_more(
+            cube, first.variable, second.variable
+        )
 
     def _next_leaves(self, course: Course, leaves: list[int]) -> list[int]:
         """The leaves that may be split next."""

@@ -272,12 +272,8 @@ class _Search:
             for number, (low, high) in enumerate(zip(*boxes, strict=True)):
                 numbers = Numbers(self.identities, str(self.rule.criterion), low, high)
                 courses = Courses(self.rule, numbers, chances, number)
-                ends = least[0][:, number], least[1][:, number]
-                sums = courses.excess(self.max_size, ends)
-                if sums is None:  # a tree never has a larger error than a lone leaf
-                    first = courses.error((self.cubes.root,))[1]
-                    sums = 0.0, float((first - ends[0][1:]).sum())
-                found.append((float(sums[0]) / self.max_size, float(sums[1]) / self.max_size))
+                low_sum, high_sum = courses.excess(self.max_size, least.of_box(number))
+                found.append((low_sum / self.max_size, high_sum / self.max_size))
         return found
 
     def frame(self, names: tuple[str, ...] | None) -> pl.DataFrame:

@@ -53,7 +53,7 @@ def _draw_counts(ax: Axes, sizes: FunctionSizes, family: str, column: str):
 
 def draw_witnesses(figure: Figure, witnesses: tuple[Witness, ...]) -> Figure:
     """Each function's smallest greedy tree on the left, its smallest tree on the right."""
-    heights = [0.8 + 0.55 * (1 + max(w.greedy.depth, w.optimal.depth)) for w in witnesses]
+    heights = [0.9 + 0.55 * (1 + max(w.greedy.depth, w.optimal.depth)) for w in witnesses]
     total = sum(heights)
     figure.set_size_inches(2 * PANEL + 1, total)
     top = 1.0
@@ -63,10 +63,10 @@ def draw_witnesses(figure: Figure, witnesses: tuple[Witness, ...]) -> Figure:
         for side, (tree, words) in enumerate(
             ((witness.greedy, "smallest greedy tree"), (witness.optimal, "smallest tree"))
         ):
-            place = (0.5 * side + 0.01, bottom + 0.02 * share, 0.48, share * (1 - 0.5 / height))
+            place = (0.5 * side + 0.01, bottom + 0.02 * share, 0.48, share * (1 - 0.6 / height))
             ax = figure.add_axes(place)
             draw_tree(ax, tree, {}, [""] * len(tree.tests))
             name = f"{witness.family}, 0x{witness.table:x}"
-            ax.set_title(f"{name}\n{words}, {tree.size} splits", fontsize=10, y=0.95)
+            ax.set_title(f"{name}\n{words}, {tree.size} splits", fontsize=10, y=1.0)
         top = bottom
     return figure

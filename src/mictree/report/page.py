@@ -17,6 +17,7 @@ from markupsafe import Markup
 from mictree.report.claims import CASES_RULE, Claim
 from mictree.report.figures import Picture
 from mictree.statements.checks import VERDICT_RULE, Check
+from mictree.statements.sources import Source
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -29,6 +30,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     section: str = ""
+    has_texts: bool = False  # long ones, and the verdict last
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Page:
     facts: dict[str, str] = field(default_factory=dict)  # versions, seeds, time
     quick: bool = False
     found: str = ""  # one sentence
-    checked_by: dict[str, str] = field(default_factory=dict)  # a statement's number -> its module
+    sources: dict[str, tuple[Source, ...]] = field(default_factory=dict)  # by statement's number
     claims_rule: str = CASES_RULE
     statements_rule: str = VERDICT_RULE
 

@@ -19,7 +19,8 @@ from mictree.report.page import Page, render
 from mictree.report.results import Clock, Results, Stage, compute
 from mictree.report.stepper import stepper_data
 from mictree.report.tables import count_verdicts, facts, found, tables
-from mictree.statements.theorems import CHECKED_BY
+from mictree.statements.sources import sources_of
+from mictree.statements.theorems import STATEMENTS
 
 FOLDERS = ("cache", "figures", "results")
 TITLE = "How far are greedy trees from the best ones?"
@@ -93,7 +94,7 @@ def make_page(
         facts=facts(results, stages, began) | {"statements": count_verdicts(results)},
         quick=results.quick,
         found=found(results),
-        checked_by=CHECKED_BY,
+        sources={each.number: sources_of(each) for each in STATEMENTS},
     )
 
 

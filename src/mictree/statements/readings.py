@@ -73,12 +73,12 @@ omitted_cases = Statement(
     (
         Reading(
             "as printed",
-            lambda quick: cover_all(printed_reduction, quick),
+            partial(cover_all, printed_reduction),
             counterexample="k1 = 1, k2 = 1: no case applies, the reduction is 0",
         ),
         Reading(
             "with 'k1 > 2 or k2 = 1' for 'k1, k2 > 2'",
-            lambda quick: cover_all(corrected_reduction, quick),
+            partial(cover_all, corrected_reduction),
         ),
     ),
     "Left out are k2 = 1 (any k1) and k2 = 2 with k1 >= 3; the reduction is 0 in all of them. The "
@@ -308,10 +308,10 @@ printed_entropy_is_one = Statement(
     (
         Reading(
             "the second logarithm of x, as printed",
-            lambda quick: is_entropy(printed_entropy, quick),
+            partial(is_entropy, printed_entropy),
             counterexample="x = 1/4, y = 1/2: 2.4387 or 1.5000 bits",
         ),
-        Reading("the second logarithm of 1 - x", lambda quick: is_entropy(entropy_at, quick)),
+        Reading("the second logarithm of 1 - x", partial(is_entropy, entropy_at)),
     ),
     "As printed H(x) = -log(x), which is not symmetric. Lemma C.2 uses 1 - x.",
 )

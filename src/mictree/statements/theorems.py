@@ -33,9 +33,6 @@ STATEMENTS: tuple[Statement, ...] = tuple(
     sorted((each for module in MODULES for each in module.STATEMENTS), key=_place)
 )
 
-# the module that checks each statement, by its number
-CHECKED_BY = {each.number: module.__name__ for module in MODULES for each in module.STATEMENTS}
-
 
 def verify(
     quick: bool = False,

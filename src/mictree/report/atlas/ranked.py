@@ -4,7 +4,7 @@ import itertools
 
 import polars as pl
 
-from mictree.experiments.rankings import LOOKAHEAD, TOP, ZERO, Rankings
+from mictree.experiments.rankings import LOOKAHEAD, TOP, ZERO, Range, Rankings
 from mictree.impurity import CRITERIA
 from mictree.plotting.rankings import draw_rankings
 from mictree.report.atlas.section import Section
@@ -27,7 +27,8 @@ def section(found: Rankings) -> Section:
         f"{max(found.plan.depths)} with entropy, and top k: the best tree whose every node tests "
         "one of its k splits of largest gain by entropy. Lookahead 1 is TopDown with entropy. "
         "Top k is no rule but a bound: its trees are chosen with the optimum in view. On "
-        "functions, MIC is that of the representatives, weighted by count.",
+        "all functions, MIC is that of the representatives, weighted by count; functions drawn at "
+        "random stand for themselves.",
         (_drawing(found),),
         (
             best_criterion(found),
@@ -41,8 +42,13 @@ def section(found: Rankings) -> Section:
 
 def range_of(found: Rankings) -> str:
     """The ranges, in words."""
-    titles = "; ".join(f"{each.title}, sizes 1 to {each.max_size}" for each in found.plan.ranges)
+    titles = "; ".join(map(_range_title, found.plan.ranges))
     return f"{titles}. Ties {found.plan.ties}."
+
+
+def _range_title(each: Range) -> str:
+    drawn = f" (seed {each.seed})" if each.drawn else ""
+    return f"{each.title}{drawn}, sizes 1 to {each.max_size}"
 
 
 def best_criterion(found: Rankings, name: str = "gini") -> Claim:

@@ -120,7 +120,7 @@ def found(parts: Sequence[Section]) -> str:
 def _facts(stages: Sequence[Stage], began: str) -> dict[str, str]:
     libraries = ", ".join(f"{name} {number}" for name, number in library_versions().items())
     of_it = ", ".join(
-        f"{stage.name} {stage.seconds:.1f} s"
+        f"{stage.name.replace('_', ' ')} {stage.seconds:.1f} s"
         + (f" ({stage.reused} results from an earlier run)" if stage.reused else "")
         for stage in stages
     )

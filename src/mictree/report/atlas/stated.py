@@ -17,8 +17,8 @@ def section(found: LaterStatements) -> Section:
         "Papers",
         "What other papers state",
         f"Statements about greedy trees in our own words, each checked on a finite range: "
-        f"{count(found)}. Many of them are asymptotic; the last column says what a finite check "
-        f"can and cannot tell. {VERDICT_RULE} `mictree verify --all` repeats the checks.",
+        f"{count(found)}. Many of them are asymptotic; the table says what a finite check can and "
+        f"cannot tell. {VERDICT_RULE} The command “mictree verify --all” repeats the checks.",
         (),
         (),
         (_table(found),),
@@ -28,13 +28,15 @@ def section(found: LaterStatements) -> Section:
 def count(found: LaterStatements) -> str:
     """How many have each verdict, in words."""
     verdicts = Counter(found.frame["verdict"].to_list())
-    return ", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items()))
+    plural = {"holds": "hold", "fails": "fail", "unclear as printed": "are unclear as printed"}
+    return ", ".join(f"{verdicts[name]} {plural[name]}" for name in plural if verdicts[name])
 
 
 def _table(found: LaterStatements) -> Table:
     rows = tuple(
-        (row["number"], row["statement"], row["verdict"], sentence(row["range_covered"]),
-         sentence(row["detail"]))
+        (row["number"], row["statement"],
+         f"{sentence(row['range_covered'])} {sentence(row['detail'])}", row["verdict"])
         for row in found.frame.iter_rows(named=True)
     )  # fmt: skip
-    return Table("Statements", ("paper", "statement", "verdict", "range", "why"), rows, NAME)
+    columns = ("paper", "statement", "range covered, and why", "verdict")
+    return Table("Statements", columns, rows, NAME, has_texts=True)

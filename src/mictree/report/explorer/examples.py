@@ -49,14 +49,14 @@ EXAMPLES = (
         "XOR: no first split helps",
         "The label is 1 when exactly one of a and b is 1. Every first split gains 0, so a rule "
         "that looks one step ahead learns nothing from it. After any first split, the second and "
-        "third finish the tree.",
+        "third finish the tree. Lookahead 2 sees that before the first split.",
         {"formula": "a ^ b", "rule": "topdown", "ties": "last", "maxSize": 3, "size": 1},
     ),
     Example(
         "An irrelevant variable",
         "z has nothing to do with the label. All first splits gain 0 and tie, and with ties "
         "'last' the tree starts with z, the last one. It needs 7 splits where 3 would do. Try ties "
-        "'first'.",
+        "'first', or Lookahead 2.",
         {
             "formula": "a ^ b",
             "extra": ["z"],
@@ -82,8 +82,9 @@ EXAMPLES = (
     Example(
         "The smallest function on which greed never wins",
         "If s is 0 the label is a, otherwise b. Three splits suffice if s comes first. But s alone "
-        "gains 0, so every greedy tree starts with a or b and needs 5 splits, whatever the rule, "
-        "criterion and ties. No function of fewer variables does this.",
+        "gains 0, so every rule that looks one split ahead starts with a or b and needs 5 "
+        "splits, whatever the criterion and ties. No function of fewer variables does this. "
+        "Lookahead 2 starts with s.",
         {
             "formula": "~s & a | s & b",
             "rule": "topdown",

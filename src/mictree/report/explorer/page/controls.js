@@ -76,6 +76,7 @@ const showControls = (state) => {
   setValue("csv", state.csv);
   for (const [id, field] of Object.entries(choiceFields)) if (id !== "target" && id !== "positive") setValue(id, state[field]);
   for (const [id, field] of Object.entries(numberFields)) setValue(id, state[field]);
+  find("rule-help").textContent = RULE_HELP[state.rule] ?? "";
   find("seed-part").hidden = state.ties !== "random";
   find("undo").disabled = past.at <= 0;
   find("redo").disabled = past.at >= past.states.length - 1;

@@ -6,7 +6,7 @@ const fillElement = (element, attributes, children) => {
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== undefined && value !== null && value !== false) element.setAttribute(key, value === true ? "" : String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined).map((child) => (child instanceof Node ? child : String(child))));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false).map((child) => (child instanceof Node ? child : String(child))));
   return element;
 };
 const html = (name, attributes = {}, ...children) => fillElement(document.createElement(name), attributes, children);

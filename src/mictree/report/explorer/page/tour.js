@@ -34,8 +34,9 @@ const TOUR = [
   {
     title: "4 of 5: Why they differ",
     text: [
-      "Greed looks one step ahead. Here s is a switch: if s is 0 the label is a, otherwise it is b. Asking for s first gains nothing by itself, but then one more question on either side finishes the tree: 3 splits.",
-      "a and b gain something at once, so every greedy rule starts with one of them, and needs 5 splits. The red area between the curves is the price: the excess error. Its mean over all sizes is called MIC.",
+      "Most greedy rules look one step ahead. Here s is a switch: if s is 0 the label is a, otherwise it is b. Asking for s first gains nothing by itself, but then one more question on either side finishes the tree: 3 splits.",
+      "a and b gain something at once, so a rule that looks one step ahead starts with one of them, and needs 5 splits. The red area between the curves is the price: the excess error. Its mean over all sizes is called MIC.",
+      "Choose “Lookahead 2” as the rule: it plans two questions ahead, starts with s, and needs 3 splits.",
     ],
     state: { formula: "~s & a | s & b", rule: "topdown", ties: "first", maxSize: 6, size: 3 },
     point: "chart",

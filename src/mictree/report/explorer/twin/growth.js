@@ -4,11 +4,16 @@
 const TIES = ["last", "first", "random", "heaviest", "lightest"];
 const TIE_TOLERANCE = 1e-10;
 
-// How soon a leaf is split, the largest first. `born` numbers leaves in depth-first order.
+const byReach = (leaf) => leaf.reach * leaf.gain;
+
+// `priority`: how soon a leaf is split, the largest first; `born` numbers leaves in depth-first order.
+// `depth`: of the subtrees whose drop in impurity is a leaf's gain; 1 for a single split.
 const RULES = {
-  topdown: (leaf) => leaf.reach * leaf.gain,
-  bestfirst: (leaf) => leaf.gain,
-  id3: (leaf) => leaf.born,
+  topdown: { depth: 1, priority: byReach },
+  bestfirst: { depth: 1, priority: (leaf) => leaf.gain },
+  id3: { depth: 1, priority: (leaf) => leaf.born },
+  lookahead2: { depth: 2, priority: byReach },
+  lookahead3: { depth: 3, priority: byReach },
 };
 
 // The places of those numbers that tie with the largest.
@@ -23,6 +28,11 @@ const pick = (tied, ties, draws) => {
   return ties === "random" ? tied[below(draws, tied.length)] : tied.at(-1);
 };
 
+// The offers of largest gain; those that tie are compared by ever shallower subtrees: docs/decisions/0022.
+const bestOffers = (offers) => offers[0].drops.reduceRight(
+  (kept, _, row) => tiedPlaces(kept.map((offer) => offer.drops[row])).map((place) => kept[place]), offers,
+);
+
 const newLeaf = (problem, settings, subcube, number, born, path) => {
   const mass = BigInt(problem.mass[subcube]), positive = BigInt(problem.positive[subcube]);
   const leaf = {
@@ -35,13 +45,12 @@ const newLeaf = (problem, settings, subcube, number, born, path) => {
     offers: [],
   };
   if (leaf.pure) return leaf;
-  problem.names.forEach((_, variable) => {
-    const split = isFree(subcube, variable) && splitOf(problem, subcube, variable);
-    if (split) leaf.offers.push({ variable, gain: GAINS[settings.criterion](split, leaf.label) });
-  });
+  const { depth, priority } = RULES[settings.rule];
+  leaf.offers = offersOf(problem, settings.criterion, subcube, depth);
   if (leaf.offers.length) {
     leaf.gain = Math.max(...leaf.offers.map((offer) => offer.gain));
-    leaf.priority = RULES[settings.rule](leaf);
+    leaf.best = bestOffers(leaf.offers);
+    leaf.priority = priority(leaf);
   }
   return leaf;
 };
@@ -67,13 +76,12 @@ const grow = (problem, settings, maxSize) => {
   let open = leaves.filter((leaf) => leaf.offers.length);
   while (steps.length < maxSize && open.length) {
     const { chosen, tied } = chooseLeaf(open, settings.ties, draws);
-    const best = tiedPlaces(chosen.offers.map((offer) => offer.gain));
-    const { variable } = chosen.offers[pick(best, settings.ties, draws)];
+    const { variable } = pick(chosen.best, settings.ties, draws);
     steps.push({
       leaf: chosen.number, variable, gain: chosen.gain, reach: chosen.reach,
       open: open.map((leaf) => leaf.number),
       tiedLeaves: tied.map((leaf) => leaf.number),
-      tiedVariables: best.map((place) => chosen.offers[place].variable),
+      tiedVariables: chosen.best.map((offer) => offer.variable),
     });
     const children = [0, 1].map((value) => newLeaf(
       problem, settings, half(chosen.subcube, variable, value), leaves.length + value,

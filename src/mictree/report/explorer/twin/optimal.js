@@ -13,10 +13,25 @@ const unitsOf = (problem) => {
   return { errors: Float64Array.from(errors, (error) => Number(error) / whole), exact: false };
 };
 
+// How many variables are free in each subcube.
 const freeVariables = (count) => {
-  let free = [0];
-  for (let variable = 0; variable < count; variable++) free = [...free, ...free, ...free.map((many) => many + 1)];
+  const free = new Uint8Array(3 ** count);
+  for (let done = 1; done < free.length; done *= 3) {
+    for (let subcube = 0; subcube < done; subcube++) {
+      free[done + subcube] = free[subcube];
+      free[2 * done + subcube] = free[subcube] + 1;
+    }
+  }
   return free;
+};
+
+// The subcubes, those with fewer free variables first.
+const smallestFirst = (free, count) => {
+  const order = new Int32Array(free.length), next = new Int32Array(count + 2);
+  for (const many of free) next[many + 1]++;
+  for (let many = 1; many <= count; many++) next[many] += next[many - 1];
+  free.forEach((many, subcube) => { order[next[many]++] = subcube; });
+  return order;
 };
 
 // The size of the smallest tree whose error no tree can lower.
@@ -60,7 +75,7 @@ const relax = (rows, start, low, high, to) => {
 const solveOptimal = (problem, maxSize) => {
   const count = problem.names.length, { errors, exact } = unitsOf(problem);
   const free = freeVariables(count);
-  const order = Int32Array.from(free.keys()).sort((one, two) => free[one] - free[two] || one - two);
+  const order = smallestFirst(free, count);
   const perfect = perfectSizes(problem, order);
   const start = new Int32Array(free.length + 1);
   free.forEach((many, subcube) => {

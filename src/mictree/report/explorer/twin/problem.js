@@ -35,6 +35,7 @@ const makeProblem = (names, mass, positive, isData) => {
     mass: overSubcubes(store(mass), add),
     positive: overSubcubes(store(positive), add),
     cells: { mass, positive },
+    drops: new Map(), // known to lookahead.js
   };
 };
 
