@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import mictree as mt
 from mictree.comparison import fold as folding
 from mictree.comparison import held_out
+from mictree.comparison import run as running
 from mictree.optimal.search import questions as _asking
 from mictree.plotting import comparison as drawing
 from mictree.problems.labels import Coded
@@ -176,22 +177,39 @@ def press_ctrl_c(monkeypatch, when):
     monkeypatch.setattr(_asking.Asking, "ask", interrupted)
 
 
-def test_ctrl_c_ends_all_searches(monkeypatch):
-    """The search returns what it has; the folds behind it get no more time."""
+@pytest.mark.parametrize("search", [1, 2])
+def test_ctrl_c_ends_the_comparison(monkeypatch, search):
+    """The search on all rows returns what it has; there are no folds, or all of them."""
     given = note_seconds(monkeypatch)
-    press_ctrl_c(monkeypatch, lambda: len(given) == 1)
+    press_ctrl_c(monkeypatch, lambda: len(given) == search)
     X, y = random_bits(700, 50, 3, noise=0.4)
-    mt.compare("topdown", X, y, 12, time_limit=None, cv=2, repeats=1)
-    assert given == [None, 0.02, 0.02]
+    told = []
+    before = signal.signal(signal.SIGINT, lambda *_: told.append(len(given)))
+    try:
+        most = 12 if search == 1 else 3
+        result = mt.compare("topdown", X, y, most, time_limit=None, cv=2, repeats=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(given) == search
+    assert set(told) == {search}  # whoever answers Ctrl-C otherwise is told, too
+    assert result.interrupted
+    assert not result.held_out
+    assert result.proved == (search == 2)
+    assert "interrupted by Ctrl-C" in str(result)
 
 
-def test_a_second_ctrl_c_ends_the_comparison(monkeypatch):
-    begun = note_seconds(monkeypatch)
-    press_ctrl_c(monkeypatch, lambda: True)
-    X, y = random_bits(700, 50, 3, noise=0.4)
-    with pytest.raises(KeyboardInterrupt):
-        mt.compare("topdown", X, y, 30, time_limit=None, cv=2, repeats=1)
-    assert begun == [None, 0.02]
+def test_ctrl_c_while_workers_learn(monkeypatch):
+    """The main process waits for them, and its own handler raises."""
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "spread", press)
+    X, y = random_bits(60, 4, 3, noise=0.4)
+    result = mt.compare("topdown", X, y, 2, cv=2, repeats=1, n_jobs=2)
+    assert result.interrupted
+    assert result.proved
+    assert not result.held_out
 
 
 def test_frames_categories_and_labels():

@@ -49,11 +49,6 @@ def depth_setting(name: str, depth: int | None) -> dict[str, Any]:
     return {"depth": depth} if name == Lookahead.name and depth is not None else {}
 
 
-def show_number(value: Any) -> str:
-    """A probability in six digits."""
-    return f"{float(value):.6g}"
-
-
 def print_parts(*parts: RenderableType) -> None:
     """Tables and texts on stdout, one below the other; a wide table is not cut."""
     console = Console(highlight=False, markup=False, soft_wrap=True)

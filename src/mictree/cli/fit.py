@@ -10,7 +10,7 @@ from rich.table import Table
 
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress
-from mictree._support.words import count_of
+from mictree._support.words import count_of, show_number
 from mictree.cli.common import (
     check_drawing,
     check_output,
@@ -19,7 +19,6 @@ from mictree.cli.common import (
     print_json,
     print_parts,
     save,
-    show_number,
     working,
 )
 from mictree.cli.options import (

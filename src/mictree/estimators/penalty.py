@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import count_of
+from mictree._support.words import count_of, show_number
 from mictree.columns.data import Data
 
 if TYPE_CHECKING:
@@ -84,10 +84,8 @@ class PenaltyPath(Sequence[PriceRange]):
         for each in self:
             most = "on" if math.isinf(each.most) else f"to {each.most:.4g}"
             sure = "" if each.certified else ", not certified"
-            splits = count_of(each.size, "split")
-            lines.append(
-                f"price from {each.least:.4g} {most}: {splits}, error {each.error:.4g}{sure}"
-            )
+            splits, error = count_of(each.size, "split"), show_number(each.error, 4)
+            lines.append(f"price from {each.least:.4g} {most}: {splits}, error {error}{sure}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

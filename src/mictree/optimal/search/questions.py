@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,7 @@ class Asking:
         self._use_table(self._make_table(SMALLEST_TABLE))
         self.deadline: float | None = None
         self.interrupted = False
+        self._before: Any = None  # what answered Ctrl-C before the search
         self.tell: Callable[[], None] = lambda: None
 
     def compile(self) -> None:
@@ -91,15 +92,21 @@ class Asking:
             rehash(self.table, self.table)
             _compiled.add(kinds)
 
-    def _interrupt(self, *_: object) -> None:
+    def _interrupt(self, number: int, frame: Any) -> None:
+        """Stop the search; whoever else answers Ctrl-C is told, but cannot raise from here."""
         self.interrupted = True
         self.control[STATUS] = STOP
+        if callable(self._before):
+            with suppress(KeyboardInterrupt):
+                self._before(number, frame)
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Questions may be asked; Ctrl-C stops them instead of raising KeyboardInterrupt."""
         catch = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGINT, self._interrupt) if catch else None
+        self._before = signal.getsignal(signal.SIGINT)
+        if catch:
+            signal.signal(signal.SIGINT, self._interrupt)
         try:
             with ThreadPoolExecutor(self.workers) as self.pool:
                 try:
@@ -108,7 +115,8 @@ class Asking:
                     self.control[STATUS] = STOP
         finally:
             if catch:
-                signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+                before = signal.SIG_DFL if self._before is None else self._before
+                signal.signal(signal.SIGINT, before)
 
     def ask(
         self,
