@@ -15,14 +15,16 @@ from mictree._support.checks import check_count, check_seconds, check_size
 from mictree._support.parallel import count_jobs, spread
 from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
-from mictree.comparison.fold import Fold, Learned, Work, learn, name_scoring, read_scoring
-from mictree.comparison.held_out import FloatArray, HeldOut, Plan, plan_folds
+from mictree.comparison.fold import Fold, Learned, Work, learn
+from mictree.comparison.held_out import FloatArray, HeldOut, Plan, check_folds, plan_folds
 from mictree.comparison.learners import Peer, check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
 from mictree.distributed.collections import is_collection
 from mictree.estimators.predicting import read_labels
+from mictree.estimators.scoring import read_scoring
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.problems.labels import read_weights
+from mictree.problems.sample import check_thresholds
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
 
@@ -90,7 +92,7 @@ def compare(
     >>> result.mic("topdown")
     (0.0, 0.0)
     """
-    limit = check_max_size(max_size)
+    check_settings(max_size, time_limit, cv, repeats, random_state, scoring, max_thresholds, n_jobs)
     if max_depth is not None:
         check_size(max_depth, "max_depth")
     peers = _read_learners(learners, max_depth)
@@ -105,11 +107,17 @@ def compare(
         peer.check(len(coded.classes), weights is not None)
     plan = plan_folds(X, coded, cv, repeats, groups, random_state)
     memory = check_count(memory_limit, "memory_limit")
-    clock = _Clock(None if time_limit is None else check_seconds(time_limit, "time_limit"))
+    clock = _Clock(time_limit)
     work = Work(
-        coded, weights, peers, limit, max_depth, max_thresholds, memory, read_scoring(scoring)
+        coded,
+        weights,
+        peers,
+        int(max_size),
+        max_depth,
+        max_thresholds,
+        memory,
+        read_scoring(scoring),
     )
-    count_jobs(n_jobs)  # refuses what is no number of jobs
     report = progress or ignore
     everything = np.arange(rows)
     share = WHOLE_SHARE if len(plan) else 1.0
@@ -117,7 +125,21 @@ def compare(
     for peer in peers:
         _check_honest(peer.name, whole.values[peer.name], whole.solved.errors, max_depth)
     done = None if whole.solved.interrupted else _folds(work, X, plan, clock, n_jobs, report)
-    return _result(work, whole, plan, done, name_scoring(scoring))
+    return _result(work, whole, plan, done)
+
+
+def check_settings(
+    max_size: Any, time_limit: Any, cv: Any, repeats: Any, random_state: Any, scoring: Any,
+    max_thresholds: Any, n_jobs: Any,
+) -> None:  # fmt: skip
+    """Refuse settings of a comparison that no rows could make right."""
+    check_max_size(max_size)
+    if time_limit is not None:
+        check_seconds(time_limit, "time_limit")
+    check_folds(cv, repeats, random_state)
+    read_scoring(scoring)
+    check_thresholds(max_thresholds)
+    count_jobs(n_jobs)
 
 
 def _read_learners(learners: Any, max_depth: int | None) -> tuple[Peer, ...]:
@@ -132,14 +154,12 @@ def _read_learners(learners: Any, max_depth: int | None) -> tuple[Peer, ...]:
     return peers
 
 
-def _result(
-    work: Work, whole: Learned, plan: Plan, done: list[Fold] | None, scoring: str
-) -> Comparison:
+def _result(work: Work, whole: Learned, plan: Plan, done: list[Fold] | None) -> Comparison:
     """The comparison; ``done`` is None if Ctrl-C ended it before its last fold."""
     folds = done or []
     values = {name: np.array([fold.values[name] for fold in folds]) for name in whole.values}
     unproved = [~fold.proved for fold in folds] or [np.zeros(work.max_size + 1)]
-    scored = work.scorer is not None
+    scored, scoring = work.scorer is not None, "" if work.scorer is None else work.scorer.name
     return Comparison(
         names=tuple(peer.name for peer in work.peers),
         optimal_errors=whole.solved.errors,

@@ -126,6 +126,22 @@ def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> 
     return PenaltyPath(ranges)
 
 
+def is_certified(lower: FloatArray, upper: FloatArray, beyond: float | None, price: float) -> bool:
+    """Whether no tree of any size costs less, at this price, than the cheapest one.
+
+    The arguments are those of ``penalty_path``. A whole range of prices may be open around a price
+    at which it is certified.
+    """
+    possible = [*enumerate(lower.tolist())]
+    if beyond is not None:
+        possible.append((len(possible), min(beyond, possible[-1][1])))
+    found, least = (
+        min(_cost(point, price) for point in points)
+        for points in (enumerate(upper.tolist()), possible)
+    )
+    return found <= least + ROUNDING
+
+
 def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> float:
     """The error of every tree: rows that are equal in all columns but not in class."""
     group = np.zeros(data.rows, dtype=np.int64)

@@ -54,14 +54,19 @@ class Asking:
     budgets : the most splits that may be asked about; fewer than wanted where memory is short
     deadline : when to stop, by the monotonic clock; None for never
     interrupted : whether Ctrl-C was pressed; nothing is answered from then on
+    answers : the type of the numbers in the table; by default that of weights
     tell : called now and then while a question is being answered
     steady : whether one thread has answered all questions so far, so that what it did depends on
         nothing but the questions
     """
 
-    def __init__(self, engine: Engine, budgets: int, depth: int, memory_limit: int) -> None:
+    def __init__(
+        self, engine: Engine, budgets: int, depth: int, memory_limit: int,
+        answers: np.dtype | None = None,
+    ) -> None:  # fmt: skip
         self.engine, self.rows = engine, engine.rows
-        entry = 32 + self.rows.weights.itemsize * (budgets + 1)
+        self.answers = self.rows.weights.dtype if answers is None else answers
+        entry = 32 + self.answers.itemsize * (budgets + 1)
         table = 2 * entry * SMALLEST_TABLE  # the old table is there while a new one is filled
         for_frames = (memory_limit - table) // 2
         engine.plan(budgets, depth, for_frames)
@@ -254,7 +259,7 @@ class Asking:
     def _make_table(self, places: int) -> Table:
         return Table(
             np.zeros((places, 4), dtype=np.uint64),
-            np.zeros((places, self.budgets + 1), dtype=self.rows.weights.dtype),
+            np.zeros((places, self.budgets + 1), dtype=self.answers),
         )
 
     def _use_table(self, table: Table) -> None:
