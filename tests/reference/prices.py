@@ -1,4 +1,4 @@
-"""The least cost of a tree, by trying every test at every node: wrong weight and price of splits."""
+"""The least cost of a tree, wrong weight plus price of splits, by trying every test everywhere."""
 
 from fractions import Fraction
 

@@ -80,8 +80,8 @@ def data(
     size: Annotated[
         int | None,
         typer.Option(
-            help="Size of the optimal tree to show; default: the smallest size with the "
-            "lowest held-out error, or --max-size with --cv 0.",
+            help="Size of the optimal tree to show; default: the one to use, within one standard "
+            "error of the best on held-out rows, or --max-size with --cv 0.",
             show_default=False,
         ),
     ] = None,
@@ -127,7 +127,7 @@ def data(
             groups=members, scoring=scoring, sample_weight=weight, random_state=seed,
             max_thresholds=max_thresholds, n_jobs=n_jobs or jobs, progress=progress,
         )  # fmt: skip
-    shown = _shown_size(result) if size is None else size
+    shown = result.advised_size if size is None else size
     tree_text = result.optimal_trees.tree(shown).to_text([str(label) for label in result.classes])
     if as_json:
         print_json(
@@ -176,13 +176,6 @@ def _check_options(options: dict[str, Any]) -> None:
             f"FILE must be one table, which data reads at once; {str(options['file'])!r} names a "
             "folder or a pattern: mictree fit reads many Parquet files"
         )
-
-
-def _shown_size(result: "Comparison") -> int:
-    """The size with the least held-out error; without held-out rows the largest."""
-    from mictree.comparison.result import OPTIMAL
-
-    return int(result.held_out[OPTIMAL].mean.argmin()) if result.held_out else result.max_size
 
 
 def _settings(options: dict[str, Any]) -> dict[str, object]:

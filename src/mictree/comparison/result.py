@@ -211,17 +211,10 @@ class Comparison:
 
     @property
     def advice(self) -> list[str]:
-        """What to do, one plain sentence for each learner; empty without held-out rows.
-
-        The size is the smallest whose optimal tree has a held-out error within one standard error
-        of the least.
-        """
+        """What to do, one plain sentence for each learner; empty without held-out rows."""
         if not self.held_out:
             return []
-        held = self.held_out[OPTIMAL]
-        best = int(held.mean.argmin())
-        spread = held.errors[:, best].std(ddof=1) / math.sqrt(self.cv)
-        size = int(np.argmax(held.mean <= held.mean[best] + spread + ROUNDING))
+        size = self.advised_size
         words = {
             "better": "and clearly better on new rows",
             "worse": "but clearly worse on new rows",
@@ -236,13 +229,26 @@ class Comparison:
             )
         return lines
 
+    @property
+    def advised_size(self) -> int:
+        """The smallest size whose optimal tree is within one standard error of the best one.
+
+        On held-out rows; without them the largest size.
+        """
+        if not self.held_out:
+            return self.max_size
+        held = self.held_out[OPTIMAL]
+        best = int(held.mean.argmin())
+        spread = held.errors[:, best].std(ddof=1) / math.sqrt(self.cv)
+        return int(np.argmax(held.mean <= held.mean[best] + spread + ROUNDING))
+
     def _ahead(self, name: str, size: int) -> str:
         """How much better than a learner the optimal tree is on training rows, in words."""
         least, most = (100 * float(ends[size]) for ends in self.excess(name))
+        if most <= 100 * ROUNDING:
+            return f"no better than {name}"
         if most < 0.05:
-            return f"no better than {name}" if most <= 100 * ROUNDING else (
-                f"less than 0.1 points better than {name}"
-            )  # fmt: skip
+            return f"less than 0.1 points better than {name}"
         points = f"{least:.1f}" if most - least < 0.05 else f"{least:.1f} to {most:.1f}"
         return f"{points} points better than {name}"
 
