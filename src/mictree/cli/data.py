@@ -101,8 +101,9 @@ def data(
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
 
-    Every learner and the optimal trees choose from the same tests. When the time limit or Ctrl-C
-    ends the search early, each optimal error that is not proved is shown as a certified interval.
+    Every learner and the optimal trees choose from the same tests. When the time limit ends the
+    search early, each optimal error that is not proved is shown as a certified interval. So it is
+    after Ctrl-C, without held-out rows and with exit status 130.
 
     \b
     Examples:
