@@ -19,6 +19,7 @@ import mictree as mt
 from mictree.comparison import fold as folding
 from mictree.comparison import held_out
 from mictree.comparison import run as running
+from mictree.optimal import CertifiedErrors
 from mictree.optimal.search import questions as _asking
 from mictree.plotting import comparison as drawing
 from mictree.problems.labels import Coded
@@ -421,3 +422,32 @@ def test_an_interrupted_comparison_says_so():
     result = mt.compare("topdown", X, y, 2, cv=0)
     assert "Ctrl-C" not in str(result)
     assert "interrupted by Ctrl-C" in str(dataclasses.replace(result, interrupted=True))
+
+
+def with_errors(lower, upper, greedy):
+    """A comparison with given optimal errors and those of a learner, for every size."""
+    X, y = random_bits(40, 3, 1, noise=0.2)
+    result = mt.compare("topdown", X, y, len(upper) - 1, cv=2, repeats=1)
+    return dataclasses.replace(
+        result,
+        optimal_errors=CertifiedErrors.between(np.array(lower), np.array(upper)),
+        training_errors={"topdown": np.array(greedy)},
+    )
+
+
+def test_rounding_noise_is_no_difference():
+    noisy = with_errors([0.5, 0.25], [0.5, 0.25], [0.5, 0.25 + 2e-17])
+    assert "MIC(1) = 0\n" in str(noisy)
+    assert "the optimal tree is no better than topdown on training rows" in str(noisy)
+    little = with_errors([0.5 - 1e-4, 0.25 - 1e-4], [0.5 - 1e-4, 0.25 - 1e-4], [0.5, 0.25])
+    assert "MIC(1) = 0.0001\n" in str(little)
+    assert "is less than 0.1 points better than topdown" in str(little)
+    for result in (noisy, little):
+        assert "0.0 points" not in str(result)
+
+
+def test_the_chart_shows_intervals_whole():
+    """The lowest bound lies far below all curves."""
+    result = with_errors([0.5, 0.01], [0.5, 0.4], [0.5, 0.45])
+    low, _ = result.plot(Figure(layout="constrained")).axes[0].get_ylim()
+    assert low < 0.01

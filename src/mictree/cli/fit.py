@@ -196,7 +196,8 @@ def _make_model(options: dict[str, Any]) -> Any:
         **{name: options[name] for name in same},
         **depth_setting(rule, options["depth"]),
     )
-    clone(model).fit([[0.0], [1.0]], [0, 1])
+    trial: Any = clone(model)
+    trial.fit([[0.0], [1.0]], [0, 1])
     return model
 
 

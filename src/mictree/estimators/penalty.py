@@ -106,10 +106,7 @@ def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> 
     beyond : a lower bound on the error of larger trees; None if no larger tree does better
     """
     found = list(enumerate(np.asarray(upper, dtype=float).tolist()))
-    possible = list(enumerate(np.asarray(lower, dtype=float).tolist()))
-    if beyond is not None:
-        possible.append((len(possible), min(beyond, possible[-1][1])))
-    best, least = _hull(found), _hull(possible)
+    best, least = _hull(found), _hull(_possible(lower, beyond))
     prices = sorted({0.0, *_prices(best), *_prices(least)}, reverse=True)
     ranges: list[PriceRange] = []
     for number, low in enumerate(prices):
@@ -132,12 +129,9 @@ def is_certified(lower: FloatArray, upper: FloatArray, beyond: float | None, pri
     The arguments are those of ``penalty_path``. A whole range of prices may be open around a price
     at which it is certified.
     """
-    possible = [*enumerate(lower.tolist())]
-    if beyond is not None:
-        possible.append((len(possible), min(beyond, possible[-1][1])))
     found, least = (
         min(_cost(point, price) for point in points)
-        for points in (enumerate(upper.tolist()), possible)
+        for points in (enumerate(upper.tolist()), _possible(lower, beyond))
     )
     return found <= least + ROUNDING
 
@@ -156,6 +150,14 @@ def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> fl
     mass = np.zeros((int(group.max()) + 1, int(codes.max()) + 1))
     np.add.at(mass, (group, codes), 1.0 if weights is None else weights)
     return float((mass.sum(axis=1) - mass.max(axis=1)).sum() / mass.sum())
+
+
+def _possible(lower: FloatArray, beyond: float | None) -> list[Point]:
+    """The least error of each size that is not refuted, and of the size after them."""
+    possible = list(enumerate(np.asarray(lower, dtype=float).tolist()))
+    if beyond is not None:
+        possible.append((len(possible), min(beyond, possible[-1][1])))
+    return possible
 
 
 def _cost(point: Point, price: float) -> float:
