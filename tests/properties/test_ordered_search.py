@@ -1,5 +1,6 @@
 """The search over ordered columns against every tree, the 0/1 search, and its own finished runs."""
 
+from itertools import pairwise
 from unittest import mock
 
 import numpy as np
@@ -227,6 +228,23 @@ def test_the_bounds_of_all_tests_hold(seed):
                 assert root[side, 3, test] <= least[3]
                 raised += root[side, 2, test] > 0
     assert raised
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cuts_of_a_child_have_rows_on_both_sides(seed):
+    """Every frame's cuts lie where the ranks of its own rows differ, so none behind the last."""
+    random = np.random.default_rng(seed)
+    ranks = np.array([random.permutation(16), random.integers(0, 5, 16)])
+    found = find(to_ranks(ranks.T), random.integers(0, 2, 16), random.integers(1, 4, 16), 5)
+    frames, checked = found.asking.frames[0], 0
+    for level in range(1, len(frames.levels)):
+        count = int(frames.levels[level].rows)
+        for column, order in enumerate(frames.order[level, :, :count].tolist()):
+            own = [int(found.rows.columns[column][entry >> 1]) for entry in order]
+            cuts = [low < high for low, high in pairwise(own)] + [False] * (count > 0)
+            assert [bool(entry & 1) for entry in order] == cuts
+            checked += sum(cuts)
+    assert checked
 
 
 def literal_errors(ranks, labels, weights, max_size, max_depth):

@@ -186,7 +186,7 @@ def _make_model(options: dict[str, Any]) -> Any:
     """The classifier that the options describe; two rows tell whether it accepts them."""
     from sklearn.base import clone
 
-    from mictree.estimators.greedy import CLASSIFIERS
+    from mictree.estimators.classifiers import CLASSIFIERS
 
     same = ("max_size", "criterion", "ties", "min_samples_split", "min_samples_leaf", "max_depth",
             "max_thresholds")  # fmt: skip

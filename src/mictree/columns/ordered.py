@@ -26,7 +26,7 @@ Ranks = np.typing.NDArray[np.unsignedinteger]
 
 UNSORTED = -1
 MOVES = 4  # for each value, until sorting by comparison is faster
-TIMES = ("date", "datetime", "duration", "time")  # read as microseconds
+TIMES = ("date", "datetime", "instant", "duration", "time")  # read as microseconds
 MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
 
 
@@ -176,7 +176,10 @@ def choose_cuts(heights, single, out_cuts, out_open):
 
 
 def check_kind(data: Data, number: int, style: str, name: str) -> None:
-    """Refuse times where a column held numbers, and the other way round; dates may get a time."""
+    """Refuse times where a column held numbers, and the other way round; dates may get a time.
+
+    Times with a time zone are instants; no rule says which instant one without is.
+    """
     held, was = (
         "datetime" if kind == "date" else kind if kind in TIMES else "number"
         for kind in (data.kind(number), style)
@@ -195,6 +198,8 @@ def changed(name: str, was: str, now: str) -> ValueError:
 def apart(was: str, now: str) -> str:
     """What a column held at fit, and what it holds now, in words."""
     named = {"category": "categories", "enum": "categories", "text": "texts"}
+    if {was, now} == {"instant", "datetime"}:
+        named = {"instant": "times with a time zone", "datetime": "times without a time zone"}
     one, other = (
         named.get(kind, f"{kind}s" if kind in TIMES else "numbers") for kind in (was, now)
     )
@@ -250,8 +255,9 @@ def _show_time(threshold: float, below: float, style: str) -> str:
         whole = math.floor(threshold / length) * length
         if whole >= below and (style != "time" or unit != "D"):
             break
-    if style in ("date", "datetime"):
-        return str(np.datetime64(whole, "us").astype(f"M8[{unit}]")).replace("T", " ")
+    if style in ("date", "datetime", "instant"):
+        text = str(np.datetime64(whole, "us").astype(f"M8[{unit}]")).replace("T", " ")
+        return f"{text} UTC" if style == "instant" else text
     days, rest = divmod(whole, MICROSECONDS["D"])
     clock = str(np.datetime64(rest, "us").astype(f"M8[{'m' if unit == 'D' else unit}]"))[11:]
     if style == "time":

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import check_unmasked
 from mictree._support.sums import exact_sums
 from mictree.columns.column import as_levels
 from mictree.columns.data import Data
@@ -101,8 +102,8 @@ def digest(X: Any, y: Any, sample_weight: Any, number: int) -> Digest:
                 f"X and {name} must have as many rows in every partition; partition {number} has "
                 f"{rows} and {len(values)}"
             )
-    labels, codes = Coded.positions(np.asarray(y))
-    weights = None if sample_weight is None else as_weights(np.asarray(sample_weight), rows)
+    labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
+    weights = None if sample_weight is None else as_weights(sample_weight, rows)
     keep = np.arange(rows) if weights is None else np.flatnonzero(weights > 0)
     columns: tuple[Distinct, ...] = ()
     if len(keep):
