@@ -230,9 +230,7 @@ def test_streamed_files_are_warned_about_like_others(tmp_path):
 
 def test_a_part_of_many_rows_is_warned_about_as_such(tmp_path, monkeypatch):
     monkeypatch.setattr("mictree.cli.streamed.MOST_BATCHES", 1)
-    pl.DataFrame({"id": range(3000), "y": [0] * 2000 + [1] * 1000}).write_parquet(
-        tmp_path / "a.parquet"
-    )
+    pl.DataFrame({"id": range(3000), "y": [0] * 3000}).write_parquet(tmp_path / "a.parquet")
     pl.DataFrame({"id": [7] * 9, "y": [1] * 9}).write_parquet(tmp_path / "b.parquet")
     told = run(tmp_path, "--target", "y", "--size", 1).stderr
     assert "column id is different in every row, as an identifier is (in the first 3,000" in told

@@ -47,6 +47,8 @@ def test_the_optimum_over_all_sizes(sample, price):
     if price not in (Fraction(1, 9), Fraction(1, 3)):  # where floats are exact, ties are too
         assert model.tree_.size == size
     assert model.penalty_path().at(float(price)).size == model.tree_.size
+    true = np.array([float(error) for error in least])[: len(model.frontier_)]
+    assert (model.frontier_.lower[: len(true)] <= true + 1e-12).all()
 
 
 @settings(max_examples=40)
