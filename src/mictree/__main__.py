@@ -34,6 +34,7 @@ def main() -> None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
     except BaseException as end:
         if _pressed or isinstance(end, KeyboardInterrupt):
+            _free_locks()
             _leave()
         raise
 
@@ -62,6 +63,13 @@ def _report(error: "sys.UnraisableHookArgs") -> None:
         _leave()
     if not _pressed:  # objects that Ctrl-C left half made fail again when they are deleted
         sys.__unraisablehook__(error)
+
+
+def _free_locks() -> None:
+    """Free what workers shared with this process; another process would complain of it."""
+    shared = sys.modules.get("multiprocessing.util")
+    if shared is not None:
+        shared._run_finalizers(0)
 
 
 def _leave() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mictree._support.checks import check_size
+from mictree._support.words import show_number
 from mictree.growers.rules import Grower, as_rule
 from mictree.impurity import Criterion, name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors, optimal_errors
@@ -83,8 +84,8 @@ class MicResult:
         return to_text(str(self)) + to_svg(self.plot())
 
     def __str__(self) -> str:
-        least, most = (float(end) for end in self.interval)
-        shown = f"= {least:.6g}" if self.proved else f"between {least:.6g} and {most:.6g}"
+        least, most = map(show_number, self.interval)
+        shown = f"= {least}" if self.proved else f"between {least} and {most}"
         lines = [
             f"{self.rule}: MIC({self.max_size}) {shown}",
             f"{'size':>6} {'greedy':>10} {'optimal':>10} {'excess':>10}",

@@ -42,7 +42,8 @@ def test_a_drawing(tmp_path):
     [
         (["a & b", "--between", 0.9, 0.1], "ascending"),
         (["a &"], "a literal is missing"),
-        (["a & b", "--ties", "random"], "ties must not be random"),
+        (["a & b", "--ties", "random"], "--ties must be one of last, first, heaviest, lightest"),
+        (["a & b", "--rule", "lookahead"], "--rule must be one of topdown, bestfirst, id3; got"),
         (["a & b", "--each", "--draw", "x.svg"], "--draw needs one shared bias"),
     ],
 )

@@ -95,23 +95,33 @@ def test_help_has_examples():
         (["--target", "rich", "--time-limit", "0"], "time_limit must be a positive number"),
         (["--target", "rich", "--max-size", "0"], "max_size must be at least 1"),
         (["--target", "rich", "--max-size", "3", "--size", "4"], "--size must be from 0"),
-        (["--target", "rich", "--seed", "-1"], "--seed must be from 0 to 2**32 - 1; got -1"),
-        (["--target", "rich", "--seed", str(2**32)], "--seed must be from 0"),
+        (
+            ["--target", "rich", "--seed", "-1"],
+            "random_state must be an integer from 0 to 2**32 - 1; got -1",
+        ),
+        (["--target", "rich", "--seed", str(2**32)], f"2**32 - 1; got {2**32}"),
         (["--target", "age"], "every class must have a row in each of 5 folds; 20 has 3"),
         (["--target", "rich", "--cv", "1"], "cv must be 0 or at least 2"),
         (["--target", "rich", "--drop", "nothing"], "must have a column 'nothing'"),
         (["--target", "rich", "--groups", "nothing"], "must have a column 'nothing'"),
         (["--target", "rich", "--groups", "color"], "color is missing in 30"),
-        (["--target", "rich", "--weights", "color"], "color is missing in 30"),
+        (["--target", "rich", "--weights", "color"], "weights must be numbers; color has 'red'"),
+        (["--target", "rich", "--weights", "gap"], "gap is missing in 1"),
         (["--target", "rich", "--groups", "rich"], "must name different columns"),
         (["--target", "rich", "--groups", "age", "--weights", "age"], "different columns"),
         (["--target", "rich", "--drop", "age", "--weights", "age"], "different columns"),
-        (["--target", "rich", "--drop", "color", "--weights", "age"], "a column to learn from"),
+        (
+            ["--target", "rich", "--drop", "color", "--drop", "gap", "--weights", "age"],
+            "to learn from",
+        ),
         (["--target", "rich", "--scoring", "best"], "a name that scikit-learn knows"),
         (["--target", "rich", "--jobs", "0"], "n_jobs must be None or an integer other than 0"),
     ],
 )
 def test_bad_options(csv, arguments, rule):
+    frame = pl.read_csv(csv)
+    gap = pl.Series("gap", [None, *[1.5] * (frame.height - 1)])
+    frame.with_columns(gap).write_csv(csv)
     result = run(csv, *arguments)
     assert result.exit_code != 0
     assert rule in str(result.exception)
@@ -196,3 +206,60 @@ def test_groups_weights_scoring_and_jobs(csv, tmp_path):
     assert "visit" not in "".join(answers[0]["tree"])
     assert run(file, *words, "--report", page).exit_code == 0
     assert "<dt>groups</dt><dd>visit</dd>" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--cv", 1], "cv must be 0 or at least 2; got 1"),
+        (["--repeats", 0], "repeats must be at least 1"),
+        (["--max-thresholds", 0], "max_thresholds must be at least 1"),
+        (["--max-size", -1], "max_size must be"),
+        (["--time-limit", -1], "time_limit must be"),
+        (["--jobs", 0], "n_jobs must be"),
+        (["--scoring", "acuracy"], "got 'acuracy'; did you mean 'accuracy'?"),
+        (["--scoring", "zzz"], "such as accuracy, balanced_accuracy"),
+    ],
+)
+def test_options_are_checked_before_the_file_is_read(options, rule):
+    assert rule in str(run("none.csv", "--target", "y", *options).exception)
+
+
+def test_many_files_are_not_for_data(tmp_path):
+    for file in (tmp_path, tmp_path / "*.parquet"):
+        told = str(run(file, "--target", "y").exception)
+        assert "FILE must be one table, which data reads at once" in told
+        assert "mictree fit reads many Parquet files" in told
+
+
+def test_ctrl_c_prints_what_is_certified_and_ends_with_130(csv, tmp_path):
+    """As a shell sends it: to the command and its workers, in the midst of the folds."""
+    script = tmp_path / "press.py"
+    script.write_text(PRESSING)
+    command = [sys.executable, script, "data", csv, "--target", "rich", "--max-size", "2",
+               "--jobs", "2", "--repeats", "99"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.splitlines()[-1] == "mictree: interrupted"
+    assert "Traceback" not in done.stderr
+    assert "interrupted by Ctrl-C: optimal errors are those proved so far" in done.stdout
+    assert "held-out" not in done.stdout.splitlines()[0]
+
+
+PRESSING = """
+import signal, sys
+from mictree import __main__ as entry
+from mictree.comparison import run
+
+spread = run.spread
+
+def press(*arguments):
+    for number, result in enumerate(spread(*arguments)):
+        yield result
+        signal.raise_signal(signal.SIGINT)
+        assert number == 0
+
+run.spread = press
+if __name__ == "__main__":
+    entry.main()
+"""

@@ -110,7 +110,9 @@ def test_help_has_examples():
         (["--target", "rich", "--size", "99"], "--size must be from 0 to --max-size, 20; got 99"),
         (["--target", "rich", "--draw", "tree.txt"], "--draw must end in"),
         (["--target", "rich", "--ties", "any"], "ties must be one of"),
-        (["--target", "rich", "--cv", "1"], "cv must be from 2 to the number of rows"),
+        (["--target", "rich", "--cv", "1"], "--cv must be at least 2; got 1"),
+        (["--target", "rich", "--cv", "999"], "cv must be from 2 to the number of rows"),
+        (["--target", "rich", "--cv", "130"], "rows with the most common label, "),
         (["--target", "rich", "--choose", "best"], "choose must be one of"),
         (["--target", "rich", "--save", "model.pkl"], "--save must end in .json"),
         (["--target", "rich", "--save", "no/such/model.json"], "an existing folder"),
@@ -178,3 +180,71 @@ def test_bad_report(csv, options, rule):
     result = run(csv, "--target", "rich", *options)
     assert result.exit_code != 0
     assert rule in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--cv", 1], "--cv must be at least 2; got 1"),
+        (["--choose", "best"], "--choose must be one of one-standard-error, least; got 'best'"),
+        (["--held-out", 1.5], "--held-out must lie strictly between 0 and 1; got 1.5"),
+        (["--seed", -1], "--seed must be from 0"),
+        (["--size", 21], "--size must be from 0 to --max-size, 20; got 21"),
+        (["--max-size", -1], "max_size must be"),
+        (["--min-samples-leaf", -1], "min_samples_leaf must be"),
+        (["--min-samples-split", -1], "min_samples_split must be"),
+        (["--max-depth", -1], "max_depth must be"),
+        (["--max-thresholds", 0], "max_thresholds must be at least 1"),
+        (["--rule", "lookahead", "--depth", 0], "depth must be"),
+        (["--time-limit", "nan"], "--time-limit must be"),
+    ],
+)
+def test_options_are_checked_before_the_file_is_read(options, rule):
+    assert rule in str(run("none.csv", "--target", "y", *options).exception)
+
+
+def test_a_target_with_one_label_is_warned_about(tmp_path):
+    file = tmp_path / "one.csv"
+    file.write_text("a,y\n" + "1,yes\n2,yes\n" * 10)
+    told = run(file, "--target", "y").stderr
+    assert told.count("warning: ") == 1
+    assert "warning: the target y is yes in every row, so there is nothing to learn; " in told
+    assert "warning: " not in run(file, "--target", "y", "--keep", "y").stderr
+
+
+def test_streamed_files_are_warned_about_like_others(tmp_path):
+    for part in range(2):
+        number = [*range(20 * part, 20 * part + 20)]
+        rows = {"id": number, "twin": [n % 2 for n in number], "y": [n % 2 for n in number]}
+        pl.DataFrame(rows).write_parquet(tmp_path / f"{part}.parquet")
+    options = ("--target", "y", "--size", 1)
+    told = run(tmp_path, *options).stderr.splitlines()
+    assert [line.partition(";")[0] for line in told if "warning" in line] == [
+        "mictree: warning: column id is different in every row, as an identifier is",
+        "mictree: warning: column twin gives the target away: it has one value for each label",
+    ]
+    told = run(tmp_path, *options, "--keep", "id", "--drop", "twin").stderr
+    assert "warning" not in told
+    assert "'idd'; did you mean 'id'?" in str(run(tmp_path, *options, "--keep", "idd").exception)
+
+
+def test_a_part_of_many_rows_is_warned_about_as_such(tmp_path, monkeypatch):
+    monkeypatch.setattr("mictree.cli.streamed.MOST_BATCHES", 1)
+    pl.DataFrame({"id": range(3000), "y": [0] * 3000}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"id": [7] * 9, "y": [1] * 9}).write_parquet(tmp_path / "b.parquet")
+    told = run(tmp_path, "--target", "y", "--size", 1).stderr
+    assert "column id is different in every row, as an identifier is (in the first 3,000" in told
+    assert told.count("warning") == 1
+
+
+def test_a_folder_is_read_one_level_deep(tmp_path):
+    rows = pl.DataFrame({"a": [0, 1] * 9, "y": [0, 1] * 9})
+    for folder in ("", "year=2025", "deep", "year=2025/month=1"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        rows.write_parquet(tmp_path / folder / "part.parquet")
+    answer = run(tmp_path, "--target", "y", "--size", 1, "--keep", "a")
+    assert "36 rows of 2 files" in answer.stdout
+    told = str(run("/", "--target", "y").exception)
+    assert told == (
+        "a folder must have Parquet files, itself or in folders such as year=2026; '/' has none"
+    )

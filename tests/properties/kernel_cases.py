@@ -141,6 +141,11 @@ def data() -> Iterator[tuple[str, Any]]:
 def searches() -> Iterator[tuple[str, Any]]:
     for name, problem in samples():
         yield name, mt.optimal_errors(problem, 4).tolist()
+    bits = np.random.default_rng(7).integers(0, 2, (60, 5), dtype=np.uint8)
+    model = mt.OptimalTreeClassifier(penalty=0.02).fit(
+        bits, bits[:, :3].sum(axis=1) % 2 ^ bits[:, 4]
+    )
+    yield "search at a price", [model.tree_.size, model.frontier_.lower.tolist()]
 
 
 def ordered() -> Iterator[tuple[str, Any]]:

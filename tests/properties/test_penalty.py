@@ -10,10 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.estimators.penalty import penalty_path
-from tests.datasets import random_bits
+from mictree.estimators.penalty import is_certified, penalty_path
+from mictree.optimal.search import frontier, priced
+from tests.datasets import monks, random_bits
 from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.ordered_samples import ordered_least_errors
+from tests.reference.prices import least_cost
 
 PRICES = [Fraction(1, 100), Fraction(1, 20), Fraction(1, 9), Fraction(1, 8), Fraction(1, 3), 2]
 
@@ -45,6 +47,60 @@ def test_the_optimum_over_all_sizes(sample, price):
     if price not in (Fraction(1, 9), Fraction(1, 3)):  # where floats are exact, ties are too
         assert model.tree_.size == size
     assert model.penalty_path().at(float(price)).size == model.tree_.size
+    true = np.array([float(error) for error in least])[: len(model.frontier_)]
+    assert (model.frontier_.lower[: len(true)] <= true + 1e-12).all()
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10**6), rows=st.integers(5, 60), columns=st.integers(3, 6),
+    classes=st.integers(2, 4), weighted=st.booleans(),
+    price=st.sampled_from([Fraction(1, 150), Fraction(1, 60), Fraction(3, 100)]),
+)  # fmt: skip
+def test_the_least_cost_of_larger_tables(seed, rows, columns, classes, weighted, price):
+    """Trees of many splits, against every test at every node."""
+    draw = np.random.default_rng(seed)
+    X = draw.integers(0, 2, (rows, columns), dtype=np.uint8)
+    y = draw.integers(0, classes, rows)
+    weights = draw.integers(1, 5, rows) if weighted else np.ones(rows, dtype=int)
+    whole = int(weights.sum())
+    least = least_cost(X.tolist(), y.tolist(), weights.tolist(), price * whole) / whole
+    model = mt.OptimalTreeClassifier(penalty=float(price)).fit(X, y, weights)
+    assert model.proved_
+    cost = 1 - model.score(X, y, weights) + float(price) * model.tree_.size
+    assert cost == pytest.approx(float(least), abs=1e-12)
+    assert (model.frontier_.lower <= model.frontier_.upper + 1e-12).all()
+
+
+@pytest.mark.parametrize("price", [0.02, 0.005])
+def test_a_price_that_buys_many_splits(price, monkeypatch):
+    """At 0.005 the best tree of monks-2 has 28 splits; both searches prove it."""
+    X, y = monks(2)
+    model = mt.OptimalTreeClassifier(penalty=price).fit(X, y)
+    assert model.proved_
+    monkeypatch.setattr(frontier, "LARGEST_COST", 0)  # size by size, as for ordered columns
+    other = mt.OptimalTreeClassifier(penalty=price).fit(X, y)
+    assert other.proved_
+    costs = [1 - each.score(X, y) + price * each.tree_.size for each in (model, other)]
+    assert costs[0] == pytest.approx(costs[1], abs=1e-12)
+
+
+def test_a_search_for_the_least_cost_without_time(monkeypatch):
+    """It certifies nothing; the sizes are searched as ever."""
+    X, y = monks(2)
+    monkeypatch.setattr(priced.PricedSearch, "run", lambda self: None)
+    model = mt.OptimalTreeClassifier(penalty=0.02).fit(X, y)
+    assert model.proved_
+    assert 1 - model.score(X, y) + 0.02 * model.tree_.size == pytest.approx(142 / 432)
+
+
+def test_a_price_is_certified_where_its_range_is_not():
+    """Two splits cost no less than one exactly at the price 0.1; below it they may."""
+    lower, upper = np.array([0.5, 0.2, 0.1]), np.array([0.5, 0.2, 0.2])
+    assert is_certified(lower, upper, None, 0.1)
+    assert not is_certified(lower, upper, None, 0.09)
+    assert not is_certified(upper, upper, 0.0, 0.06)
+    assert is_certified(upper, upper, 0.0, 0.1)
 
 
 @settings(max_examples=60)

@@ -239,7 +239,9 @@ def test_a_table_that_does_not_fit_is_refused_with_the_differences():
     with pytest.raises(ValueError, match=r"there is no 'age' \(did you mean 'Age'\?\)"):
         loaded.predict(X.rename({"age": "Age"}))
     wrong = pl.DataFrame({"age": ["a"] * 8, "color": [1] * 8})
-    with pytest.raises(ValueError, match="'age' holds texts, not numbers, 'color' holds numbers"):
+    with pytest.raises(
+        ValueError, match="'age' held numbers, now texts, 'color' held categories, now numbers"
+    ):
         loaded.predict(wrong)
     empty = pl.DataFrame({"age": [None] * 2, "color": [None] * 2})
     assert len(loaded.predict(empty)) == 2

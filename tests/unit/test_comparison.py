@@ -18,6 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 import mictree as mt
 from mictree.comparison import fold as folding
 from mictree.comparison import held_out
+from mictree.comparison import run as running
+from mictree.optimal import CertifiedErrors
 from mictree.optimal.search import questions as _asking
 from mictree.plotting import comparison as drawing
 from mictree.problems.labels import Coded
@@ -176,22 +178,39 @@ def press_ctrl_c(monkeypatch, when):
     monkeypatch.setattr(_asking.Asking, "ask", interrupted)
 
 
-def test_ctrl_c_ends_all_searches(monkeypatch):
-    """The search returns what it has; the folds behind it get no more time."""
+@pytest.mark.parametrize("search", [1, 2])
+def test_ctrl_c_ends_the_comparison(monkeypatch, search):
+    """The search on all rows returns what it has; there are no folds, or all of them."""
     given = note_seconds(monkeypatch)
-    press_ctrl_c(monkeypatch, lambda: len(given) == 1)
+    press_ctrl_c(monkeypatch, lambda: len(given) == search)
     X, y = random_bits(700, 50, 3, noise=0.4)
-    mt.compare("topdown", X, y, 12, time_limit=None, cv=2, repeats=1)
-    assert given == [None, 0.02, 0.02]
+    told = []
+    before = signal.signal(signal.SIGINT, lambda *_: told.append(len(given)))
+    try:
+        most = 12 if search == 1 else 3
+        result = mt.compare("topdown", X, y, most, time_limit=None, cv=2, repeats=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(given) == search
+    assert set(told) == {search}  # whoever answers Ctrl-C otherwise is told, too
+    assert result.interrupted
+    assert not result.held_out
+    assert result.proved == (search == 2)
+    assert "interrupted by Ctrl-C" in str(result)
 
 
-def test_a_second_ctrl_c_ends_the_comparison(monkeypatch):
-    begun = note_seconds(monkeypatch)
-    press_ctrl_c(monkeypatch, lambda: True)
-    X, y = random_bits(700, 50, 3, noise=0.4)
-    with pytest.raises(KeyboardInterrupt):
-        mt.compare("topdown", X, y, 30, time_limit=None, cv=2, repeats=1)
-    assert begun == [None, 0.02]
+def test_ctrl_c_while_workers_learn(monkeypatch):
+    """The main process waits for them, and its own handler raises."""
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "spread", press)
+    X, y = random_bits(60, 4, 3, noise=0.4)
+    result = mt.compare("topdown", X, y, 2, cv=2, repeats=1, n_jobs=2)
+    assert result.interrupted
+    assert result.proved
+    assert not result.held_out
 
 
 def test_frames_categories_and_labels():
@@ -403,3 +422,32 @@ def test_an_interrupted_comparison_says_so():
     result = mt.compare("topdown", X, y, 2, cv=0)
     assert "Ctrl-C" not in str(result)
     assert "interrupted by Ctrl-C" in str(dataclasses.replace(result, interrupted=True))
+
+
+def with_errors(lower, upper, greedy):
+    """A comparison with given optimal errors and those of a learner, for every size."""
+    X, y = random_bits(40, 3, 1, noise=0.2)
+    result = mt.compare("topdown", X, y, len(upper) - 1, cv=2, repeats=1)
+    return dataclasses.replace(
+        result,
+        optimal_errors=CertifiedErrors.between(np.array(lower), np.array(upper)),
+        training_errors={"topdown": np.array(greedy)},
+    )
+
+
+def test_rounding_noise_is_no_difference():
+    noisy = with_errors([0.5, 0.25], [0.5, 0.25], [0.5, 0.25 + 2e-17])
+    assert "MIC(1) = 0\n" in str(noisy)
+    assert "the optimal tree is no better than topdown on training rows" in str(noisy)
+    little = with_errors([0.5 - 1e-4, 0.25 - 1e-4], [0.5 - 1e-4, 0.25 - 1e-4], [0.5, 0.25])
+    assert "MIC(1) = 0.0001\n" in str(little)
+    assert "is less than 0.1 points better than topdown" in str(little)
+    for result in (noisy, little):
+        assert "0.0 points" not in str(result)
+
+
+def test_the_chart_shows_intervals_whole():
+    """The lowest bound lies far below all curves."""
+    result = with_errors([0.5, 0.01], [0.5, 0.4], [0.5, 0.45])
+    low, _ = result.plot(Figure(layout="constrained")).axes[0].get_ylim()
+    assert low < 0.01

@@ -208,7 +208,7 @@ class Stubborn:
 @pytest.mark.parametrize(
     ("settings", "rule"),
     [
-        ({"scoring": "precise"}, "a name that scikit-learn knows; got 'precise'"),
+        ({"scoring": "precise"}, r"such as accuracy.*; got 'precise'; did you mean 'precision'\?"),
         ({"scoring": lambda model, X, y: float("nan")}, "must give one finite number; got nan"),
         ({"scoring": lambda model, X, y: "high"}, "must give one finite number"),
         ({"learners": lambda X, y, size: Stubborn(), "scoring": "neg_log_loss", "cv": 2},

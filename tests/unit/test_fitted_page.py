@@ -1,14 +1,17 @@
 """The page of mictree fit: its sentences say what the numbers say."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
 import mictree as mt
+from mictree.plotting.fitted import draw_errors
 from mictree.report.compared import make_page as make_compared
-from mictree.report.data import importances, render
+from mictree.report.data import enlarge, importances, render
 from mictree.report.fitted import Fitted, advice, make_page, notes
 
 
@@ -132,3 +135,36 @@ def test_the_model_of_a_comparison_without_names():
     model = mt.compare("topdown", X, [0, 1, 1, 0] * 5, 3, cv=0).model(3)
     assert model.predict([[0, 1], [1, 1]]).tolist() == [1, 0]
     assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        (0.2 + 1e-16, "is no better on"),
+        (0.2002, "is less than 0.1 points better on"),
+        (0.2006, "is 0.1 points better on"),
+    ],
+)
+def test_no_tree_is_zero_points_better(own, words):
+    (line,) = notes(fitted([0.5, own], [0.5, 0.2], [0.5, 0.2]))
+    assert words in line
+
+
+def test_no_legend_covers_a_curve(iris):
+    """The cross-validated curve may be anywhere, so the legend is above the axes."""
+    X, y = iris
+    model = mt.TopDownClassifier(max_size=4).fit(X, y)
+    figure = Figure(layout="constrained")
+    ax = draw_errors(figure, "topdown", model.growth_.errors, mt.select_size(model, X, y), None, 2)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert not legend.get_window_extent().overlaps(ax.get_window_extent())
+
+
+@pytest.mark.parametrize(("width", "drawn"), [(300, 480), (600, 744), (900, 900)])
+def test_trees_are_enlarged_up_to_the_width_of_the_page(width, drawn):
+    svg = f'<svg width="{width}pt" height="100pt" viewBox="0 0 {width} 100"><g/></svg>'
+    found = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', enlarge(svg))
+    assert float(found[1]) == pytest.approx(drawn)
+    assert float(found[2]) == pytest.approx(100 * drawn / width)
+    assert enlarge(svg).endswith(f'viewBox="0 0 {width} 100"><g/></svg>')

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mictree._support.checks import MOST_SPLITS, as_fraction, check_count, check_size
+from mictree._support.words import show_number
 from mictree.growers.generic_loop import ExactSum
 from mictree.optimal.result import repeat_last, smallest_size
 from mictree.problems.table import _halves, _total, over_subcubes
@@ -107,3 +108,11 @@ def test_rows_of_errors(numbers, size):
     assert smallest <= size
     assert longer[smallest] == longer[size]
     assert smallest == 0 or longer[smallest - 1] > longer[size]
+
+
+def test_rounding_noise_is_shown_as_0():
+    assert [show_number(value) for value in (1.85e-17, -1e-13, 0.0, 1e-11, 1 / 3)] == [
+        "0", "0", "0", "1e-11", "0.333333",
+    ]  # fmt: skip
+    assert show_number(Fraction(1, 10**20)) == "1e-20"  # exact, so no noise
+    assert show_number(2 / 3, 2) == "0.67"

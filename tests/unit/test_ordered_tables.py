@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import mictree as mt
+from mictree.estimators.saved import from_json, to_json
 from mictree.optimal.search.ordered_rows import OrderedRows
 
 pandas = pytest.importorskip("pandas")
@@ -149,17 +150,21 @@ def test_names_are_made_only_when_asked_for():
     [
         (["2024-01-01", "2024-01-05"], [1.0, 5.0], "held datetimes, now numbers"),
         ([1.0, 5.0], ["2024-01-01", "2024-01-05"], "held numbers, now datetimes"),
+        (["2024-01-01", "2024-01-05"], ["soon", "late"], "held datetimes, now texts"),
     ],
 )
 def test_a_column_must_stay_what_it_was(fitted, new, words):
     def frame(values):
-        if isinstance(values[0], str):
+        if isinstance(values[0], str) and values[0][0].isdigit():
             values = pandas.to_datetime(pandas.Series(values))
         return pandas.DataFrame({"when": values})
 
     model = mt.TopDownClassifier(1).fit(frame(fitted), [0, 1])
     with pytest.raises(ValueError, match=f"must stay what it was at fit; when {words}"):
         model.predict(frame(new))
+    saved = from_json(to_json(model))
+    with pytest.raises(ValueError, match=f"'?when'? {words}"):
+        saved.predict(frame(new))
     assert model.predict(frame(fitted)).tolist() == [0, 1]
 
 

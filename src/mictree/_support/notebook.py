@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from mictree._support.words import show_number
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -41,4 +43,4 @@ def to_svg(axes: Axes) -> str:
 
 
 def _show(cell: Any) -> str:
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    return show_number(cell) if isinstance(cell, float) else str(cell)

@@ -1,6 +1,17 @@
 """Numbers in sentences."""
 
+from fractions import Fraction
+from typing import Any
+
+NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
+
 
 def count_of(number: int, what: str, plural: str = "s") -> str:
     """A number of things: 1 row, 2,000 rows."""
     return f"{number:,} {what}{'' if number == 1 else plural}"
+
+
+def show_number(value: Any, digits: int = 6) -> str:
+    """A number in so many digits; rounding noise is shown as 0, but no fraction is noise."""
+    exact = isinstance(value, Fraction | int)
+    return f"{0.0 if abs(value) <= NOISE and not exact else float(value):.{digits}g}"

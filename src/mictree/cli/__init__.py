@@ -39,7 +39,9 @@ OTHER_NAMES = {
     "max_literals": "--literals",
     "max_terms": "--terms",
     "memory_limit": "--memory",
+    "n_jobs": "--jobs",
     "random_state": "--seed",
+    "sample_weight": "--weights",
 }
 
 app = typer.Typer(

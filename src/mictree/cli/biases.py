@@ -5,17 +5,25 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from mictree._support.words import show_number
 from mictree.cli.common import (
     check_drawing,
     make_rules,
     print_json,
     print_parts,
     save,
-    show_number,
     working,
 )
-from mictree.cli.options import AsJson, Criterion, Draw, LargestSize, Rule, Ties
+from mictree.cli.options import AsJson, Criterion, Draw, LargestSize
+from mictree.growers.rules import RULES, TIES, Lookahead
 
+# a bound over boxes needs gains of single splits, and ties that no draw decides
+BIAS_RULES = [name for name in RULES if name != Lookahead.name]
+BIAS_TIES = [name for name in TIES if name != "random"]
+BiasRule = Annotated[str, typer.Option(help=f"One of {', '.join(BIAS_RULES)}.")]
+BiasTies = Annotated[
+    str, typer.Option(help=f"Choice among equally good splits: {', '.join(BIAS_TIES)}.")
+]
 SHOWN = 8  # boxes in the table
 
 
@@ -35,9 +43,9 @@ def biases(
     each: Annotated[
         bool, typer.Option("--each", help="One bias for each variable, of at most 4.")
     ] = False,
-    rule: Rule = "topdown",
+    rule: BiasRule = "topdown",
     criterion: Criterion = "entropy",
-    ties: Ties = "last",
+    ties: BiasTies = "last",
     time_limit: Annotated[
         float | None,
         typer.Option(help="Seconds; then print what is certified so far.", show_default=False),
@@ -61,6 +69,9 @@ def biases(
     check_drawing(draw)
     if draw is not None and each:
         raise ValueError("--draw needs one shared bias; got --each")
+    for option, value, known in (("--rule", rule, BIAS_RULES), ("--ties", ties, BIAS_TIES)):
+        if value not in known:
+            raise ValueError(f"{option} must be one of {', '.join(known)}; got {value!r}")
     (grower,) = make_rules([rule], None, criterion, [ties], None)
     with working("biases") as report:
         found = mic_over_biases(

@@ -13,14 +13,17 @@ from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.table import Column
+from rich.table import Column, Table
 
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
+from mictree._support.words import show_number
 from mictree.growers.rules import RULES, Grower, Lookahead
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from mictree.estimators.sizes import SizeChoice
 
 
 def make_rules(
@@ -49,11 +52,6 @@ def depth_setting(name: str, depth: int | None) -> dict[str, Any]:
     return {"depth": depth} if name == Lookahead.name and depth is not None else {}
 
 
-def show_number(value: Any) -> str:
-    """A probability in six digits."""
-    return f"{float(value):.6g}"
-
-
 def print_parts(*parts: RenderableType) -> None:
     """Tables and texts on stdout, one below the other; a wide table is not cut."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -62,6 +60,23 @@ def print_parts(*parts: RenderableType) -> None:
     console.width = max([console.width, *widths])
     for part in parts:
         console.print(part)
+
+
+def table_of_sizes(model: Any, choice: "SizeChoice | None") -> Table:
+    """A model's errors by size; an arrow marks the size that was chosen."""
+    growth = model.growth_
+    heads = ["size", "split on", "training error"]
+    table = Table(*heads, *(["cross-validated error"] if choice is not None else []))
+    splits = ["", *(step.variable for step in growth.steps)]
+    for number, split in enumerate(splits):
+        cells = [str(number), split, show_number(growth.errors[number])]
+        if choice is not None:
+            chosen = " ←" if number == choice.size else ""
+            place = min(number, len(choice.means) - 1)  # no fold has a larger tree
+            error = show_number(1 - choice.means[place])
+            cells.append(f"{error} ± {choice.standard_errors[place]:.2g}{chosen}")
+        table.add_row(*cells)
+    return table
 
 
 def print_json(start: dict[str, Any], **more: Any) -> None:

@@ -19,6 +19,7 @@ from mictree.cli.table import (
     Separator,
     Target,
     Text,
+    is_streamed,
     read_table,
     say,
     show_name,
@@ -32,6 +33,7 @@ LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
 
 def data(
+    context: typer.Context,
     file: DataFile,
     target: Target,
     max_size: MostSplits = 8,
@@ -78,8 +80,8 @@ def data(
     size: Annotated[
         int | None,
         typer.Option(
-            help="Size of the optimal tree to show; default: the smallest size with the "
-            "lowest held-out error, or --max-size with --cv 0.",
+            help="Size of the optimal tree to show; default: the one to use, within one standard "
+            "error of the best on held-out rows, or --max-size with --cv 0.",
             show_default=False,
         ),
     ] = None,
@@ -99,8 +101,9 @@ def data(
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
 
-    Every learner and the optimal trees choose from the same tests. When the time limit or Ctrl-C
-    ends the search early, each optimal error that is not proved is shown as a certified interval.
+    Every learner and the optimal trees choose from the same tests. When the time limit ends the
+    search early, each optimal error that is not proved is shown as a certified interval. So it is
+    after Ctrl-C, without held-out rows and with exit status 130.
 
     \b
     Examples:
@@ -110,45 +113,23 @@ def data(
       mictree data visits.csv --target ill --groups patient --scoring balanced_accuracy --jobs -1
       mictree data loans.parquet --target default --scheduler tcp://10.0.0.1:8786
     """
-    from mictree.comparison.result import OPTIMAL
     from mictree.comparison.run import compare
 
-    for name in learner:
-        if name not in LEARNERS:
-            raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}; got {name!r}")
-    if len(set(learner)) < len(learner):
-        raise ValueError(f"--learner must name each learner once; got {', '.join(learner)}")
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"--seed must be from 0 to 2**32 - 1; got {seed}")
-    if size is not None and not 0 <= size <= max_size:
-        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
-    check_drawing(plot, "--plot")
-    check_output(report, "--report", (".html", ".htm"))
+    _check_options(context.params)
     apart = [name for name in (groups, weights) if name is not None]
-    if target in apart or len(set(apart)) < len(apart) or set(apart) & set(drop):
-        raise ValueError("--target, --groups, --weights and --drop must name different columns")
     written = Format(separator, encoding, decimal, missing, text)
     X, y = read_table(file, target, drop, [*keep, *apart], written)
     if len(apart) == X.width:
         raise ValueError("the file must have a column to learn from; it has none")
-    settled = {name: X[name] for name in apart}
-    X = X.drop(apart)
+    members, weight = _known(X, groups), _numbers(X, weights)
     with on_workers(scheduler, workers) as n_jobs, working("comparing") as progress:
         result = compare(
-            learner, X, y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
-            groups=_column(settled, groups), scoring=scoring,
-            sample_weight=_column(settled, weights), random_state=seed,
-            max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
-            progress=progress,
+            learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
+            groups=members, scoring=scoring, sample_weight=weight, random_state=seed,
+            max_thresholds=max_thresholds, n_jobs=n_jobs or jobs, progress=progress,
         )  # fmt: skip
-    if size is not None:
-        shown = size
-    elif result.held_out:
-        shown = int(result.held_out[OPTIMAL].mean.argmin())
-    else:
-        shown = max_size
-    tree = result.optimal_trees.tree(shown)
-    tree_text = tree.to_text([str(label) for label in result.classes])
+    shown = result.advised_size if size is None else size
+    tree_text = result.optimal_trees.tree(shown).to_text([str(label) for label in result.classes])
     if as_json:
         print_json(
             {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
@@ -162,35 +143,79 @@ def data(
         from mictree.report.compared import make_page
         from mictree.report.data import render
 
-        settings = {
-            "largest size": max_size,
-            "learners": ", ".join(learner),
-            "columns left out": ", ".join(drop) or "none",
-            "measure on held-out rows": scoring or "error",
-            "groups": groups or "none",
-            "weights": weights or "none",
-            "folds": cv,
-            "repeats": repeats,
-            "seed": seed,
-            "thresholds a column": "all" if max_thresholds is None else max_thresholds,
-            "time limit": f"{time_limit:g} s",
-        }
-        page = render(make_page(result, file.name, target, shown, settings))
-        write_whole(report, page.encode())
+        page = make_page(result, file.name, target, shown, _settings(context.params))
+        write_whole(report, render(page).encode())
         say(f"wrote {report}")
 
 
-def _column(columns: dict[str, Any], name: str | None) -> Any:
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse values of options before anything is read."""
+    from mictree.comparison.run import check_settings
+
+    learners, size, max_size = options["learner"], options["size"], options["max_size"]
+    for name in learners:
+        if name not in LEARNERS:
+            raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}; got {name!r}")
+    if len(set(learners)) < len(learners):
+        raise ValueError(f"--learner must name each learner once; got {', '.join(learners)}")
+    same = ("max_size", "time_limit", "cv", "repeats", "scoring", "max_thresholds")
+    check_settings(
+        **{name: options[name] for name in same},
+        random_state=options["seed"],
+        n_jobs=options["jobs"],
+    )
+    if size is not None and not 0 <= size <= max_size:
+        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
+    check_drawing(options["plot"], "--plot")
+    check_output(options["report"], "--report", (".html", ".htm"))
+    named = [options[name] for name in ("target", "groups", "weights")]
+    named = [name for name in named if name is not None]
+    if len(set(named)) < len(named) or set(named) & set(options["drop"]):
+        raise ValueError("--target, --groups, --weights and --drop must name different columns")
+    if is_streamed(options["file"]):
+        raise ValueError(
+            f"FILE must be one table, which data reads at once; {str(options['file'])!r} names a "
+            "folder or a pattern: mictree fit reads many Parquet files"
+        )
+
+
+def _settings(options: dict[str, Any]) -> dict[str, object]:
+    """The options with which a user can repeat the run, as the page names them."""
+    return {
+        "largest size": options["max_size"],
+        "learners": ", ".join(options["learner"]),
+        "columns left out": ", ".join(options["drop"]) or "none",
+        "measure on held-out rows": options["scoring"] or "error",
+        "groups": options["groups"] or "none",
+        "weights": options["weights"] or "none",
+        "folds": options["cv"],
+        "repeats": options["repeats"],
+        "seed": options["seed"],
+        "thresholds a column": options["max_thresholds"] or "all",
+        "time limit": f"{options['time_limit']:g} s",
+    }
+
+
+def _known(frame: Any, name: str | None) -> Any:
     """The values of a column, which must not be missing."""
     if name is None:
         return None
-    count = columns[name].null_count()
+    count = frame[name].null_count()
     if count:
         raise ValueError(
             "groups and weights must be known in every row; "
             f"{show_name(name)} is missing in {count}"
         )
-    return columns[name].to_numpy()
+    return frame[name].to_numpy()
+
+
+def _numbers(frame: Any, name: str | None) -> Any:
+    """The values of a column of numbers."""
+    if name is not None and not frame[name].dtype.is_numeric():
+        raise ValueError(
+            f"weights must be numbers; {show_name(name)} has {frame[name].drop_nulls().first()!r}"
+        )
+    return _known(frame, name)
 
 
 def _facts(result: "Comparison") -> dict[str, Any]:

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from rich.table import Table
 
 from mictree._support.files import write_whole
-from mictree._support.progress import Progress
-from mictree._support.words import count_of
+from mictree._support.words import count_of, show_number
 from mictree.cli.common import (
     check_drawing,
     check_output,
@@ -19,7 +17,7 @@ from mictree.cli.common import (
     print_json,
     print_parts,
     save,
-    show_number,
+    table_of_sizes,
     working,
 )
 from mictree.cli.options import (
@@ -32,6 +30,7 @@ from mictree.cli.options import (
     Rule,
     Ties,
 )
+from mictree.cli.streamed import fit_streamed, refuse_unstreamed
 from mictree.cli.table import (
     DataFiles,
     Decimal,
@@ -50,11 +49,6 @@ from mictree.cli.table import (
 
 if TYPE_CHECKING:
     from mictree.estimators.sizes import SizeChoice
-
-UNSTREAMED = (  # options of files that are read at once
-    "keep", "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text",
-    "report", "time_limit",
-)  # fmt: skip
 
 
 def fit(
@@ -131,88 +125,80 @@ def fit(
       mictree fit 'data/*.parquet' --target label --size 10 --save model.json
       mictree fit iris.csv --target species --report iris.html
     """
-    from mictree.estimators.classifiers import CLASSIFIERS
-    from mictree.estimators.sizes import select_size
-
     make_rules([rule], depth, criterion, [ties], None)  # refuses bad options
-    if size is not None and not 0 <= size <= max_size:
-        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
-    check_drawing(draw)
-    check_output(save_to, "--save", (".json",))
-    check_output(report, "--report", (".html", ".htm"))
-    if not 0 <= time_limit < math.inf:
-        raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {time_limit}")
-    model = CLASSIFIERS[rule](
-        max_size,
-        criterion=criterion,
-        ties=ties,
-        random_state=seed,
-        min_samples_split=min_samples_split,
-        min_samples_leaf=min_samples_leaf,
-        max_depth=max_depth,
-        max_thresholds=max_thresholds,
-        **depth_setting(rule, depth),
-    )
+    _check_options(context.params)
+    model = _make_model(context.params)
     about = {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
              "ties": ties, "seed": seed} | depth_setting(rule, depth)  # fmt: skip
     if is_streamed(file):
-        _refuse_unstreamed(context)
+        refuse_unstreamed(context)
         shown = max_size if size is None else size
-        _fit_streamed(model, file, target, drop, shown, about if as_json else None)
+        fit_streamed(model, file, target, drop, keep, shown, about if as_json else None)
         _write(model, shown, draw, save_to)
         return
-    written = Format(separator, encoding, decimal, missing, text)
-    X, y = read_table(file, target, drop, keep, written)
+    X, y = read_table(file, target, drop, keep, Format(separator, encoding, decimal, missing, text))
     train, test = split_rows(y, held_out, seed)
-    choice, shown = None, size or 0
+    rows = Rows(X[train], y[train], X[test], y[test])
     with working("growing"):
+        choice = None
         if size is None:
-            choice = select_size(
-                model, X[train], y[train], cv=cv, choose=choose, random_state=seed  # type: ignore[arg-type]
-            )  # fmt: skip
-            shown = choice.size
-        model.fit(X[train], y[train])
-        test_error = 1 - model.at_size(shown).score(X[test], y[test])
-    tree = model.growth_.tree(shown)
+            from mictree.estimators.sizes import select_size
+
+            choice = select_size(model, rows.X, rows.y, cv=cv, choose=choose, random_state=seed)  # type: ignore[arg-type]
+        model.fit(rows.X, rows.y)
+        wanted = size if choice is None else choice.size
+        grown = Grown(model, choice, model.growth_.tree(wanted).size, rows)
     if as_json:
-        print_json(
-            about,
-            train_rows=len(train), held_out_rows=len(test),
-            classes=[str(label) for label in model.classes_],
-            train_errors=model.growth_.errors, **_curve(choice),
-            size=tree.size, held_out_error=test_error, tree=json.loads(tree.to_json()),
-        )  # fmt: skip
+        print_json(about, **_facts(grown))
     else:
-        print_parts(
-            f"{count_of(len(train), 'row')} to grow on, {len(test):,} held out, "
-            f"{count_of(len(model.literals_), 'literal')}",
-            _table(model, choice),
-            model.to_text(shown),
-            f"size {tree.size}, training error {show_number(model.growth_.errors[shown])}, "
-            f"held-out error {show_number(test_error)}"
-            + ("" if size in (None, tree.size) else f"; growth ended before --size {size}"),
-        )
-    _write(model, shown, draw, save_to)
+        ended = "" if size in (None, grown.size) else f"; growth ended before --size {size}"
+        print_parts(*_parts(grown, ended))
+    _write(model, grown.size, draw, save_to)
     if report is not None:
-        rows = Rows(X[train], y[train], X[test], y[test])
-        settings = {
-            "rule": rule,
-            "criterion": criterion,
-            "ties": ties,
-            "largest size": max_size,
-            "size": "chosen by cross-validation" if size is None else size,
-            "folds": cv if size is None else "none",
-            "choose": choose if size is None else "none",
-            "share held out": held_out,
-            "seed": seed,
-            "columns left out": ", ".join(drop) or "none",
-            "smallest leaf to split": count_of(min_samples_split, "row"),
-            "smallest leaf": count_of(min_samples_leaf, "row"),
-            "largest depth": "any" if max_depth is None else max_depth,
-            "thresholds a column": "all" if max_thresholds is None else max_thresholds,
-            "time limit for optimal trees": f"{time_limit:g} s",
-        }
-        _write_report(report, file, target, model, tree.size, choice, rows, time_limit, settings)
+        _write_report(report, grown, context.params)
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse values of options before anything is read."""
+    from mictree.estimators.sizes import CHOICES
+
+    size, max_size = options["size"], options["max_size"]
+    if size is not None and not 0 <= size <= max_size:
+        raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
+    if options["cv"] < 2:
+        raise ValueError(f"--cv must be at least 2; got {options['cv']}")
+    if options["choose"] not in CHOICES:
+        raise ValueError(f"--choose must be one of {', '.join(CHOICES)}; got {options['choose']!r}")
+    if not 0 < options["held_out"] < 1:
+        held_out = options["held_out"]
+        raise ValueError(f"--held-out must lie strictly between 0 and 1; got {held_out}")
+    if not 0 <= options["seed"] < 2**31:
+        raise ValueError(f"--seed must be from 0 to 2**31 - 1; got {options['seed']}")
+    seconds = options["time_limit"]
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {seconds}")
+    check_drawing(options["draw"])
+    check_output(options["save_to"], "--save", (".json",))
+    check_output(options["report"], "--report", (".html", ".htm"))
+
+
+def _make_model(options: dict[str, Any]) -> Any:
+    """The classifier that the options describe; two rows tell whether it accepts them."""
+    from sklearn.base import clone
+
+    from mictree.estimators.classifiers import CLASSIFIERS
+
+    same = ("max_size", "criterion", "ties", "min_samples_split", "min_samples_leaf", "max_depth",
+            "max_thresholds")  # fmt: skip
+    rule = options["rule"]
+    model = CLASSIFIERS[rule](
+        random_state=options["seed"],
+        **{name: options[name] for name in same},
+        **depth_setting(rule, options["depth"]),
+    )
+    trial: Any = clone(model)
+    trial.fit([[0.0], [1.0]], [0, 1])
+    return model
 
 
 class Rows(NamedTuple):
@@ -224,22 +210,66 @@ class Rows(NamedTuple):
     truth: Any
 
 
-def _write_report(
-    path: Path, file: Path, target: str, model: Any, size: int, choice: "SizeChoice | None",
-    rows: Rows, time_limit: float, settings: dict[str, object],
-) -> None:  # fmt: skip
+class Grown(NamedTuple):
+    """A fitted model, the size that is shown, and the rows; no choice if the user chose."""
+
+    model: Any
+    choice: "SizeChoice | None"
+    size: int
+    rows: Rows
+
+    @property
+    def held_out_error(self) -> float:
+        """The error of the shown tree on held-out rows."""
+        return 1 - self.model.at_size(self.size).score(self.rows.unseen, self.rows.truth)
+
+
+def _facts(grown: Grown) -> dict[str, Any]:
+    """What --json prints."""
+    model, tree = grown.model, grown.model.growth_.tree(grown.size)
+    facts = {
+        "train_rows": len(grown.rows.y),
+        "held_out_rows": len(grown.rows.truth),
+        "classes": [str(label) for label in model.classes_],
+        "train_errors": model.growth_.errors,
+    }
+    if grown.choice is not None:
+        facts["cross_validated_errors"] = 1 - grown.choice.means
+        facts["standard_errors"] = grown.choice.standard_errors
+    return facts | {
+        "size": tree.size,
+        "held_out_error": grown.held_out_error,
+        "tree": json.loads(tree.to_json()),
+    }
+
+
+def _parts(grown: Grown, ended: str) -> tuple[Any, ...]:
+    """What is printed, one below the other."""
+    model, size = grown.model, grown.size
+    return (
+        f"{count_of(len(grown.rows.y), 'row')} to grow on, {len(grown.rows.truth):,} held out, "
+        f"{count_of(len(model.literals_), 'literal')}",
+        table_of_sizes(model, grown.choice),
+        model.to_text(size),
+        f"size {size}, training error {show_number(model.growth_.errors[size])}, "
+        f"held-out error {show_number(grown.held_out_error)}{ended}",
+    )
+
+
+def _write_report(path: Path, grown: Grown, options: dict[str, Any]) -> None:
     """Search the optimal trees up to the size, and write the page."""
     from mictree.estimators.optimal import OptimalTreeClassifier
     from mictree.report.data import render
     from mictree.report.fitted import Fitted, make_page
 
+    model, choice, size, rows = grown
     optimal = None
-    if time_limit:
+    if options["time_limit"]:
         with working("searching the optimal trees"):
             optimal = OptimalTreeClassifier(
                 size,
                 max_depth=model.max_depth,
-                time_limit=time_limit,
+                time_limit=options["time_limit"],
                 max_thresholds=model.max_thresholds,
                 min_samples_leaf=model.min_samples_leaf,
             ).fit(rows.X, rows.y)
@@ -249,8 +279,31 @@ def _write_report(
         if each is not None
     )
     fitted = Fitted(model, model.rule, size, choice, optimal, wrong, len(rows.y), len(rows.truth))
-    write_whole(path, render(make_page(fitted, file.name, target, settings)).encode())
+    page = make_page(fitted, options["file"].name, options["target"], _settings(options))
+    write_whole(path, render(page).encode())
     say(f"wrote {path}")
+
+
+def _settings(options: dict[str, Any]) -> dict[str, object]:
+    """The options with which a user can repeat the run, as the page names them."""
+    chosen = options["size"] is None
+    return {
+        "rule": options["rule"],
+        "criterion": options["criterion"],
+        "ties": options["ties"],
+        "largest size": options["max_size"],
+        "size": "chosen by cross-validation" if chosen else options["size"],
+        "folds": options["cv"] if chosen else "none",
+        "choose": options["choose"] if chosen else "none",
+        "share held out": options["held_out"],
+        "seed": options["seed"],
+        "columns left out": ", ".join(options["drop"]) or "none",
+        "smallest leaf to split": count_of(options["min_samples_split"], "row"),
+        "smallest leaf": count_of(options["min_samples_leaf"], "row"),
+        "largest depth": "any" if options["max_depth"] is None else options["max_depth"],
+        "thresholds a column": options["max_thresholds"] or "all",
+        "time limit for optimal trees": f"{options['time_limit']:g} s",
+    }
 
 
 def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> None:
@@ -261,85 +314,10 @@ def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> No
         say(f"wrote {save_to}")
 
 
-def _refuse_unstreamed(context: typer.Context) -> None:
-    """Refuse the options that streamed files cannot honour."""
-    for name in UNSTREAMED:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
-            raise ValueError(
-                f"--{name.replace('_', '-')} must not be given with a folder or a pattern: files "
-                "that are read batch by batch grow one tree on all rows"
-            )
-
-
-def _fit_streamed(
-    model: Any, file: Path, target: str, drop: list[str], size: int, about: dict[str, Any] | None
-) -> None:
-    """Grow a tree on all rows of Parquet files; print it, as JSON if ``about`` begins that."""
-    from mictree.columns.parquet import ParquetSet
-    from mictree.problems.sample import SampleProblem
-
-    found = ParquetSet(str(file))
-    for name in (target, *drop):
-        found.check_column(name)
-    columns = [name for name in found.schema if name not in (target, *drop)]
-    most = 255 if model.max_thresholds is None else model.max_thresholds
-    with working("reading") as report:
-        problem = SampleProblem.from_parquet(
-            found.files, target, columns=columns, max_thresholds=most, progress=report
-        )
-        report(Progress("growing"))
-        model.fit(problem)
-    tree, rows = model.growth_.tree(size), int(problem.class_rows.sum())
-    if about is not None:
-        print_json(
-            about, train_rows=rows, classes=[str(label) for label in model.classes_],
-            train_errors=model.growth_.errors, size=tree.size, tree=json.loads(tree.to_json()),
-        )  # fmt: skip
-        return
-    print_parts(
-        f"{count_of(rows, 'row')} of {count_of(len(found.files), 'file')} to grow on, none held "
-        f"out, {count_of(len(model.literals_), 'literal')}",
-        _table(model, None),
-        model.to_text(size),
-        f"size {tree.size}, training error {show_number(model.growth_.errors[size])}",
-    )
-
-
-def _curve(choice: "SizeChoice | None") -> dict[str, Any]:
-    if choice is None:
-        return {}
-    return {
-        "cross_validated_errors": 1 - choice.means,
-        "standard_errors": choice.standard_errors,
-    }
-
-
-def _table(model: Any, choice: "SizeChoice | None") -> Table:
-    """Errors by size; an arrow marks the size that was chosen."""
-    growth = model.growth_
-    heads = ["size", "split on", "training error"]
-    table = Table(*heads, *(["cross-validated error"] if choice is not None else []))
-    splits = ["", *(step.variable for step in growth.steps)]
-    for number, split in enumerate(splits):
-        cells = [str(number), split, show_number(growth.errors[number])]
-        if choice is not None:
-            chosen = " ←" if number == choice.size else ""
-            place = min(number, len(choice.means) - 1)  # no fold has a larger tree
-            error = show_number(1 - choice.means[place])
-            cells.append(f"{error} ± {choice.standard_errors[place]:.2g}{chosen}")
-        table.add_row(*cells)
-    return table
-
-
 def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
     """Row numbers to grow on and to test on, classes in proportion; one seed, one answer."""
     import numpy as np
 
-    if not 0 < held_out < 1:
-        raise ValueError(f"--held-out must lie strictly between 0 and 1; got {held_out}")
-    if not 0 <= seed < 2**31:
-        raise ValueError(f"--seed must be from 0 to 2**31 - 1; got {seed}")
     rows = len(labels)
     count = round(rows * held_out)
     if count < 1 or rows - count < 1:

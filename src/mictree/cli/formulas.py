@@ -10,13 +10,13 @@ import typer
 from rich.table import Table
 
 from mictree._support.checks import check_size
+from mictree._support.words import show_number
 from mictree.cli.common import (
     check_drawing,
     make_rules,
     print_json,
     print_parts,
     save,
-    show_number,
     working,
 )
 from mictree.cli.options import AsJson, Criterion, Depth, Draw, LargestSize, Rule, Rules, Seed, Ties

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from mictree._support.words import show_number
 from mictree.cli.common import (
     check_drawing,
     make_rules,
     print_json,
     print_parts,
     save,
-    show_number,
     working,
 )
 from mictree.cli.options import AsJson, Criterion, Depth, LargestSize, Rules, Seed

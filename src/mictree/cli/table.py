@@ -174,24 +174,37 @@ def check_categories(features: "polars.DataFrame") -> None:
 Finding = tuple[str, str]  # a column and what is odd about it
 
 
-def find_warnings(features: "polars.DataFrame", labels: "polars.Series") -> Iterator[Finding]:
-    """What is odd about the columns, each with the option that acts on it."""
+def find_warnings(
+    features: "polars.DataFrame", labels: "polars.Series", part: str = ""
+) -> Iterator[Finding]:
+    """What is odd about the columns, each with the option that acts on it; in a part of the rows.
+
+    Few files are sorted by chance: that a part has one label says nothing.
+    """
     rows, classes = len(labels), labels.n_unique()
     name, shown, quoted = labels.name, show_name(labels.name), shlex.quote(labels.name)
-    if classes == rows >= FEW_ROWS:
+    if classes == 1 and not part:
         yield (
             name,
             (
-                f"the target {shown} is different in every row, so nothing can be learned; choose "
-                f"another --target, or --keep {quoted}"
+                f"the target {shown} is {labels[0]} in every row, so there is nothing to learn; "
+                f"choose another --target, or --keep {quoted}"
+            ),
+        )
+    elif classes == rows >= FEW_ROWS:
+        yield (
+            name,
+            (
+                f"the target {shown} is different in every row{part}, so nothing can be learned; "
+                f"choose another --target, or --keep {quoted}"
             ),
         )
     elif labels.dtype.is_numeric() and classes > MANY_LABELS:
         yield (
             name,
             (
-                f"the target {shown} has {classes} different numbers, each of which is a class; "
-                "for regression use scikit-learn's DecisionTreeRegressor. "
+                f"the target {shown} has {classes} different numbers{part}, each of which is a "
+                "class; for regression use scikit-learn's DecisionTreeRegressor. "
                 f"--keep {quoted} silences this line"
             ),
         )
@@ -203,8 +216,8 @@ def find_warnings(features: "polars.DataFrame", labels: "polars.Series") -> Iter
                 yield (
                     column.name,
                     (
-                        f"column {show_name(column.name)} {what}; --drop {quoted} leaves it out, "
-                        f"--keep {quoted} silences this line"
+                        f"column {show_name(column.name)} {what}{part}; --drop {quoted} leaves it "
+                        f"out, --keep {quoted} silences this line"
                     ),
                 )
                 break

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mictree.columns.ordered import midpoint, midpoints, show
+from mictree.columns.ordered import changed, midpoint, midpoints, show
 from mictree.columns.packing import NONE
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -155,9 +155,9 @@ class Column:
         if isinstance(values, list) and self.levels is not None:
             return as_levels(values, self.levels, self.name)
         if isinstance(values, list) and any(value is not None for value in values):
-            raise ValueError(f"a column must stay what it was at fit; {self.name} held numbers")
+            raise changed(self.name, self.style, "text")
         if self.levels is not None and not np.all(np.isnan(np.asarray(values, dtype=float))):
-            raise ValueError(f"a column must stay what it was at fit; {self.name} held categories")
+            raise changed(self.name, "category", "number")
         return np.asarray([math.nan] * len(values) if isinstance(values, list) else values, float)
 
     def as_categories(self, values: FloatArray | list[Any]) -> list[Any]:
@@ -165,7 +165,7 @@ class Column:
         if isinstance(values, list):
             return values
         if not np.all(np.isnan(values)):
-            raise ValueError(f"a column must stay what it was at fit; {self.name} held categories")
+            raise changed(self.name, "category", "number")
         return [None] * len(values)
 
 

@@ -187,13 +187,23 @@ def check_kind(data: Data, number: int, style: str, name: str) -> None:
     values = data.column(number) if held != was else []
     if isinstance(values, list) or np.isnan(values).all():  # texts are refused where they are read
         return
-    if {held, was} == {"instant", "datetime"}:
-        held, was = (
-            f"times {'with' if each == 'instant' else 'without'} a time zone"
-            for each in (held, was)
-        )
-        raise ValueError(f"a column must stay what it was at fit; {name} held {was}, now {held}")
-    raise ValueError(f"a column must stay what it was at fit; {name} held {was}s, now {held}s")
+    raise changed(name, was, held)
+
+
+def changed(name: str, was: str, now: str) -> ValueError:
+    """The error about a column that held one kind of values at fit and now holds another."""
+    return ValueError(f"a column must stay what it was at fit; {name} {apart(was, now)}")
+
+
+def apart(was: str, now: str) -> str:
+    """What a column held at fit, and what it holds now, in words."""
+    named = {"category": "categories", "enum": "categories", "text": "texts"}
+    if {was, now} == {"instant", "datetime"}:
+        named = {"instant": "times with a time zone", "datetime": "times without a time zone"}
+    one, other = (
+        named.get(kind, f"{kind}s" if kind in TIMES else "numbers") for kind in (was, now)
+    )
+    return f"held {one}, now {other}"
 
 
 def midpoint(below: float, above: float) -> float:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BATCH_BYTES = 2**22  # of the cells of a batch
 TEXT_BYTES = 16  # of a cell whose length is not fixed, roughly
 FEWEST_ROWS, MOST_ROWS = 2**10, 2**17  # of a batch
+OF_A_FOLDER = ("*.parquet", "*=*/*.parquet")  # its own files, and one level of partitions
 BUFFER = 2**16  # bytes read ahead for each column: a row group may be larger than the memory
 
 Paths = str | Path | Sequence[str | Path]
@@ -52,11 +53,17 @@ def find_files(paths: Paths) -> tuple[Path, ...]:
         if Path(path).is_file():
             found.add(Path(path))
             continue
-        pattern = str(Path(path) / "**" / "*.parquet") if Path(path).is_dir() else str(path)
-        files = [Path(each) for each in glob.glob(pattern, recursive=True)]
+        if Path(path).is_dir():
+            files = [each for own in OF_A_FOLDER for each in Path(path).glob(own)]
+            rule = "a folder must have Parquet files, itself or in folders such as year=2026"
+        else:
+            files = [Path(each) for each in glob.glob(str(path), recursive=True)]
+            rule = "a pattern must match a Parquet file"
         files = [each for each in files if each.is_file()]
         if not files:
-            raise ValueError(f"a pattern must match a Parquet file; {str(path)!r} matches none")
+            raise ValueError(
+                f"{rule}; {str(path)!r} {'has' if 'folder' in rule else 'matches'} none"
+            )
         found.update(files)
     if not found:
         raise ValueError("there must be at least one Parquet file; the list of paths is empty")

@@ -19,7 +19,7 @@ import numpy as np
 from mictree.columns.cells import NUMBERS
 from mictree.columns.column import as_levels
 from mictree.columns.data import Data
-from mictree.columns.ordered import TIMES, check_kind
+from mictree.columns.ordered import TIMES, apart, changed, check_kind
 
 if TYPE_CHECKING:
     from mictree.columns.literals import Literals
@@ -131,9 +131,8 @@ class Tests:
             empty = all(value is None for value in values) if texts else np.isnan(values).all()
             categories = column.kind in ("category", "enum")
             if not empty and texts != categories:
-                held = "texts" if texts else "numbers"
-                was = "categories" if categories else "numbers"
-                wrong.append(f"{column.name!r} holds {held}, not {was}")
+                now = "text" if texts else data.kind(data.names.index(column.name))
+                wrong.append(f"{column.name!r} {apart(column.kind, now)}")
         if wrong:
             raise ValueError(
                 f"the table must have the columns that the tree tests; {', '.join(wrong)}; "
@@ -164,16 +163,12 @@ class Tests:
             values = as_levels(values, column.levels, column.name)
         if column.kind != "category":
             if isinstance(values, list) and any(value is not None for value in values):
-                raise ValueError(
-                    f"a column must stay what it was at fit; {column.name} held numbers"
-                )
+                raise changed(column.name, column.kind, "text")
             numbers = np.asarray(values, dtype=float)
             return np.isnan(numbers) if test.relation == "missing" else numbers > test.value
         if not isinstance(values, list):
             if not np.isnan(values).all():
-                raise ValueError(
-                    f"a column must stay what it was at fit; {column.name} held categories"
-                )
+                raise changed(column.name, "category", "number")
             values = [None] * len(values)
         wanted = None if test.relation == "missing" else test.value
         return np.array([value == wanted for value in values], dtype=bool)

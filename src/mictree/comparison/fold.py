@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,23 +13,10 @@ from mictree.comparison.held_out import FloatArray, take_rows
 from mictree.comparison.judged import Grown, Judged, Lesson, Model
 from mictree.comparison.learners import Peer
 from mictree.comparison.result import OPTIMAL
+from mictree.estimators.scoring import Scorer
 from mictree.optimal.search.frontier import SampleOptimalTrees, solve
 from mictree.problems.labels import Coded
 from mictree.problems.sample import SampleProblem
-
-
-@dataclass(frozen=True)
-class Scorer:
-    """A measure on held-out rows; more is better.
-
-    Attributes
-    ----------
-    score : a callable ``(model, X, y)``
-    named : whether it is one of scikit-learn's by its name; only these take weights
-    """
-
-    score: Callable[..., Any]
-    named: bool
 
 
 @dataclass(frozen=True)
@@ -138,32 +123,4 @@ class _Judge:
         if self.scorer is None:
             return float(np.average(model.codes(self.rows) != self.codes, weights=self.weights))
         judged = Judged(model, self.classes)
-        weighted = self.weights is not None and self.scorer.named
-        options = {"sample_weight": self.weights} if weighted else {}
-        score = self.scorer.score(judged, self.rows, judged.classes_[self.codes], **options)
-        if not isinstance(score, Real) or not math.isfinite(score):
-            raise ValueError(f"a scoring must give one finite number; got {score!r}")
-        return -float(score)
-
-
-def read_scoring(scoring: Any) -> Scorer | None:
-    """A scoring by its name, or a callable ``(model, X, y)``."""
-    if scoring is None:
-        return None
-    if callable(scoring):
-        return Scorer(scoring, named=False)
-    from sklearn.metrics import get_scorer, get_scorer_names
-
-    if scoring not in get_scorer_names():
-        raise ValueError(
-            "scoring must be None, a callable (model, X, y), or a name that scikit-learn knows; "
-            f"got {scoring!r}"
-        )
-    return Scorer(get_scorer(scoring), named=True)
-
-
-def name_scoring(scoring: Any) -> str:
-    """What to call a scoring; nothing if there is none."""
-    if scoring is None:
-        return ""
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        return -self.scorer(judged, self.rows, judged.classes_[self.codes], self.weights)

@@ -83,21 +83,14 @@ class Plan:
 
 def plan_folds(X: Any, coded: Coded, cv: Any, repeats: int, groups: Any, seed: int) -> Plan:
     """Folds in which classes are in proportion, or those of a splitter."""
-    times = check_size(repeats, "repeats")
-    if times == 0:
-        raise ValueError("repeats must be at least 1; got 0")
-    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
-        raise ValueError(f"random_state must be an integer from 0 to 2**32 - 1; got {seed!r}")
-    rows = len(coded.codes)
+    check_folds(cv, repeats, seed)
+    times, rows = int(repeats), len(coded.codes)
     members = None if groups is None else np.asarray(check_unmasked(groups, "groups"))
     if members is not None and members.shape != (rows,):
         raise ValueError(f"groups must be one value a row; its shape is {members.shape}")
     if hasattr(cv, "split"):
         labels = read_array(coded.classes)[coded.codes]
         return _check_plan(cv.split(X, labels, members), type(cv).__name__, rows)
-    check_size(cv, "cv")
-    if cv == 1:
-        raise ValueError("cv must be 0 or at least 2; got 1")
     if cv == 0:
         return Plan()
     if members is not None:
@@ -110,6 +103,16 @@ def plan_folds(X: Any, coded: Coded, cv: Any, repeats: int, groups: Any, seed: i
                 "use a smaller cv, or cv=0"
             )
     return Plan(tuple(folds(coded, cv, times, seed)), cv, times)
+
+
+def check_folds(cv: Any, repeats: Any, seed: Any) -> None:
+    """Refuse folds that no rows could have."""
+    if check_size(repeats, "repeats") == 0:
+        raise ValueError("repeats must be at least 1; got 0")
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
+        raise ValueError(f"random_state must be an integer from 0 to 2**32 - 1; got {seed!r}")
+    if not hasattr(cv, "split") and check_size(cv, "cv") == 1:
+        raise ValueError("cv must be 0 or at least 2; got 1")
 
 
 def _check_plan(splits: Any, name: str, rows: int) -> Plan:

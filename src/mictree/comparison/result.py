@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import count_of
+from mictree._support.words import count_of, show_number
 from mictree.comparison.held_out import HeldOut
 from mictree.excess import ROUNDING
 from mictree.optimal import CertifiedErrors
@@ -42,7 +42,7 @@ class Comparison:
     rows, literals, classes : of the data set
     cv, repeats : folds of one cross-validation, and its number of repetitions
     optimal_trees : the trees themselves
-    interrupted : whether Ctrl-C ended a search
+    interrupted : whether Ctrl-C ended the comparison; then ``held_out`` is empty
     splitter : the name of the splitter, if ``cv`` was one
     scoring : the name of the scoring of held-out rows, or nothing for their error
 
@@ -204,23 +204,17 @@ class Comparison:
         lines = []
         for name in self.names:
             least, most = self.mic(name)
-            shown = f"= {least:.4g}" if self.proved else f"between {least:.4g} and {most:.4g}"
+            ends = show_number(least, 4), show_number(most, 4)
+            shown = f"= {ends[0]}" if self.proved else f"between {ends[0]} and {ends[1]}"
             lines.append(f"{name}: MIC({self.max_size}) {shown}")
         return lines + self.worth_it
 
     @property
     def advice(self) -> list[str]:
-        """What to do, one plain sentence for each learner; empty without held-out rows.
-
-        The size is the smallest whose optimal tree has a held-out error within one standard error
-        of the least.
-        """
+        """What to do, one plain sentence for each learner; empty without held-out rows."""
         if not self.held_out:
             return []
-        held = self.held_out[OPTIMAL]
-        best = int(held.mean.argmin())
-        spread = held.errors[:, best].std(ddof=1) / math.sqrt(self.cv)
-        size = int(np.argmax(held.mean <= held.mean[best] + spread + ROUNDING))
+        size = self.advised_size
         words = {
             "better": "and clearly better on new rows",
             "worse": "but clearly worse on new rows",
@@ -229,13 +223,34 @@ class Comparison:
         }
         lines = []
         for name in self.names:
-            least, most = (100 * float(ends[size]) for ends in self.excess(name))
-            ahead = f"{least:.1f}" if most - least < 0.05 else f"{least:.1f} to {most:.1f}"
             lines.append(
-                f"use {count_of(size, 'split')}; the optimal tree is {ahead} points better than "
-                f"{name} on training rows, {words[self.verdicts(name)[size]]}"
+                f"use {count_of(size, 'split')}; the optimal tree is {self._ahead(name, size)} on "
+                f"training rows, {words[self.verdicts(name)[size]]}"
             )
         return lines
+
+    @property
+    def advised_size(self) -> int:
+        """The smallest size whose optimal tree is within one standard error of the best one.
+
+        On held-out rows; without them the largest size.
+        """
+        if not self.held_out:
+            return self.max_size
+        held = self.held_out[OPTIMAL]
+        best = int(held.mean.argmin())
+        spread = held.errors[:, best].std(ddof=1) / math.sqrt(self.cv)
+        return int(np.argmax(held.mean <= held.mean[best] + spread + ROUNDING))
+
+    def _ahead(self, name: str, size: int) -> str:
+        """How much better than a learner the optimal tree is on training rows, in words."""
+        least, most = (100 * float(ends[size]) for ends in self.excess(name))
+        if most <= 100 * ROUNDING:
+            return f"no better than {name}"
+        if most < 0.05:
+            return f"less than 0.1 points better than {name}"
+        points = f"{least:.1f}" if most - least < 0.05 else f"{least:.1f} to {most:.1f}"
+        return f"{points} points better than {name}"
 
     @property
     def title(self) -> str:
@@ -310,7 +325,9 @@ class Comparison:
                 "the best found in time"
             )
         if self.interrupted:
-            lines.append("interrupted by Ctrl-C: optimal errors are those proved until then")
+            lines.append(
+                "interrupted by Ctrl-C: optimal errors are those proved so far; no rows held out"
+            )
         return lines
 
     def columns(self) -> list[str]:

@@ -15,14 +15,16 @@ from mictree._support.checks import check_count, check_seconds, check_size
 from mictree._support.parallel import count_jobs, spread
 from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
-from mictree.comparison.fold import Fold, Work, learn, name_scoring, read_scoring
-from mictree.comparison.held_out import FloatArray, HeldOut, Plan, plan_folds
-from mictree.comparison.learners import check_max_size, read_peers
+from mictree.comparison.fold import Fold, Learned, Work, learn
+from mictree.comparison.held_out import FloatArray, HeldOut, Plan, check_folds, plan_folds
+from mictree.comparison.learners import Peer, check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
 from mictree.distributed.collections import is_collection
 from mictree.estimators.predicting import read_labels
+from mictree.estimators.scoring import read_scoring
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.problems.labels import read_weights
+from mictree.problems.sample import check_thresholds
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
 
@@ -90,16 +92,10 @@ def compare(
     >>> result.mic("topdown")
     (0.0, 0.0)
     """
-    limit = check_max_size(max_size)
+    check_settings(max_size, time_limit, cv, repeats, random_state, scoring, max_thresholds, n_jobs)
     if max_depth is not None:
         check_size(max_depth, "max_depth")
-    peers = read_peers(learners, max_depth)
-    names = [peer.name for peer in peers]
-    for name in names:
-        if [OPTIMAL, *names].count(name) > 1:
-            raise ValueError(
-                f"learners must have different names, none of them {OPTIMAL!r}; got {name!r} again"
-            )
+    peers = _read_learners(learners, max_depth)
     if is_collection(X):
         raise TypeError("compare must have its rows on one machine; X is a Dask collection")
     rows = Data(X).rows
@@ -111,47 +107,90 @@ def compare(
         peer.check(len(coded.classes), weights is not None)
     plan = plan_folds(X, coded, cv, repeats, groups, random_state)
     memory = check_count(memory_limit, "memory_limit")
-    clock = _Clock(None if time_limit is None else check_seconds(time_limit, "time_limit"))
+    clock = _Clock(time_limit)
     work = Work(
-        coded, weights, peers, limit, max_depth, max_thresholds, memory, read_scoring(scoring)
+        coded,
+        weights,
+        peers,
+        int(max_size),
+        max_depth,
+        max_thresholds,
+        memory,
+        read_scoring(scoring),
     )
-    workers = count_jobs(n_jobs)
     report = progress or ignore
     everything = np.arange(rows)
     share = WHOLE_SHARE if len(plan) else 1.0
     whole = learn(work, X, everything, everything, clock.part(share), "all rows", report)
-    if whole.solved.interrupted:
-        clock.interrupt()
-    for name in names:
-        _check_honest(name, whole.values[name], whole.solved.errors, max_depth)
-    done = _spread(work, X, plan, clock, n_jobs, workers, report) if workers > 1 else (
-        _in_turn(work, X, plan, clock, report)
-    )  # fmt: skip
-    return Comparison(
-        names=tuple(names),
-        optimal_errors=whole.solved.errors,
-        training_errors={name: whole.values[name] for name in names},
-        held_out={
-            name: HeldOut(
-                np.array([fold.values[name] for fold in done]), plan.ratio, scoring is not None
+    for peer in peers:
+        _check_honest(peer.name, whole.values[peer.name], whole.solved.errors, max_depth)
+    done = None if whole.solved.interrupted else _folds(work, X, plan, clock, n_jobs, report)
+    return _result(work, whole, plan, done)
+
+
+def check_settings(
+    max_size: Any, time_limit: Any, cv: Any, repeats: Any, random_state: Any, scoring: Any,
+    max_thresholds: Any, n_jobs: Any,
+) -> None:  # fmt: skip
+    """Refuse settings of a comparison that no rows could make right."""
+    check_max_size(max_size)
+    if time_limit is not None:
+        check_seconds(time_limit, "time_limit")
+    check_folds(cv, repeats, random_state)
+    read_scoring(scoring)
+    check_thresholds(max_thresholds)
+    count_jobs(n_jobs)
+
+
+def _read_learners(learners: Any, max_depth: int | None) -> tuple[Peer, ...]:
+    """The learners, whose names must differ."""
+    peers = read_peers(learners, max_depth)
+    names = [OPTIMAL, *(peer.name for peer in peers)]
+    for name in names[1:]:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"learners must have different names, none of them {OPTIMAL!r}; got {name!r} again"
             )
-            for name in whole.values
-        }
-        if done
+    return peers
+
+
+def _result(work: Work, whole: Learned, plan: Plan, done: list[Fold] | None) -> Comparison:
+    """The comparison; ``done`` is None if Ctrl-C ended it before its last fold."""
+    folds = done or []
+    values = {name: np.array([fold.values[name] for fold in folds]) for name in whole.values}
+    unproved = [~fold.proved for fold in folds] or [np.zeros(work.max_size + 1)]
+    scored, scoring = work.scorer is not None, "" if work.scorer is None else work.scorer.name
+    return Comparison(
+        names=tuple(peer.name for peer in work.peers),
+        optimal_errors=whole.solved.errors,
+        training_errors={peer.name: whole.values[peer.name] for peer in work.peers},
+        held_out={name: HeldOut(errors, plan.ratio, scored) for name, errors in values.items()}
+        if folds
         else {},
-        unproved_folds=np.mean([~fold.proved for fold in done], axis=0)
-        if done
-        else np.zeros(limit + 1),
-        rows=rows,
+        unproved_folds=np.mean(unproved, axis=0),
+        rows=len(work.coded.codes),
         literals=len(whole.solved.problem.literals),
-        classes=coded.classes,
+        classes=work.coded.classes,
         cv=plan.each,
         repeats=plan.repeats,
         optimal_trees=whole.solved,
-        interrupted=clock.interrupted,
+        interrupted=done is None,
         splitter=plan.splitter,
-        scoring=name_scoring(scoring),
+        scoring=scoring,
     )
+
+
+def _folds(
+    work: Work, X: Any, plan: Plan, clock: _Clock, n_jobs: int | None, report: Report
+) -> list[Fold] | None:
+    """All folds; None if Ctrl-C is pressed, as some of them would mean little."""
+    workers = count_jobs(n_jobs)
+    try:
+        if workers > 1:
+            return _spread(work, X, plan, clock, n_jobs, workers, report)
+        return _in_turn(work, X, plan, clock, report)
+    except KeyboardInterrupt:
+        return None
 
 
 def _in_turn(work: Work, X: Any, plan: Plan, clock: _Clock, report: Report) -> list[Fold]:
@@ -161,9 +200,7 @@ def _in_turn(work: Work, X: Any, plan: Plan, clock: _Clock, report: Report) -> l
         what = f"fold {number + 1} of {len(plan)}"
         seconds = clock.part(1 / (len(plan) - number))
         learned = learn(work, X, train, test, seconds, what, report, work.scorer)
-        if learned.solved.interrupted:
-            clock.interrupt()
-        done.append(learned.fold)
+        done.append(_whole_fold(learned.fold))
     return done
 
 
@@ -177,11 +214,16 @@ def _spread(
     calls = [(X, work, train, test, seconds) for train, test in plan.folds]
     done: list[Fold] = []
     for fold in spread(_learn_fold, calls, n_jobs):
-        done.append(fold)
+        done.append(_whole_fold(fold))
         report(Progress("folds", len(done) / len(plan)))
-    if any(fold.interrupted for fold in done):
-        clock.interrupt()
     return done
+
+
+def _whole_fold(fold: Fold) -> Fold:
+    """A fold whose search Ctrl-C did not end; a search that it ends returns as if in time."""
+    if fold.interrupted:
+        raise KeyboardInterrupt
+    return fold
 
 
 def _learn_fold(
@@ -195,14 +237,6 @@ class _Clock:
 
     def __init__(self, limit: float | None) -> None:
         self.end = None if limit is None else time.monotonic() + limit
-        self.interrupted = False
-
-    def interrupt(self) -> None:
-        """The first Ctrl-C leaves no time for further searches; the second ends the comparison."""
-        if self.interrupted:
-            raise KeyboardInterrupt
-        self.interrupted = True
-        self.end = time.monotonic()
 
     def part(self, share: float) -> float | None:
         """A share of the remaining time, and at least 0.02 s."""

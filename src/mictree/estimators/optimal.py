@@ -16,7 +16,7 @@ from mictree.columns.arrays import read_array
 from mictree.columns.data import unnamed
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.exports import preorder
-from mictree.estimators.penalty import PenaltyPath, penalty_path, unavoidable
+from mictree.estimators.penalty import PenaltyPath, is_certified, penalty_path, unavoidable
 from mictree.estimators.predicting import read_labels
 from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
@@ -228,7 +228,7 @@ class OptimalTreeClassifier(TreeClassifier):
         if self.penalty is not None:
             beyond = self._beyond if self.max_size is None else None
             lower, upper = self._fitted("_bounds")
-            return penalty_path(lower, upper, beyond).certifies(float(self.penalty))
+            return is_certified(lower, upper, beyond, float(self.penalty))
         return bool(self.frontier_.proved[-1])
 
 

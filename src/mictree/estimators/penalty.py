@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import count_of
+from mictree._support.words import count_of, show_number
 from mictree.columns.data import Data
 
 if TYPE_CHECKING:
@@ -98,10 +98,8 @@ class PenaltyPath(Sequence[PriceRange]):
         for each in self:
             most = "on" if math.isinf(each.most) else f"to {each.most:.4g}"
             sure = "" if each.certified else ", not certified"
-            splits = count_of(each.size, "split")
-            lines.append(
-                f"price from {each.least:.4g} {most}: {splits}, error {each.error:.4g}{sure}"
-            )
+            splits, error = count_of(each.size, "split"), show_number(each.error, 4)
+            lines.append(f"price from {each.least:.4g} {most}: {splits}, error {error}{sure}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -122,10 +120,7 @@ def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> 
     beyond : a lower bound on the error of larger trees; None if no larger tree does better
     """
     found = list(enumerate(np.asarray(upper, dtype=float).tolist()))
-    possible = list(enumerate(np.asarray(lower, dtype=float).tolist()))
-    if beyond is not None:
-        possible.append((len(possible), min(beyond, possible[-1][1])))
-    best, least = _hull(found), _hull(possible)
+    best, least = _hull(found), _hull(_possible(lower, beyond))
     prices = sorted({0.0, *_prices(best), *_prices(least)}, reverse=True)
     ranges: list[PriceRange] = []
     for number, low in enumerate(prices):
@@ -142,6 +137,19 @@ def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> 
     return PenaltyPath(ranges)
 
 
+def is_certified(lower: FloatArray, upper: FloatArray, beyond: float | None, price: float) -> bool:
+    """Whether no tree of any size costs less, at this price, than the cheapest one.
+
+    The arguments are those of ``penalty_path``. A whole range of prices may be open around a price
+    at which it is certified.
+    """
+    found, least = (
+        min(_cost(point, price) for point in points)
+        for points in (enumerate(upper.tolist()), _possible(lower, beyond))
+    )
+    return found <= least + ROUNDING
+
+
 def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> float:
     """The error of every tree: rows that are equal in all columns but not in class."""
     group = np.zeros(data.rows, dtype=np.int64)
@@ -156,6 +164,14 @@ def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> fl
     mass = np.zeros((int(group.max()) + 1, int(codes.max()) + 1))
     np.add.at(mass, (group, codes), 1.0 if weights is None else weights)
     return float((mass.sum(axis=1) - mass.max(axis=1)).sum() / mass.sum())
+
+
+def _possible(lower: FloatArray, beyond: float | None) -> list[Point]:
+    """The least error of each size that is not refuted, and of the size after them."""
+    possible = list(enumerate(np.asarray(lower, dtype=float).tolist()))
+    if beyond is not None:
+        possible.append((len(possible), min(beyond, possible[-1][1])))
+    return possible
 
 
 def _cost(point: Point, price: float) -> float:

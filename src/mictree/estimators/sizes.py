@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing, indexable
 
 from mictree._support.checks import check_count, check_unmasked
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 from mictree.estimators.base import TreeClassifier
+from mictree.estimators.scoring import Scorer, read_scoring
 
 CHOICES = ("one-standard-error", "least")
 LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
@@ -159,12 +159,10 @@ def select_size(
     model: Any = clone(estimator)
     if isinstance(model.max_size, str):
         model.set_params(max_size=largest_size(model))
-    scorer = None if scoring is None else check_scoring(model, scoring)
+    scorer = read_scoring(scoring)
     splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
     weight = None if weights is None else np.asarray(weights, dtype=float)
-    folds_of = [
-        (X, labels, weight, model, scorer, isinstance(scoring, str), *fold) for fold in splits
-    ]
+    folds_of = [(X, labels, weight, model, scorer, *fold) for fold in splits]
     curves = list(spread(_score_fold, folds_of, n_jobs))
     if len(curves) < 2:
         raise ValueError(f"cv must give at least 2 folds; got {len(curves)}")
@@ -175,7 +173,7 @@ def select_size(
 
 
 def _score_fold(
-    X: Any, labels: Any, weight: Any, model: Any, scorer: Any, named: bool, train: RowNumbers,
+    X: Any, labels: Any, weight: Any, model: Any, scorer: Scorer | None, train: RowNumbers,
     test: RowNumbers,
 ) -> list[float]:  # fmt: skip
     """The scores of all sizes on the held-out rows of one fold; scorers by name take weights."""
@@ -188,8 +186,7 @@ def _score_fold(
     held = None if weight is None else weight[test]
     if scorer is None:
         return fitted.staged_score(rows, truth, held).tolist()
-    options = {} if held is None or not named else {"sample_weight": held}
-    return [scorer(fitted.at_size(size), rows, truth, **options) for size in _sizes(fitted)]
+    return [scorer(fitted.at_size(size), rows, truth, held) for size in _sizes(fitted)]
 
 
 def largest_size(model: Any) -> int:
@@ -226,6 +223,12 @@ def _splits(
     rows = len(y) if groups is None else len(set(np.asarray(groups).tolist()))
     if not 2 <= folds <= rows:
         raise ValueError(f"cv must be from 2 to the number of rows or groups, {rows}; got {folds}")
+    common = int(np.unique(np.asarray(y), return_counts=True)[1].max())
+    if groups is None and folds > common:
+        raise ValueError(
+            f"cv must be at most the number of rows with the most common label, {common}; got "
+            f"{folds}"
+        )
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
 
     def all_folds() -> Iterator[tuple[RowNumbers, RowNumbers]]:

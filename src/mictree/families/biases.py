@@ -18,6 +18,7 @@ import numpy as np
 
 from mictree._support.checks import check_size
 from mictree._support.progress import Progress, Report, ignore
+from mictree._support.words import show_number
 from mictree.families.bias_boxes import Boxes, Chances, Cubes, least_errors
 from mictree.functions.expression import Expression
 from mictree.growers.rules import ID3, BestFirst, Grower, TopDown, as_rule
@@ -74,7 +75,7 @@ class MicOverBiases:
         more = "" if self.complete else "; stopped early"
         return (
             f"{self.rule!r} on {self.formula}, sizes 1 to {self.max_size}: the largest MIC lies "
-            f"between {low:.6g} and {high:.6g}, nearly attained at bias {told} "
+            f"between {show_number(low)} and {show_number(high)}, nearly attained at bias {told} "
             f"({self.boxes.height} boxes{more})"
         )
 

@@ -17,6 +17,7 @@ from mictree._support.parallel import spread
 from mictree._support.parquet import as_parquet
 from mictree._support.progress import Report, ignore
 from mictree._support.versions import code_version, library_versions
+from mictree._support.words import show_number
 from mictree.excess import MicResult, against
 from mictree.families.blocks import Blocks, key_of
 from mictree.families.family import Family
@@ -156,7 +157,7 @@ class WorstCase:
     optimal: OptimalTrees
 
     def __repr__(self) -> str:
-        mic = f"MIC({self.result.max_size}) = {self.result.mic:.6g}"
+        mic = f"MIC({self.result.max_size}) = {show_number(self.result.mic)}"
         return f"<WorstCase {self.name}: {mic} by {self.result.rule}>"
 
     def draw(self, size: int | None = None) -> "Figure":
@@ -166,12 +167,12 @@ class WorstCase:
         shown = self.result.worst_size if size is None else size
         titles = [
             f"{type(self.growth.rule).__name__}, ties {self.growth.rule.ties}: "
-            f"error {self.result.greedy_errors[shown]:.4g}",
-            f"optimal: error {self.result.optimal_errors[shown]:.4g}",
+            f"error {show_number(self.result.greedy_errors[shown], 4)}",
+            f"optimal: error {show_number(self.result.optimal_errors[shown], 4)}",
         ]
         trees = [self.growth.tree(shown), self.optimal.tree(shown)]
         target = getattr(self.problem, "formula", f"member {self.member}, {self.name}")
-        heading = f"{target}: size {shown}, MIC {self.result.mic:.4g}"
+        heading = f"{target}: size {shown}, MIC {show_number(self.result.mic, 4)}"
         return draw_pair(trees, titles, heading, self.problem)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mictree._support.checks import check_size
-from mictree._support.words import count_of
+from mictree._support.words import count_of, show_number
 from mictree.problems.base import Problem
 from mictree.tree import Tree
 
@@ -78,7 +78,7 @@ class Growth:
 
     def __repr__(self) -> str:
         splits = count_of(len(self.steps), "split")
-        errors = f"{float(self.errors[0]):.4g} to {float(self.errors[-1]):.4g}"
+        errors = f"{show_number(self.errors[0], 4)} to {show_number(self.errors[-1], 4)}"
         return f"Growth({self.rule!r}, {splits}, error {errors})"
 
     def _repr_html_(self) -> str:

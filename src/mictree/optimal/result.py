@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import TooLarge, check_size
+from mictree._support.words import show_number
 from mictree.impurity import Criterion
 from mictree.problems.base import Leaf, Problem
 from mictree.tree import LEAF, Tree
@@ -62,9 +63,10 @@ class CertifiedErrors(np.ndarray):
 
         rows = zip(map(float, self.lower), map(float, self.upper), self.proved, strict=True)
         numbered = [
-            (size, least if proved else f"{least:.6g} to {most:.6g}", "yes" if proved else "no")
+            (size, show_number(least) + ("" if proved else f" to {show_number(most)}"),
+             "yes" if proved else "no")
             for size, (least, most, proved) in enumerate(rows)
-        ]
+        ]  # fmt: skip
         return to_table(["size", "least error", "proved"], numbered)
 
     def copy(self, order: Any = "C") -> "CertifiedErrors":

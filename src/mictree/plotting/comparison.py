@@ -25,9 +25,8 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
     """Draw training and held-out errors against size, side by side.
 
     The plot omits size 0, where all learners are the same leaf, with an error that dwarfs the rest.
-    The shaded area is the interval of optimal errors that are not proved; the axis limits may cut
-    it off. An open circle marks a size at which the optimal tree errs clearly less on held-out rows
-    than some learner.
+    The shaded area is the interval of optimal errors that are not proved. An open circle marks a
+    size at which the optimal tree errs clearly less on held-out rows than some learner.
     """
     if figure is None:
         from matplotlib import pyplot
@@ -44,7 +43,8 @@ def draw_comparison(figure: Figure | None, result: Comparison) -> Figure:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.spines[["top", "right"]].set_visible(False)
     errors = axes[:1] if result.scoring else axes
-    axes[0].set_ylim(*_range([line.get_ydata() for ax in errors for line in ax.lines]))
+    drawn = [line.get_ydata() for ax in errors for line in ax.lines]
+    axes[0].set_ylim(*_range([*drawn, result.optimal_errors.lower[1:]]))
     shown = {}
     for ax in axes:
         handles, labels = ax.get_legend_handles_labels()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from mictree._support.words import show_number
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -50,7 +52,7 @@ def draw_curves(ax: Axes | None, result: MicResult) -> Axes:
 def _describe(ax: Axes, result: MicResult) -> None:
     ax.set_xlabel("size (splits)")
     ax.set_ylabel("error")
-    title = f"{result.rule}\nMIC({result.max_size}) = {float(result.mic):.4g}"
+    title = f"{result.rule}\nMIC({result.max_size}) = {show_number(result.mic, 4)}"
     ax.set_title(title, fontsize="medium", parse_math=False, usetex=False)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.margins(x=0)

@@ -27,7 +27,7 @@ def draw_errors(
     size: int,
 ) -> Axes:
     """Draw errors against size; a dashed line marks the chosen size."""
-    figure.set_size_inches(7.6, 4.2)
+    figure.set_size_inches(7.6, 4.6)
     ax = figure.add_subplot()
     ax.axvline(size, color=OPEN, linestyle=(0, (4, 3)), linewidth=1, zorder=0)
     place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
@@ -53,5 +53,7 @@ def draw_errors(
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="upper right")
+    legend = figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     return ax

@@ -82,7 +82,7 @@ class SampleProblem(PackedRows, Problem):
             raise ValueError(f"X and y must have as many rows; they have {data.rows}, {len(codes)}")
         if not data.rows:
             raise ValueError("a data set must have at least one row; it has 0")
-        _check_thresholds(max_thresholds)
+        check_thresholds(max_thresholds)
         self.classes = classes
         self.limits = limits or Limits()
         self.min_gain = self.limits.min_gain
@@ -166,7 +166,7 @@ class SampleProblem(PackedRows, Problem):
         """
         from mictree.problems.streamed import read_parquet
 
-        most = _check_thresholds(max_thresholds)
+        most = check_thresholds(max_thresholds)
         read = read_parquet(paths, target, columns, sample_weight, most, progress or ignore)
         problem = object.__new__(cls)
         problem.classes = read.classes
@@ -364,7 +364,8 @@ class SampleProblem(PackedRows, Problem):
         return problem
 
 
-def _check_thresholds(max_thresholds: int | None) -> int | None:
+def check_thresholds(max_thresholds: int | None) -> int | None:
+    """Refuse what is no number of thresholds."""
     if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:
         raise ValueError("max_thresholds must be at least 1; got 0")
     return max_thresholds

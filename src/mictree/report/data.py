@@ -5,6 +5,7 @@ elements, which cannot run scripts, and the content security policy allows no sc
 """
 
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ SVG_STYLE: dict[Any, Any] = {
     "svg.hashsalt": "mictree data",
 }
 RULE_HEADS = ("if", "then", "rows", "of all", "right")
+ENLARGED, PAGE_WIDTH = 1.6, 744  # how many times, and points: 62 rem, as in page.css
 MOST_IMPORTANT = 20  # columns that the page lists
 
 
@@ -90,7 +92,7 @@ def render(page: DataPage) -> str:
 def show_tree(model: "TreeClassifier", title: str, note: str = "") -> ShownTree:
     """A fitted model's tree of full size."""
     with matplotlib.rc_context(SVG_STYLE):
-        drawn = notebook.to_svg(model.draw()).encode()
+        drawn = enlarge(notebook.to_svg(model.draw())).encode()
     rules = model.to_rules()
     rows = tuple(
         (str(row["rule"]), str(row["label"]), f"{row['rows']:,}", f"{row['coverage']:.0%}",
@@ -98,6 +100,16 @@ def show_tree(model: "TreeClassifier", title: str, note: str = "") -> ShownTree:
         for row in rules.frame.iter_rows(named=True)
     )  # fmt: skip
     return ShownTree(title[0].upper() + title[1:], note, drawn, model.to_text(), rows)
+
+
+def enlarge(svg: str) -> str:
+    """A tree drawn for paper, larger for a screen, but for that no wider than the page."""
+    found = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', svg)
+    assert found is not None
+    width, height = map(float, found.groups())
+    scale = max(1.0, min(ENLARGED, PAGE_WIDTH / width))
+    size = f'width="{scale * width:.6f}pt" height="{scale * height:.6f}pt"'
+    return svg[: found.start()] + size + svg[found.end() :]
 
 
 def importances(models: Sequence["TreeClassifier"], names: Sequence[str]) -> tuple[Importance, ...]:

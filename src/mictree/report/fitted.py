@@ -98,16 +98,18 @@ def notes(fitted: Fitted) -> list[str]:
     own = float(fitted.errors[size])
     proved = bool(frontier.proved[size])
     best = "optimal tree of this size" if proved else "best tree of this size that was found"
-    ahead = _points(own - float(frontier.upper[size]))
+    ahead = _better(own - float(frontier.upper[size]))
     apart = fitted.wrong[0] - fitted.wrong[1]
     fewer = f"{abs(apart):,} {'fewer' if apart > 0 else 'more'}" if apart else "as many"
     found = [
-        f"The {best} is {ahead} points better on training rows; on held-out rows it makes {fewer} "
+        f"The {best} is {ahead} on training rows; on held-out rows it makes {fewer} "
         f"mistakes {'than' if apart else 'as'} {fitted.rule}'s tree."
     ]
     if not proved:
-        most = _points(own - float(frontier.lower[size]))
-        found.append(f"No tree of this size is more than {most} points better on training rows.")
+        most = 100 * max(own - float(frontier.lower[size]), 0.0)
+        found.append(
+            f"No tree of this size is more than {most:.1f} points better on training rows."
+        )
     enough = int(np.argmax(frontier.upper <= own + SLACK))
     if enough < size:
         found.append(
@@ -117,8 +119,12 @@ def notes(fitted: Fitted) -> list[str]:
     return found
 
 
-def _points(difference: float) -> str:
-    return f"{100 * max(difference, 0.0):.1f}"
+def _better(difference: float) -> str:
+    """How much better a tree is, in words; never 0.0 points."""
+    if difference <= SLACK:
+        return "no better"
+    points = 100 * difference
+    return f"{points:.1f} points better" if points >= 0.05 else "less than 0.1 points better"
 
 
 def _note(fitted: Fitted, error: float, number: int) -> str:

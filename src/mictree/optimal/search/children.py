@@ -20,6 +20,23 @@ from mictree.optimal.search.table import EXACT_BUDGETS, find, finish_key, unchan
 def look_up(level, literal, data, table, frames):
     """Fill both children's keys, and their lower bounds for every budget; note the smaller."""
     at = frames.levels[level]
+    hash_children(level, literal, data, frames)
+    for side in range(2):
+        child = frames.children[level, side]
+        key = finish_key(child.key_high, child.key_low, at.depth - 1)
+        place, version = find(key[0], key[1], table.entries)
+        while True:
+            _known_bounds(level, literal, side, place, table, frames)
+            if place < 0 or unchanged(place, version, table.entries):
+                break
+            place = -1
+    at.looked_up = 1
+
+
+@inner_jit
+def hash_children(level, literal, data, frames):
+    """Fill both children's keys; note the smaller."""
+    at = frames.levels[level]
     surplus = 0
     for label in range(frames.totals.shape[1]):
         surplus += frames.totals[level, label] - 2 * frames.held[level, label, literal]
@@ -37,14 +54,6 @@ def look_up(level, literal, data, table, frames):
         child = frames.children[level, side]
         child.key_high = high if side == at.smaller else high ^ at.key_high
         child.key_low = low if side == at.smaller else low ^ at.key_low
-        key = finish_key(child.key_high, child.key_low, at.depth - 1)
-        place, version = find(key[0], key[1], table.entries)
-        while True:
-            _known_bounds(level, literal, side, place, table, frames)
-            if place < 0 or unchanged(place, version, table.entries):
-                break
-            place = -1
-    at.looked_up = 1
 
 
 @inner_jit

@@ -46,6 +46,7 @@ LEVEL = np.dtype(
         ("looked_up", np.int64),  # whether the bounds of this literal's children are filled
         ("smaller", np.int64),  # the side of the child with less weight
         ("tried", np.int64),  # how many literals' bounds are kept
+        ("refuted", np.int64),  # with a price: no test that was tried leads to a smaller cost
     ],
     align=True,
 )

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mictree._support.checks import check_count, check_seconds, check_size
+from mictree._support.checks import TooLarge, check_count, check_seconds, check_size
 from mictree._support.progress import Progress, Report, ignore
 from mictree.growers.growth import Growth
 from mictree.growers.rules import TopDown
@@ -29,6 +29,7 @@ from mictree.optimal.search.counting_bounds import Counting
 from mictree.optimal.search.engine import Engine
 from mictree.optimal.search.nested import as_trees, count_splits
 from mictree.optimal.search.polish import Polished
+from mictree.optimal.search.priced import LARGEST_COST, PricedSearch
 from mictree.optimal.search.questions import Asking
 from mictree.optimal.search.rows import Rows
 from mictree.optimal.search.searched_rows import Written
@@ -40,6 +41,7 @@ FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is fa
 PAIRED_LEVELS = 8  # for which pair counts must fit into memory
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
+PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
 POLISHING = 0.2  # seconds
 FULL = 7  # splits of a tree of depth 3 with none missing
 
@@ -135,6 +137,9 @@ class Frontier:
     ) -> None:
         self.rows, self.max_size = engine.rows, max_size
         self.price: Fraction | None = None  # of a split, in the unit of weights
+        self.least_cost: int | None = None  # of all sizes, times the price's denominator
+        self.cheapest: Any = None  # the nested tree of that cost, unless the greedy growth has it
+        self.memory_limit = memory_limit
         self.total, floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
         most = min(max_size, MOST_BUDGETS)
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
@@ -165,6 +170,9 @@ class Frontier:
         begin += time.monotonic() - compiling  # compiling does not count
         if time_limit is not None:
             self.asking.deadline = begin + PROVING * time_limit
+        if self.price is not None:
+            half = None if time_limit is None else begin + PRICING * time_limit
+            begin += self._prove_price(self.price, half)
         with self.asking.running():
             sure = min(self.asking.engine.sure, self.budgets)
             known = Polished(self.asking, self.found[0], sure, self.depth) if sure else None
@@ -172,6 +180,8 @@ class Frontier:
             for size in self._order():
                 while len(self.found) <= size:
                     self._add_candidate()
+                if self.cheapest is not None and count_splits(self.cheapest) == size:
+                    self._adopt(size, self.cheapest)
                 self._carry_over(size)
                 if known is not None and size <= sure:
                     if known.errors[size] < self.upper[size]:
@@ -187,6 +197,38 @@ class Frontier:
                 self._bound(begin + time_limit)
             for size in range(1, self.max_size + 1):
                 self._carry_over(size)
+
+    def _prove_price(self, price: Fraction, deadline: float | None) -> float:
+        """Search for the least cost of all sizes; returns the seconds that compiling took.
+
+        Then each size makes at least the errors that this cost leaves after the price of its
+        splits. So no size is open: none can pay.
+        """
+        engine, bound = self.asking.engine, self._least_cost()
+        if (
+            not isinstance(engine, BitEngine)
+            or self.depth != UNLIMITED
+            or self.max_size * price.numerator < bound  # a larger tree may cost less
+            or max(bound, self.total * price.denominator) > LARGEST_COST
+        ):
+            return 0.0
+        try:
+            search = PricedSearch(engine, price, bound, self.memory_limit - engine.bytes)
+        except TooLarge:
+            return 0.0
+        compiling = time.monotonic()
+        search.asking.compile()
+        compiling = time.monotonic() - compiling
+        search.asking.deadline = None if deadline is None else deadline + compiling
+        found = search.run()
+        self.asking.interrupted = search.asking.interrupted
+        if found is not None:
+            for size, least in enumerate(self.lower):
+                spent = found.least - price.numerator * size
+                self.lower[size] = max(least, -(-spent // price.denominator))
+            self.least_cost = found.least
+            self.cheapest = found.nested
+        return compiling
 
     def _order(self) -> list[int]:
         """In which sizes are proved: in turn, but for depth 3 with all splits from the most down.
@@ -279,12 +321,17 @@ class Frontier:
         """An error below which a tree of this size is worth finding."""
         if self.price is None:
             return self.upper[size]
+        least = self.price.numerator * size - self._least_cost()
+        return min(self.upper[size], max(0, -(least // self.price.denominator)))  # rounded up
+
+    def _least_cost(self) -> int:
+        """The least known cost of a tree, times the price's denominator."""
+        assert self.price is not None
+        if self.least_cost is not None:
+            return self.least_cost
         step, unit = self.price.numerator, self.price.denominator  # whole numbers are much faster
         best = min(int(error) * unit + step * splits for splits, error in enumerate(self.upper))
-        if self._greedy_cost is not None:
-            best = min(best, self._greedy_cost)
-        least = -((step * size - best) // unit)  # rounded up
-        return min(self.upper[size], max(0, least))
+        return best if self._greedy_cost is None else min(best, self._greedy_cost)
 
     @cached_property
     def _greedy_cost(self) -> int | None:

@@ -51,7 +51,7 @@ def solve(budget, bound, depth, retrace, data, table, frames, control):
     out the literals of frame 0, and the least of their answers is the answer.
     """
     level = np.int64(0)
-    _start(data, frames)
+    start(data, frames)
     _ask(level, budget, bound, depth, frames)
     at = frames.levels[0]
     at.goal = bound - 1 if retrace else max(at.goal, control[LEAST])
@@ -76,7 +76,7 @@ def solve(budget, bound, depth, retrace, data, table, frames, control):
 
 
 @inner_jit
-def _start(data, frames):
+def start(data, frames):
     """Set what the first frame says of its rows."""
     high, low = np.uint64(0), np.uint64(0)
     floor = 0
@@ -277,7 +277,17 @@ def _needs_child(level, literal, frames, control):
 @inner_jit
 def _descend(level, literal, data, frames):
     """Put the question to the next frame: for less than what the sibling's bound leaves."""
-    at, child, side = frames.levels[level], frames.levels[level + 1], frames.levels[level].side
+    descend(level, literal, data, frames)
+    at, side = frames.levels[level], frames.levels[level].side
+    budget = at.low_budget if side == 0 else at.budget - 1 - at.low_budget
+    other = frames.bounds[level, 0, 1 - side, at.budget - 1 - budget]
+    _ask(level + 1, budget, at.limit - other, at.depth - 1, frames)
+
+
+@inner_jit
+def descend(level, literal, data, frames):
+    """Put the rows of one side of a literal into the next frame."""
+    child, side = frames.levels[level + 1], frames.levels[level].side
     flip = np.uint64(0) if side == 1 else ALL
     for word in range(frames.mask.shape[1]):
         column = data.columns[literal, word] ^ flip
@@ -289,6 +299,3 @@ def _descend(level, literal, data, frames):
     child.key_high = frames.children[level, side].key_high
     child.key_low = frames.children[level, side].key_low
     child.floor = frames.least[level, 2, side, literal]
-    budget = at.low_budget if side == 0 else at.budget - 1 - at.low_budget
-    other = frames.bounds[level, 0, 1 - side, at.budget - 1 - budget]
-    _ask(level + 1, budget, at.limit - other, at.depth - 1, frames)

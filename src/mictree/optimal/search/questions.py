@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -55,14 +55,19 @@ class Asking:
     budgets : the most splits that may be asked about; fewer than wanted where memory is short
     deadline : when to stop, by the monotonic clock; None for never
     interrupted : whether Ctrl-C was pressed; nothing is answered from then on
+    answers : the type of the numbers in the table; by default that of weights
     tell : called now and then while a question is being answered
     steady : whether one thread has answered all questions so far, so that what it did depends on
         nothing but the questions
     """
 
-    def __init__(self, engine: Engine, budgets: int, depth: int, memory_limit: int) -> None:
+    def __init__(
+        self, engine: Engine, budgets: int, depth: int, memory_limit: int,
+        answers: np.dtype | None = None,
+    ) -> None:  # fmt: skip
         self.engine, self.rows = engine, engine.rows
-        entry = 32 + self.rows.weights.itemsize * (budgets + 1)
+        self.answers = self.rows.weights.dtype if answers is None else answers
+        entry = 32 + self.answers.itemsize * (budgets + 1)
         table = 2 * entry * SMALLEST_TABLE  # the old table is there while a new one is filled
         for_frames = (memory_limit - table) // 2
         engine.plan(budgets, depth, for_frames)
@@ -82,6 +87,7 @@ class Asking:
         self._use_table(self._make_table(SMALLEST_TABLE))
         self.deadline: float | None = None
         self.interrupted = False
+        self._before: Any = None  # what answered Ctrl-C before the search
         self.pool: ThreadPoolExecutor | None = None
         self.tell: Callable[[], None] = lambda: None
 
@@ -93,15 +99,21 @@ class Asking:
             rehash(self.table, self.table)
             _compiled.add(kinds)
 
-    def _interrupt(self, *_: object) -> None:
+    def _interrupt(self, number: int, frame: Any) -> None:
+        """Stop the search; whoever else answers Ctrl-C is told, but cannot raise from here."""
         self.interrupted = True
         self.control[STATUS] = STOP
+        if callable(self._before):
+            with suppress(KeyboardInterrupt):
+                self._before(number, frame)
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Questions may be asked; Ctrl-C stops them instead of raising KeyboardInterrupt."""
         catch = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGINT, self._interrupt) if catch else None
+        self._before = signal.getsignal(signal.SIGINT)
+        if catch:
+            signal.signal(signal.SIGINT, self._interrupt)
         try:
             try:
                 yield
@@ -112,7 +124,8 @@ class Asking:
                     self.pool = None
         finally:
             if catch:
-                signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+                before = signal.SIG_DFL if self._before is None else self._before
+                signal.signal(signal.SIGINT, before)
 
     def ask(
         self,
@@ -259,7 +272,7 @@ class Asking:
     def _make_table(self, places: int) -> Table:
         return Table(
             np.zeros((places, 4), dtype=np.uint64),
-            np.zeros((places, self.budgets + 1), dtype=self.rows.weights.dtype),
+            np.zeros((places, self.budgets + 1), dtype=self.answers),
         )
 
     def _use_table(self, table: Table) -> None:
