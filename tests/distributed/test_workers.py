@@ -59,7 +59,7 @@ def test_rows_from_another_worker_are_of_the_same_type():
     """Read-only arrays would be another type for numba."""
     X, y = bits(200)
     part = packed.pack(
-        digest(X, y, None, 0), Plan(np.array([0, 1]), Literals.binary("abcdef"), None)
+        digest((X, y, None), 0), Plan(np.array([0, 1]), Literals.binary("abcdef"), None)
     )
     buffers: list[pickle.PickleBuffer] = []
     content = pickle.dumps(part, protocol=5, buffer_callback=buffers.append)
@@ -76,7 +76,7 @@ def test_rows_from_another_worker_are_of_the_same_type():
 
 def test_dask_sees_how_large_a_partition_is():
     X, y = bits(64_000)
-    part = digest(X, y, None, 0)
+    part = digest((X, y, None), 0)
     assert sizeof(part) > 64_000 * 6 / 8
     plan = Plan(np.array([0, 1]), Literals.binary("abcdef"), None)
     assert sizeof(packed.pack(part, plan)) > 64_000 * 6 / 8

@@ -82,13 +82,8 @@ class Rows:
     def _read(self) -> list[Any]:
         from dask.delayed import delayed
 
-        parts = self.partitions
         read = delayed(digest, pure=False)
-        weights = parts.weights or [None] * len(parts.inputs)
-        return [
-            read(*each, number)
-            for number, each in enumerate(zip(parts.inputs, parts.labels, weights, strict=True))
-        ]
+        return [read(rows, number) for number, rows in enumerate(self.partitions.rows)]
 
     @property
     def labels(self) -> np.ndarray:
@@ -104,7 +99,7 @@ class Rows:
 
     def pack(self, classes: np.ndarray, max_thresholds: int | None) -> tuple[Plan, list[Any]]:
         """Choose the literals of all columns, and pack every partition once."""
-        scale = scale_of(self.summary, self.partitions.weights is not None)
+        scale = scale_of(self.summary, self.partitions.weighted)
         edges = self._edges(scale, MOST_THRESHOLDS if max_thresholds is None else max_thresholds)
         columns = self.summary.columns or ()
         literals = literals_of(self.partitions, columns, edges, scale is not None)
