@@ -7,6 +7,7 @@ fold makes its own literals, from its training rows only.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,16 @@ from mictree._support.parallel import count_jobs, spread
 from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
 from mictree.comparison.fold import Fold, Work, learn, name_scoring, read_scoring
-from mictree.comparison.held_out import FloatArray, HeldOut, Plan, plan_folds
+from mictree.comparison.held_out import FloatArray, HeldOut, Plan, plan_folds, take_rows
 from mictree.comparison.learners import check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
 from mictree.distributed.collections import is_collection
 from mictree.estimators.predicting import read_labels
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.problems.labels import read_weights
+from mictree.problems.labels import Coded, read_weights
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
+WARM_ROWS = 50  # of the search that workers start with
 
 
 def compare(
@@ -62,7 +64,7 @@ def compare(
     X, y : matrix or frame, and labels of any kind
     max_size : the largest size
     time_limit : seconds for all searches together, half of them for the search on all rows; None
-        for no limit
+        for no limit. With ``n_jobs`` the clock starts when the workers have loaded their kernels.
     cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
         skips cross-validation. ``cv`` may also be a splitter of scikit-learn, which has its own
         repetitions.
@@ -111,12 +113,16 @@ def compare(
         peer.check(len(coded.classes), weights is not None)
     plan = plan_folds(X, coded, cv, repeats, groups, random_state)
     memory = check_count(memory_limit, "memory_limit")
-    clock = _Clock(None if time_limit is None else check_seconds(time_limit, "time_limit"))
+    seconds = None if time_limit is None else check_seconds(time_limit, "time_limit")
     work = Work(
         coded, weights, peers, limit, max_depth, max_thresholds, memory, read_scoring(scoring)
     )
     workers = count_jobs(n_jobs)
     report = progress or ignore
+    if workers > 1 and len(plan) and seconds is not None:
+        report(Progress("starting workers"))
+        _warm_up(work, X, n_jobs, workers)
+    clock = _Clock(seconds)
     everything = np.arange(rows)
     share = WHOLE_SHARE if len(plan) else 1.0
     whole = learn(work, X, everything, everything, clock.part(share), "all rows", report)
@@ -182,6 +188,25 @@ def _spread(
     if any(fold.interrupted for fold in done):
         clock.interrupt()
     return done
+
+
+def _warm_up(work: Work, X: Any, n_jobs: int | None, workers: int) -> None:
+    """Let workers import and compile what searches need: that is not to use up the time limit."""
+    some = (
+        np.arange(len(work.coded.codes)) if work.weights is None else np.flatnonzero(work.weights)
+    )
+    few = some[:WARM_ROWS]
+    small = replace(
+        work,
+        coded=Coded(work.coded.classes, work.coded.codes[few]),
+        weights=None if work.weights is None else work.weights[few],
+        peers=(),
+        max_size=min(work.max_size, 2),
+    )
+    rows = np.arange(len(few))
+    calls = [(take_rows(X, few), small, rows, rows, None)] * workers
+    for _ in spread(_learn_fold, calls, n_jobs):
+        pass
 
 
 def _learn_fold(
