@@ -96,8 +96,8 @@ def _threads_of_a_kernel(part: int) -> int:
 def test_threads_do_not_multiply(client, monkeypatch):
     monkeypatch.setattr(jit, "CORES", 4)
     with dask.config.set(scheduler="sync"):
-        assert Cluster().merge(Cluster().apply(_threads_of_a_kernel, [0, 1]), sum) == 2
-    assert Cluster().merge(Cluster().apply(_threads_of_a_kernel, [0, 1]), sum) == 2
+        assert Cluster().reduce(_threads_of_a_kernel, sum, [[0], [1]]) == 2
+    assert Cluster().reduce(_threads_of_a_kernel, sum, [[0], [1]]) == 2
     with jit.one_core():
         assert _threads_of_a_kernel(0) == 1
     assert _threads_of_a_kernel(0) > 1
