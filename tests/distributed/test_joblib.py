@@ -17,6 +17,7 @@ from mictree.cli import app, workers
 from mictree.comparison import run
 from mictree.experiments import finite_samples, sample_size
 from mictree.experiments.cache import Cache
+from mictree.report import run as report
 
 BACKENDS = ("threading", "loky", "dask")
 FINITE = finite_samples.Plan(
@@ -148,6 +149,40 @@ def test_a_command_uses_a_running_cluster(cluster):
         assert len(set(spread(_process, [(0,), (1,), (2,), (3,)], n_jobs)) - {os.getpid()}) >= 1
     with workers.on_workers(None, None) as n_jobs:
         assert n_jobs is None
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_mictree_data_on_a_cluster(cluster, tmp_path, running):
+    rng = np.random.default_rng(0)
+    flags, levels = rng.integers(0, 2, 120), rng.integers(0, 9, 120)
+    labels = (flags == 1) & (levels > 4) ^ (rng.random(120) < 0.1)
+    rows = zip(flags, levels, labels, strict=True)
+    lines = ["flag,level,label", *(f"{a},{b},{int(c)}" for a, b, c in rows)]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(lines))
+    options = ["data", str(table), "--target", "label", "--max-size", "2", "--cv", "3"]
+    options += ["--repeats", "1", "--learner", "topdown"]
+    where = ["--scheduler", cluster.scheduler_address] if running else ["--workers", "2"]
+    results = [CliRunner().invoke(app, [*options, *more]) for more in ((), where)]
+    assert [each.exit_code for each in results] == [0, 0]
+    assert results[0].stdout == results[1].stdout
+
+
+def test_mictree_reproduce_on_a_cluster(cluster, tmp_path, monkeypatch):
+    """The experiments themselves are tested above."""
+    given = []
+
+    def run(out, quick, progress, n_jobs):
+        given.append((n_jobs, set(spread(_process, [(n,) for n in range(8)], n_jobs))))
+        return report.Run(tmp_path / "report.html", (), ())
+
+    monkeypatch.setattr(report, "reproduce", run)
+    where = ["--scheduler", cluster.scheduler_address]
+    result = CliRunner().invoke(app, ["reproduce", "--quick", "--out", str(tmp_path), *where])
+    assert result.exit_code == 0, result.exception
+    ((n_jobs, processes),) = given
+    assert n_jobs == -1
+    assert os.getpid() not in processes
 
 
 def _process(number: int) -> int:
