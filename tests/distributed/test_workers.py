@@ -103,6 +103,24 @@ def test_threads_do_not_multiply(client, monkeypatch):
     assert _threads_of_a_kernel(0) > 1
 
 
+def test_a_round_has_a_task_for_each_thread(client, monkeypatch):
+    tasks: list[int] = []
+    calls = Cluster._calls
+
+    def watched(*arguments):
+        made = calls(*arguments)
+        tasks.append(len(made))
+        return made
+
+    monkeypatch.setattr(Cluster, "_calls", watched)
+    X, y = bits()
+    far = mt.TopDownClassifier(max_size=6).fit(
+        da.from_array(X, chunks=(100, 6)), da.from_array(y, chunks=100)
+    )
+    assert max(tasks) <= 2  # of 30 partitions
+    assert far.tree_ == mt.TopDownClassifier(max_size=6).fit(X, y).tree_
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
