@@ -79,11 +79,11 @@ def fit_lightgbm(folder: Path) -> Any:
     """One tree of as many leaves; LightGBM bins and trains on the same collection."""
     import lightgbm
 
-    frame = read(folder)
+    frame = read(folder).persist()  # else Dask may cut X and y into different partitions
     learner = lightgbm.DaskLGBMClassifier(
         n_estimators=1, num_leaves=SPLITS + 1, learning_rate=1.0, min_child_samples=1, verbose=-1
     )
-    return learner.fit(frame[NAMES].to_dask_array(lengths=True), frame["label"].to_dask_array(True))
+    return learner.fit(frame[NAMES], frame["label"])
 
 
 def survives(fit: Callable[[Path], Any], folder: Path, after: float) -> str:

@@ -46,7 +46,7 @@ def _boxed(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...
     joblib would put each large argument on some worker, and fail or wait forever if that one died.
     It leaves futures and tuples alone. The future of a task can be computed again.
     """
-    import dask
+    import dask.config
 
     same = [all(each is values[0] for each in values) for values in zip(*calls, strict=True)]
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
