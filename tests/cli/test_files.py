@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from mictree.cli import app
 from mictree.columns.cells import Reading, read_cells
-from mictree.columns.files import read_file
+from mictree.columns.files import find_separator, read_file
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -195,6 +195,19 @@ def test_there_are_enough_variants():
 @pytest.mark.parametrize("name", VARIANTS)
 def test_one_table_gives_one_tree(name, tmp_path, expected):
     assert answer(save(tmp_path, name, VARIANTS[name])) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("size, net, in cm;rich\n1;0\n2;1\n", ";"),  # the header has more commas
+        ("a;b;c\n1,5;2,5;3,5\n2,5;3,5;4,5\n", ";"),
+        ("a,b\n1,x;y;z\n2,u\n", ","),
+        ("a;b,c,d\n1;2,3,4\n5;6,7,8\n", ","),  # both fit all lines: the one of more cells
+    ],
+)
+def test_the_separator_that_fits_most_lines(text, separator):
+    assert find_separator(text) == separator
 
 
 @pytest.mark.parametrize("name", ["plain.csv", "windows.csv", "packed.csv.gz", "binary.parquet"])

@@ -124,7 +124,8 @@ with mock.patch.object(cli, "app", lambda **_: command()):
         # a second one while the first is being answered
         "try:\n    press()\nfinally:\n    press()\n    print('cleaned up', flush=True)",
         # with threads at work
-        "import threading\nthreading.Thread(target=press).start()\nimport time\ntime.sleep(60)",
+        "import threading, time\nthreading.Thread(target=press).start()\n"
+        "for _ in range(6000):\n    time.sleep(0.01)  # the thread's signal does not end a sleep",
     ],
 )
 def test_ctrl_c_is_one_line(code):

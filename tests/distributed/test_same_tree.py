@@ -201,3 +201,34 @@ def test_partitions_of_two_frames_are_read_apart(tmp_path):
         fitted = mt.TopDownClassifier(max_size=6).fit(X[list("abcdefg")], y["y"])
     local = mt.TopDownClassifier(max_size=6).fit(whole[list("abcdefg")], whole["y"])
     assert fitted.tree_ == local.tree_
+
+
+@pytest.mark.parametrize("verified", [True, False])
+def test_probabilities_of_delayed_frames(verified):
+    """Dask itself cannot convert delayed frames to arrays unless it verifies their columns."""
+    X = pd.DataFrame({"age": [1.0, 2, 3, 4]})
+    model = mt.TopDownClassifier(max_size=1).fit(X, [0, 0, 1, 1])
+    parts = [dask.delayed(X.iloc[:2]), dask.delayed(X.iloc[2:])]
+    frame = dd.from_delayed(parts, meta=X.iloc[:0], verify_meta=verified)
+    assert model.predict(frame).compute().tolist() == [0, 0, 1, 1]
+    if verified:
+        assert model.predict_proba(frame).compute().tolist() == [[1, 0]] * 2 + [[0, 1]] * 2
+    else:
+        with pytest.raises(ValueError, match=r"Dask makes no array of a frame .*verify_meta=True"):
+            model.predict_proba(frame)
+
+
+@pytest.mark.parametrize("kind", ["u1", "i8", "f8"])
+def test_masked_chunks(kind):
+    cells = np.ma.array([[0], [1], [1], [0]] * 3, dtype=kind, mask=[[0], [0], [1], [1]] * 3)
+    y = np.array([0, 1, 2, 2] * 3)
+    X = da.from_array(cells, chunks=(6, 1), asarray=False)
+    far = mt.TopDownClassifier(max_size=2).fit(X, da.from_array(y, chunks=6))
+    near = mt.TopDownClassifier(max_size=2).fit(cells, y)
+    assert far.to_text() == near.to_text()
+    assert far.predict(cells).tolist() == far.predict(X).compute().tolist() == y.tolist()
+    hidden = da.from_array(np.ma.array(y, mask=y == 1), chunks=6, asarray=False)
+    with pytest.raises(ValueError, match="y must not contain masked values; row 1 is masked"):
+        mt.TopDownClassifier(max_size=2).fit(X, hidden)
+    with pytest.raises(ValueError, match="sample_weight must not contain masked values"):
+        mt.TopDownClassifier(max_size=2).fit(X, da.from_array(y, chunks=6), hidden)

@@ -30,10 +30,10 @@ def refusing(limit):
     """Questions of more than 2 splits are answered only up to a bound: then time is up."""
     ask = _asking.Asking.ask
 
-    def late(self, rows, budget, bound, depth, wanted=0, quickly=False):
+    def late(self, rows, budget, bound, depth, wanted=0, quickly=False, least=0):
         if budget > 2 and bound > limit and not wanted:
             return None
-        return ask(self, rows, budget, bound, depth, wanted, quickly)
+        return ask(self, rows, budget, bound, depth, wanted, quickly, least)
 
     return mock.patch.object(_asking.Asking, "ask", late)
 

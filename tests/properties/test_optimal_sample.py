@@ -369,10 +369,10 @@ def test_more_splits_than_the_depth_allows(table, monkeypatch):
     least = mt.optimal_errors(problem, 7, exact=True, max_depth=3)[7]
     ask = _asking.Asking.ask
 
-    def late(self, rows, budget, bound, depth, wanted=0, quickly=False):
+    def late(self, rows, budget, bound, depth, wanted=0, quickly=False, least=0):
         if budget < 8 and not wanted:
             return None
-        return ask(self, rows, budget, bound, depth, wanted, quickly)
+        return ask(self, rows, budget, bound, depth, wanted, quickly, least)
 
     monkeypatch.setattr(_asking.Asking, "ask", late)
     monkeypatch.setattr(_asking, "SMALLEST_TABLE", table)

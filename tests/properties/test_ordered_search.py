@@ -1,5 +1,6 @@
 """The search over ordered columns against every tree, the 0/1 search, and its own finished runs."""
 
+from itertools import pairwise
 from unittest import mock
 
 import numpy as np
@@ -229,6 +230,23 @@ def test_the_bounds_of_all_tests_hold(seed):
     assert raised
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_cuts_of_a_child_have_rows_on_both_sides(seed):
+    """Every frame's cuts lie where the ranks of its own rows differ, so none behind the last."""
+    random = np.random.default_rng(seed)
+    ranks = np.array([random.permutation(16), random.integers(0, 5, 16)])
+    found = find(to_ranks(ranks.T), random.integers(0, 2, 16), random.integers(1, 4, 16), 5)
+    frames, checked = found.asking.frames[0], 0
+    for level in range(1, len(frames.levels)):
+        count = int(frames.levels[level].rows)
+        for column, order in enumerate(frames.order[level, :, :count].tolist()):
+            own = [int(found.rows.columns[column][entry >> 1]) for entry in order]
+            cuts = [low < high for low, high in pairwise(own)] + [False] * (count > 0)
+            assert [bool(entry & 1) for entry in order] == cuts
+            checked += sum(cuts)
+    assert checked
+
+
 def literal_errors(ranks, labels, weights, max_size, max_depth):
     """The least errors by the 0/1 search, with every threshold as a literal."""
     bits = [column > rank for column in ranks for rank in range(column.max())]
@@ -252,6 +270,30 @@ def test_equal_to_the_search_over_literals(seed):
     assert frontier.lower == frontier.upper
     assert frontier.upper == literal_errors(ranks, labels, weights, 5, max_depth)
     check_trees(frontier, ranks, labels, weights, max_depth)
+
+
+@given(tables(most_rows=9))
+@settings(max_examples=50)
+def test_full_trees_of_depth_three(case):
+    """They are asked for before trees with fewer splits."""
+    frontier = find(*case, 8, 3)
+    assert frontier.lower == frontier.upper == ordered_least_errors(*case, 8, 3)
+    check_trees(frontier, *case, 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sizes_from_the_most_splits_down(seed):
+    """Each is the same alone, and by both ways to enumerate tests."""
+    ranks, labels = noisy(120, 4, 2 + seed % 3, seed, 0.3)
+    ranks //= 1 + 12 * (seed % 2)  # ties
+    weights = np.random.default_rng(seed).integers(1, 4, len(labels))
+    frontier = find(ranks, labels, weights, 7, 3)
+    assert frontier.lower == frontier.upper
+    check_trees(frontier, ranks, labels, weights, 3)
+    for size in (4, 5, 6):
+        assert find(ranks, labels, weights, size, 3).upper == frontier.upper[: size + 1]
+    if seed % 2:
+        assert literal_errors(ranks, labels, weights, 7, 3) == frontier.upper
 
 
 def noisy(count=300, columns=5, classes=2, seed=0, noise=0.1):

@@ -13,6 +13,7 @@ import mictree as mt
 from mictree.estimators.penalty import penalty_path
 from tests.datasets import random_bits
 from tests.reference.enumerate_samples import sample_least_errors
+from tests.reference.ordered_samples import ordered_least_errors
 
 PRICES = [Fraction(1, 100), Fraction(1, 20), Fraction(1, 9), Fraction(1, 8), Fraction(1, 3), 2]
 
@@ -143,3 +144,47 @@ def test_options():
     for penalty in (0, -1, "much", True, float("inf"), float("nan")):
         with pytest.raises(ValueError, match="penalty must be a positive number or None"):
             mt.OptimalTreeClassifier(penalty=penalty).fit(X, y)  # type: ignore[arg-type]
+
+
+@st.composite
+def tied_samples(draw):
+    """Few rows and columns with ties, and a price at which different sizes often cost the same."""
+    rows = draw(st.integers(2, 9))
+    columns = [
+        draw(st.lists(st.integers(0, 5), min_size=rows, max_size=rows))
+        for _ in range(draw(st.integers(1, 2)))
+    ]
+    y = draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows))
+    weights = draw(st.lists(st.sampled_from([1, 1, 2, 3]), min_size=rows, max_size=rows))
+    share = Fraction(draw(st.integers(1, 4)), draw(st.integers(1, 4)))
+    return columns, y, weights, share / sum(weights)
+
+
+@settings(max_examples=150)
+@given(tied_samples())
+def test_a_search_without_a_limit_is_always_proved(case):
+    columns, y, weights, price = case
+    least = ordered_least_errors(columns, y, weights, len(y))
+    cost, _ = best([Fraction(error, sum(weights)) for error in least], price)
+    model = mt.OptimalTreeClassifier(penalty=float(price), time_limit=None)
+    model.fit(np.array(columns, dtype=float).T, y, weights)
+    assert model.proved_
+    wrong = 1 - model.score(np.array(columns, dtype=float).T, y, weights)
+    assert wrong + float(price) * model.tree_.size == pytest.approx(float(cost), abs=1e-12)
+
+
+def test_prices_at_which_ranges_meet():
+    """Where a range that is certified ends, rounding must not lead into the next one."""
+    lower = np.array([0.4, 0.36, 0.28, 0.28, 0.24, 0.2, 0.16, 0.16, 0.12, 0.12])
+    upper = np.array([0.4, 0.36, 0.28, 0.28, 0.28, 0.2, 0.16, 0.16, 0.16, 0.16])
+    path = penalty_path(lower, upper, 0.12)
+    assert path.at(0.02).certified
+    assert path.certifies(0.02)
+    assert not path.certifies(0.019)
+    # a lone leaf and two splits cost the same at 0.05; only smaller trees are ruled out below
+    path = penalty_path(np.array([0.3, 0.25, 0.2]), np.array([0.3, 0.3, 0.2]), 0.2)
+    assert path.at(0.05).size == 0
+    assert path.certifies(0.05)
+    for number in range(1, 200):  # whichever way the quotients are rounded
+        errors = np.array([2 * number, number, 0]) / 401
+        assert penalty_path(errors, errors, None).at(number / 401).size == 0

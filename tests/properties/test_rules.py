@@ -222,6 +222,23 @@ def test_a_date_and_an_ordered_category_as_code():
     assert by_size.to_sql() == ("CASE\n  WHEN \"size\" IN ('M', 'L') THEN 'no'\n  ELSE 'yes'\nEND")
 
 
+def test_an_ordered_category_at_a_bound_as_code():
+    """Halfway between the first and the third level lies the second, which no training row has."""
+    sizes = pl.Enum(["S", "M", "L", "XL"])
+    X = pl.DataFrame({"size": pl.Series(["S", "L"] * 3, dtype=sizes)})
+    model = mt.TopDownClassifier(1).fit(X, ["small", "large"] * 3)
+    new = pl.DataFrame({"size": pl.Series(["S", "M", "L", "XL"], dtype=sizes)})
+    expected = ["small", "small", "large", "large"]
+    rules = model.to_rules()
+    assert model.predict(new).tolist() == expected
+    assert by_python(rules.to_python(), new) == expected
+    assert by_sql(rules.to_sql(), new) == expected
+    assert [rule.conditions[0].in_sql() for rule in rules] == [
+        "(\"size\" IN ('S', 'M') OR \"size\" IS NULL)",
+        "\"size\" IN ('L', 'XL')",
+    ]
+
+
 def test_brackets_around_or():
     X = pl.DataFrame({"age": [20, 30, 40, 50, None, None] * 4, "red": [0, 1, 1] * 8})
     y = [

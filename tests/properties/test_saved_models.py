@@ -269,7 +269,7 @@ def test_save_and_load(tmp_path):
         loaded.fit(X, Y)
     with pytest.raises(ValueError, match="size must be at most the model's max_size, 3; got 4"):
         loaded.predict(X, 4)
-    with pytest.raises(ValueError, match="there is no"):
+    with pytest.raises(FileNotFoundError, match=r"there is no .*none.json"):
         mt.load(tmp_path / "none.json")
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="JSON in UTF-8"):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import mictree as mt
-from mictree.columns.data import Data, read_array
+from mictree.columns.arrays import read_array
+from mictree.columns.data import Data
 from mictree.problems.labels import Coded
 
 pandas = pytest.importorskip("pandas")

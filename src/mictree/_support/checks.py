@@ -4,6 +4,7 @@ import operator
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,19 @@ def check_seconds(value: object, name: str) -> float:
     if not seconds > 0:
         raise ValueError(f"{name} must be a positive number of seconds; got {value!r}")
     return seconds
+
+
+def check_unmasked(values: Any, name: str) -> Any:
+    """Values that need one for each place: of NumPy's masked arrays, only those that hide none."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    hidden = np.argwhere(np.ma.getmaskarray(values))
+    if len(hidden):
+        raise ValueError(
+            f"{name} must not contain masked values; row {hidden[0][0] if values.ndim else 0} is "
+            "masked"
+        )
+    return np.asarray(values.data)
 
 
 def as_fraction(number: object) -> Fraction:

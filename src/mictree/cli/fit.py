@@ -131,7 +131,7 @@ def fit(
       mictree fit 'data/*.parquet' --target label --size 10 --save model.json
       mictree fit iris.csv --target species --report iris.html
     """
-    from mictree.estimators.greedy import CLASSIFIERS
+    from mictree.estimators.classifiers import CLASSIFIERS
     from mictree.estimators.sizes import select_size
 
     make_rules([rule], depth, criterion, [ties], None)  # refuses bad options

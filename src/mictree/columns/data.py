@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import time
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from numbers import Real
@@ -11,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-WHOLE = 2**53  # every integer up to this is a 64-bit float; from here on some are rounded
+from mictree.columns.arrays import WHOLE, read_array
+from mictree.columns.series import as_named, has_unnamed, kind_of, microseconds, microseconds_of_day
+
 # types that are never rounded
 FLOATS = ("bool", "boolean", "float16", "float32", "float64", "date", "time")
 
@@ -69,10 +70,20 @@ class Data:
     def _kinds(self) -> list[str]:
         """Of all columns of a frame, or of a matrix."""
         if self.frame is not None:
-            kinds = self.frame.schema.dtypes()
-            return [str(kind).partition("(")[0].lower() for kind in kinds]
+            if not self._unnamed:
+                return [kind_of(dtype) for dtype in self.frame.schema.dtypes()]
+            every = [self._series(number) for number in range(self.width)]
+            return [kind_of(series.dtype, series) for series in every]
         kind = self.matrix.dtype
         return [{"M": "datetime", "m": "duration"}.get(kind.kind, str(kind))]
+
+    @cached_property
+    def _unnamed(self) -> bool:
+        return has_unnamed(self.frame)
+
+    def _series(self, number: int) -> Any:
+        series = self.frame[:, number]
+        return as_named(series) if self._unnamed else series
 
     def levels(self, number: int) -> tuple[Any, ...] | None:
         """The categories of an ordered categorical column, from the least on."""
@@ -92,21 +103,21 @@ class Data:
             return self.matrix[:, number] if self.matrix.dtype.kind in "biu" else None
         if self.frame is None or not (self.kind(number) == "boolean" or "int" in self.kind(number)):
             return None
-        values = self.frame[:, number].to_numpy()
+        values = self._series(number).to_numpy()
         return values if values.dtype.kind in "biu" else None
 
     def merged(self, number: int) -> tuple[Any, Any] | None:
         """Two different numbers of a column that round to one 64-bit float, if there are any."""
         numbers = self.column(number)
-        if self.kind(number) in ("datetime", "duration"):
-            return self._merged_times(number)
         kind = self.kind(number)
+        if kind in ("datetime", "instant", "duration"):
+            return self._merged_times(number)
         if isinstance(numbers, list) or kind in FLOATS:
             return None
         if "int" in kind and not np.any(np.abs(numbers) >= WHOLE):
             return None
         if self.frame is not None:
-            cells = self.frame[:, number].to_list()
+            cells = self._series(number).to_list()
         else:
             cells = self._matrix_column(number).tolist()
         first: dict[float, Any] = {}
@@ -119,7 +130,7 @@ class Data:
         """Only times in nanoseconds, or some thousand years away, can be rounded."""
         times = self._times(number)
         first = np.unique(times.view(np.int64), return_index=True)[1]
-        merged = np.flatnonzero(np.diff(_microseconds(times)[first]) == 0)
+        merged = np.flatnonzero(np.diff(microseconds(times)[first]) == 0)
         if not len(merged):
             return None
         one, other = times[first[merged[0]]], times[first[merged[0] + 1]]
@@ -127,7 +138,7 @@ class Data:
 
     def _times(self, number: int) -> np.typing.NDArray[Any]:
         return (
-            self.frame[:, number].to_numpy()
+            self._series(number).to_numpy()
             if self.frame is not None
             else self.matrix[:, number].copy()
         )
@@ -137,7 +148,7 @@ class Data:
             return self._frame_column(number)
         column = self._matrix_column(number)
         if column.dtype.kind in "mM":
-            return _microseconds(column)
+            return microseconds(column)
         if column.dtype.kind not in "biufOUS":
             raise ValueError(f"X must hold numbers, texts or booleans; its type is {column.dtype}")
         if column.dtype.kind in "OUS" or column.dtype.itemsize > 8:  # numpy's longdouble
@@ -154,11 +165,11 @@ class Data:
 
     def _frame_column(self, number: int) -> FloatArray | list[Any]:
         name = self.frame.columns[number]
-        series = self.frame[:, number]
-        kind = series.dtype
-        if str(kind).startswith("Decimal") and not series.implementation.is_polars():
+        series = self._series(number)
+        kind, word = series.dtype, self.kind(number)
+        if word == "decimal" and not series.implementation.is_polars():
             return _read_objects(series.to_list(), str(name))  # pyarrow does not round to nearest
-        if kind.is_numeric() or str(kind) == "Boolean":
+        if kind.is_numeric() or word == "boolean":
             import narwhals
 
             try:
@@ -166,20 +177,21 @@ class Data:
             except ValueError:  # pyarrow rounds no integers
                 return _read_objects(series.to_list(), str(name))
             return np.array(values, dtype=float, copy=True)
-        text = str(kind)
-        if text.startswith(("String", "Categorical", "Enum", "Object")):
+        if word in ("string", "categorical", "enum", "object"):
             values = series.to_list()
-            if text.startswith(("Categorical", "Enum")):
+            if word in ("categorical", "enum"):
                 return [None if is_missing(value) else value for value in values]
             return _read_objects(values, str(name))
-        if text.startswith(("Date", "Duration")):  # also Datetime
-            return _microseconds(series.to_numpy())
-        if text == "Time":
-            return np.array([_of_day(value) for value in series.to_list()], dtype=float)
+        if word in ("date", "datetime", "instant", "duration"):
+            return microseconds(series.to_numpy())
+        if word == "time":
+            return microseconds_of_day(series)
         if series.null_count() == len(series):  # polars' type Null: nothing but missing values
             return np.full(len(series), math.nan)
+        native = series.to_native()
+        held = getattr(native, "dtype", None) or getattr(native, "type", kind)
         raise ValueError(
-            f"a column must hold numbers, texts, booleans, dates or times; {name} has {text}"
+            f"a column must hold numbers, texts, booleans, dates or times; {name} has {held}"
         )
 
 
@@ -189,53 +201,13 @@ def unnamed(count: int) -> tuple[str, ...]:
     return tuple(f"x{number}" for number in range(count))
 
 
-def read_array(values: Any) -> np.typing.NDArray[Any]:
-    """Convert to an array as numpy does, unless that would change a list's cells.
-
-    numpy would convert numbers beside texts to texts, and large integers beside floats to floats.
-    """
-    array = np.asarray(values)
-    kind = array.dtype.kind
-    if hasattr(values, "__array__") or kind not in "USf":
-        return array
-    if kind == "f" and not np.any(np.abs(array) >= WHOLE):
-        return array
-    cells = np.array(values, dtype=object)
-    unchanged = float if kind == "f" else str if kind == "U" else bytes
-    return array if all(isinstance(cell, unchanged) for cell in cells.flat) else cells
-
-
 def is_missing(value: Any) -> bool:
-    """Whether a cell holds None, NaN or pandas' NA."""
+    """Whether a cell holds None, NaN, pandas' NA or NaT, or is masked."""
     return (
         value is None
         or (isinstance(value, float) and math.isnan(value))
-        or type(value).__name__ == "NAType"
+        or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant")
     )
-
-
-def _microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
-    """Dates and times since 1970, or durations, with NaN where missing."""
-    unit, count = np.datetime_data(times.dtype)
-    missing = np.isnat(times)
-    if unit in ("ns", "ps", "fs", "as"):
-        ticks = times.view(np.int64) * (count / {"ns": 1e3, "ps": 1e6, "fs": 1e9, "as": 1e12}[unit])
-    else:
-        finer = times.astype(f"{times.dtype.kind}8[us]")
-        wrapped = ~missing & (finer.astype(times.dtype) != times)
-        if wrapped.any():
-            raise ValueError(
-                "times must lie within 2**63 microseconds, 292,000 years, of 1970; got "
-                f"{times[wrapped][0]}"
-            )
-        ticks = finer.view(np.int64).astype(float)
-    return np.where(missing, math.nan, ticks)
-
-
-def _of_day(value: time | None) -> float:
-    if value is None:
-        return math.nan
-    return ((value.hour * 60 + value.minute) * 60 + value.second) * 1e6 + value.microsecond
 
 
 def _read_objects(values: list[Any], name: str) -> FloatArray | list[Any]:

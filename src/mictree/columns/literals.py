@@ -9,6 +9,7 @@ threshold. Texts are made when asked for: a column of a million numbers offers a
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,7 +43,7 @@ class Literals:
         return cls(None, names)
 
     def __len__(self) -> int:
-        return int(self.starts[-1])
+        return len(self._binary) if self._columns is None else int(self.starts[-1])
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_columns": self._columns, "_binary": self._binary}
@@ -63,6 +64,11 @@ class Literals:
         return np.concatenate(
             [[0], np.cumsum([column.count for column in self.columns], dtype=int)]
         )
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The same as a list, in which one literal is found faster."""
+        return self.starts.tolist()
 
     @cached_property
     def ordered(self) -> tuple[int, ...]:
@@ -121,8 +127,8 @@ class Literals:
 
     def locate(self, literal: int) -> tuple[int, int]:
         """The number of a literal's column, and its position among the column's literals."""
-        column = int(np.searchsorted(self.starts, literal, side="right")) - 1
-        return column, literal - int(self.starts[column])
+        column = bisect_right(self._starts, literal) - 1
+        return column, literal - self._starts[column]
 
     def threshold(self, literal: int) -> float:
         """The threshold of a literal; NaN if it has none."""

@@ -26,7 +26,7 @@ Ranks = np.typing.NDArray[np.unsignedinteger]
 
 UNSORTED = -1
 MOVES = 4  # for each value, until sorting by comparison is faster
-TIMES = ("date", "datetime", "duration", "time")  # read as microseconds
+TIMES = ("date", "datetime", "instant", "duration", "time")  # read as microseconds
 MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
 
 
@@ -176,7 +176,10 @@ def choose_cuts(heights, single, out_cuts, out_open):
 
 
 def check_kind(data: Data, number: int, style: str, name: str) -> None:
-    """Refuse times where a column held numbers, and the other way round; dates may get a time."""
+    """Refuse times where a column held numbers, and the other way round; dates may get a time.
+
+    Times with a time zone are instants; no rule says which instant one without is.
+    """
     held, was = (
         "datetime" if kind == "date" else kind if kind in TIMES else "number"
         for kind in (data.kind(number), style)
@@ -184,6 +187,12 @@ def check_kind(data: Data, number: int, style: str, name: str) -> None:
     values = data.column(number) if held != was else []
     if isinstance(values, list) or np.isnan(values).all():  # texts are refused where they are read
         return
+    if {held, was} == {"instant", "datetime"}:
+        held, was = (
+            f"times {'with' if each == 'instant' else 'without'} a time zone"
+            for each in (held, was)
+        )
+        raise ValueError(f"a column must stay what it was at fit; {name} held {was}, now {held}")
     raise ValueError(f"a column must stay what it was at fit; {name} held {was}s, now {held}s")
 
 
@@ -236,8 +245,9 @@ def _show_time(threshold: float, below: float, style: str) -> str:
         whole = math.floor(threshold / length) * length
         if whole >= below and (style != "time" or unit != "D"):
             break
-    if style in ("date", "datetime"):
-        return str(np.datetime64(whole, "us").astype(f"M8[{unit}]")).replace("T", " ")
+    if style in ("date", "datetime", "instant"):
+        text = str(np.datetime64(whole, "us").astype(f"M8[{unit}]")).replace("T", " ")
+        return f"{text} UTC" if style == "instant" else text
     days, rest = divmod(whole, MICROSECONDS["D"])
     clock = str(np.datetime64(rest, "us").astype(f"M8[{'m' if unit == 'D' else unit}]"))[11:]
     if style == "time":

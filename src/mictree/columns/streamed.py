@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mictree._support.jit import CORES
+from mictree.columns.arrays import WHOLE
 from mictree.columns.column import Column
-from mictree.columns.data import WHOLE, Data
+from mictree.columns.data import Data
 from mictree.columns.encode import MAX_CATEGORIES, Encoded, categorical_column, ordered_column
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import add_categories, add_flags
 from mictree.columns.parquet import Batch, ParquetSet, as_polars
 from mictree.columns.quantiles import Counts, Edges, EdgeSearch
+from mictree.columns.series import kind_of
 
 if TYPE_CHECKING:
     import polars
@@ -78,7 +80,7 @@ def _learner(
 
 
 def _kind(files: ParquetSet, name: str) -> str:
-    return str(files.schema[name]).partition("(")[0].lower()
+    return kind_of(files.schema[name])
 
 
 class _Settled:

@@ -38,7 +38,7 @@ class Column:
     name: str
     position: int
     kind: str
-    levels: tuple[str, ...] | None = None  # of ordered categories, whose values are positions
+    levels: tuple[Any, ...] | None = None  # of ordered categories, whose values are positions
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Tests:
         kinds = {column.name: column.kind for column in self.read if column.kind in NUMBERS}
         for test in self.tests:
             column = self.read[test.column]
-            if isinstance(test.value, str) or column.levels is not None:
+            if any(isinstance(each, str) for each in (test.value, *(column.levels or ()))):
                 kinds[column.name] = "text"
         return kinds
 
@@ -190,17 +190,22 @@ def write_out(
         column = literals.columns[position]
         kind = column.style if column.categories is None else "category"
         kind = "enum" if column.levels is not None else kind
-        columns.setdefault(position, Column(column.name, position, kind, column.levels))
+        levels = None if column.levels is None else tuple(map(_plain, column.levels))
+        columns.setdefault(position, Column(column.name, position, kind, levels))
         relation, value = "missing", None
         if column.categories is not None and place < len(column.categories):
             relation, value = "is", column.categories[place]
-            value = value.item() if isinstance(value, np.generic) else value
+            value = _plain(value)
         elif column.categories is None and place < column.thresholds:
             relation = "above"
             value = float(column.threshold(place) if threshold is None else threshold)
         number = list(columns).index(position)
         tests.append(Test(number, relation, value, *literals.texts(literal, threshold)))
     return tuple(columns.values()), tuple(_tell_apart(list(columns.values()), tests))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _tell_apart(columns: Sequence[Column], tests: Sequence[Test]) -> Iterator[Test]:

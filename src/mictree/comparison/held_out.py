@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mictree._support.checks import check_size
-from mictree.columns.data import read_array
+from mictree._support.checks import check_size, check_unmasked
+from mictree.columns.arrays import read_array
 from mictree.problems.labels import Coded
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -89,11 +89,11 @@ def plan_folds(X: Any, coded: Coded, cv: Any, repeats: int, groups: Any, seed: i
     if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
         raise ValueError(f"random_state must be an integer from 0 to 2**32 - 1; got {seed!r}")
     rows = len(coded.codes)
-    members = None if groups is None else np.asarray(groups)
+    members = None if groups is None else np.asarray(check_unmasked(groups, "groups"))
     if members is not None and members.shape != (rows,):
         raise ValueError(f"groups must be one value a row; its shape is {members.shape}")
     if hasattr(cv, "split"):
-        labels = np.array(coded.classes)[coded.codes]
+        labels = read_array(coded.classes)[coded.codes]
         return _check_plan(cv.split(X, labels, members), type(cv).__name__, rows)
     check_size(cv, "cv")
     if cv == 1:

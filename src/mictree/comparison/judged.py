@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from mictree.columns.arrays import read_array
 from mictree.columns.ordered import Ranks
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
@@ -159,7 +160,7 @@ class Judged(ClassifierMixin, BaseEstimator):
     def __init__(self, model: Model, classes: tuple[Any, ...]) -> None:
         self.model = model
         self.classes = classes
-        self.classes_ = np.array(classes)
+        self.classes_ = read_array(classes)
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row."""

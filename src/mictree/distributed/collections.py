@@ -136,6 +136,7 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, like: np.ndarray) ->
         meta = _as_series(X._meta, function, like)
         return X.map_partitions(_as_series, function, like, meta=meta, token="mictree")
     if is_frame(X):
+        _check_delayed(X)
         return X.map_partitions(_not_empty, function, like, meta=like)
     whole = X.rechunk({1: -1})
     chunks = (whole.chunks[0],) if like.ndim == 1 else (whole.chunks[0], (like.shape[1],))
@@ -143,6 +144,16 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, like: np.ndarray) ->
         _not_empty, whole, function, like, dtype=like.dtype, chunks=chunks,
         drop_axis=1 if like.ndim == 1 else None, meta=like,
     )  # fmt: skip
+
+
+def _check_delayed(X: Any) -> None:
+    """Refuse frames whose graph Dask cannot turn into an array's; ``X.values`` fails as well."""
+    for part in X.expr.walk():
+        if type(part).__name__ == "FromDelayed" and not part.operand("verify_meta"):
+            raise ValueError(
+                "Dask makes no array of a frame from dd.from_delayed(..., verify_meta=False); "
+                "make it with verify_meta=True or by dd.from_map"
+            )
 
 
 def _not_empty(rows: Any, function: Callable[[Any], np.ndarray], like: np.ndarray) -> np.ndarray:

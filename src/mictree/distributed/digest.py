@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import check_unmasked
 from mictree._support.sums import exact_sums
 from mictree.columns.data import Data
 from mictree.columns.quantiles import Counts, Ranges
@@ -82,8 +83,8 @@ def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
                 f"X and {name} must have as many rows in every partition; partition {number} has "
                 f"{rows} and {len(values)}"
             )
-    labels, codes = Coded.positions(np.asarray(y))
-    weights = None if sample_weight is None else as_weights(np.asarray(sample_weight), rows)
+    labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
+    weights = None if sample_weight is None else as_weights(sample_weight, rows)
     keep = np.ones(rows, dtype=bool) if weights is None else weights > 0
     slots = Slots.of(np.bincount(codes[keep], minlength=len(labels)))
     order = slots.sort(codes, keep)

@@ -45,7 +45,8 @@ from mictree.growers.offers import limits_of, weighing_of
 from mictree.growers.rules import Grower
 from mictree.problems.labels import Scale
 from mictree.problems.limits import Limits
-from mictree.problems.sample import SampleProblem, masses_of_sums
+from mictree.problems.packed import masses_of_sums
+from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]

@@ -78,7 +78,7 @@ def literals_of(
 ) -> Literals:
     """The literals of all columns, those of ordered ones from their edges."""
     names = names_of(partitions)
-    all_bits = all(column.bits is not None for column in columns)
+    all_bits = all(column.bits is not None and not column.missing for column in columns)
     if partitions.kind in (np.uint8, np.bool_) and all_bits and not weighted:
         return Literals.binary(names)
     return Literals(

@@ -1,6 +1,6 @@
 """Greedy and optimal trees as scikit-learn estimators."""
 
-from mictree.estimators.greedy import (
+from mictree.estimators.classifiers import (
     BestFirstClassifier,
     ID3Classifier,
     LookaheadClassifier,

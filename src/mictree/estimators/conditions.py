@@ -124,7 +124,7 @@ class Condition:
         return self.missing is None and self.low is None
 
     @property
-    def _levels(self) -> tuple[str, ...]:
+    def _levels(self) -> tuple[Any, ...]:
         """The ordered categories within the bounds."""
         assert self.column.levels is not None
         low = -math.inf if self.low is None else self.low.value

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
+from mictree.columns.arrays import read_array
 from mictree.columns.data import unnamed
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.exports import preorder
@@ -227,7 +228,7 @@ class OptimalTreeClassifier(TreeClassifier):
         if self.penalty is not None:
             beyond = self._beyond if self.max_size is None else None
             lower, upper = self._fitted("_bounds")
-            return penalty_path(lower, upper, beyond).at(float(self.penalty)).certified
+            return penalty_path(lower, upper, beyond).certifies(float(self.penalty))
         return bool(self.frontier_.proved[-1])
 
 
@@ -235,7 +236,7 @@ def as_classifier(solved: SampleOptimalTrees) -> OptimalTreeClassifier:
     """The classifier of optimal trees that were found already."""
     problem = solved.problem
     model = OptimalTreeClassifier(solved.max_size)
-    model.classes_ = np.array(problem.classes)
+    model.classes_ = read_array(problem.classes)
     names = [column.name for column in problem.literals.columns]
     model.n_features_in_ = len(names)
     if names != list(unnamed(len(names))):
@@ -277,7 +278,7 @@ def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
         number[tree.low[node]], number[tree.high[node]] = len(masks), len(masks) + 1
         masks += [mask & ~bits, mask & bits]
     words = np.array(masks)
-    rows, masses = problem._counts(words), problem._masses(words)
+    rows, masses = problem.counts(words), problem.masses(words)
     weight = masses.sum(axis=1)
     impurity = weight * of_classes("gini", masses / weight[:, None])
     for step, leaf in enumerate(leaves):

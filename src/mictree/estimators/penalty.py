@@ -60,9 +60,23 @@ class PenaltyPath(Sequence[PriceRange]):
 
     def at(self, price: float) -> PriceRange:
         """The range of a price; where two sizes cost the same, the one of the smaller tree."""
+        return min(self._touching(price), key=lambda each: (each.size, not each.certified))
+
+    def certifies(self, price: float) -> bool:
+        """Whether no tree costs less at a price than the one found.
+
+        Costs change gradually with the price: where two ranges meet, one that is certified also
+        certifies the other's end.
+        """
+        return any(each.certified for each in self._touching(price))
+
+    def _touching(self, price: float) -> list[PriceRange]:
+        """The ranges that hold a price, at their ends but for rounding."""
         if not price >= 0:
             raise ValueError(f"a price must be at least 0; got {price!r}")
-        return next(each for each in self._ranges if price >= each.least)
+        return [
+            each for each in self._ranges if each.least - ROUNDING <= price <= each.most + ROUNDING
+        ]
 
     @property
     def frame(self) -> polars.DataFrame:

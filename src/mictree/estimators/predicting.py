@@ -16,8 +16,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from mictree._support.checks import check_size
-from mictree.columns.data import Data, read_array
+from mictree._support.checks import check_size, check_unmasked
+from mictree.columns.arrays import read_array
+from mictree.columns.data import Data
 from mictree.columns.literals import Literals
 from mictree.distributed.collections import is_collection, is_frame, map_rows
 from mictree.estimators import exports
@@ -135,13 +136,26 @@ class Predicting(ClassifierMixin, BaseEstimator, ABC):
         >>> model.staged_score(X, y).tolist()
         [0.5, 0.5, 0.75, 1.0]
         """
-        truth = column_or_1d(y)
+        truth = column_or_1d(_as_labels(y))
         check_consistent_length(X, truth)
         weights = read_weights(sample_weight, len(truth))
         scores = [
             float(np.average(guess == truth, weights=weights)) for guess in self.staged_predict(X)
         ]
         return np.array(scores + scores[-1:] * (self._largest + 1 - len(scores)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the rows, by weight, whose class is predicted.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
+        >>> mt.TopDownClassifier(max_size=3).fit(X, y).score(X, y)
+        1.0
+        """
+        weights = check_unmasked(sample_weight, "sample_weight")
+        return float(super().score(X, _as_labels(y), weights))
 
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
         """The number of the leaf, a node of ``tree_``, that each row reaches.
@@ -315,8 +329,8 @@ class Predicting(ClassifierMixin, BaseEstimator, ABC):
                 )
             return data
         options: dict[str, Any] = {"accept_sparse": "csc", "ensure_all_finite": "allow-nan"}
-        if not hasattr(X, "dtype"):
-            X = X if hasattr(X, "__array__") else read_array(X)
+        if isinstance(X, np.ma.MaskedArray) or not hasattr(X, "__array__"):
+            X = X if hasattr(X, "tocsc") else read_array(X)
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
             options = {"dtype": None, "ensure_all_finite": False}
         checked = validate_data(self, X=X, reset=reset, **options)  # type: ignore[arg-type]
@@ -356,8 +370,7 @@ class Predicting(ClassifierMixin, BaseEstimator, ABC):
 
 def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
     """The classes, and each label's position among them."""
-    if isinstance(y, list | tuple):
-        y = read_array(y)
+    y = _as_labels(y)
     plain = type(y) is np.ndarray and y.ndim == 1
     labels = y if plain else column_or_1d(y, warn=True)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -368,3 +381,8 @@ def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
     if labels.dtype.kind not in "biu":
         check_classification_targets(labels)
     return classes, Coded(tuple(classes.tolist()), codes)
+
+
+def _as_labels(y: Any) -> Any:
+    """Labels as given, lists as arrays."""
+    return read_array(y) if isinstance(y, list | tuple) else check_unmasked(y, "y")

@@ -11,6 +11,7 @@ import copy
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self
@@ -108,7 +109,8 @@ def save(model: TreeClassifier, path: Path) -> None:
 def load(path: str | Path) -> SavedTreeClassifier:
     """Read a model that ``save`` or ``mictree fit --save`` has written.
 
-    Nothing in the file is executed. A file that is no model raises a ``ValueError``.
+    Nothing in the file is executed. A file that is no model raises a ``ValueError``, one that does
+    not exist a ``FileNotFoundError``.
 
     Parameters
     ----------
@@ -126,12 +128,17 @@ def load(path: str | Path) -> SavedTreeClassifier:
     ['yes', 'no']
     """
     file = Path(path)
+    if not file.exists():
+        raise FileNotFoundError(f"a model must be a file; there is no {str(path)!r}")
     if not file.is_file():
-        raise ValueError(f"a model must be a file; there is no {str(file)!r}")
+        raise ValueError(f"a model must be a file; {str(path)!r} is a folder or a device")
     if file.stat().st_size > MOST_BYTES:
         raise ValueError(f"a model must have at most {MOST_BYTES} bytes; {file} has more")
+    content = file.read_bytes()
+    if not content:
+        raise ValueError(f"a model must be JSON; {file} is empty")
     try:
-        return from_json(file.read_text(encoding="utf-8"))
+        return from_json(content.decode("utf-8"))
     except UnicodeDecodeError:
         raise ValueError(f"a model must be JSON in UTF-8; {file} is not") from None
 
@@ -141,7 +148,8 @@ def to_json(model: TreeClassifier) -> str:
     grown, prefixes = model._all_sizes()
     splittings, tests = model._write(grown)
     classes = [_plain(label) for label in model.classes_.tolist()]
-    for value in [*classes, *(test.value for test in tests.tests)]:
+    levels = [level for column in tests.read for level in column.levels or ()]
+    for value in [*classes, *levels, *(test.value for test in tests.tests)]:
         if not isinstance(value, (*CELLS, type(None))):
             raise ValueError(f"classes and categories must be texts or numbers; got {value!r}")
     content = {
@@ -223,7 +231,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < 2**1023 and math.isfinite(value)
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _is_list(value: Any) -> bool:
@@ -254,7 +262,9 @@ COLUMN: dict[str, Check] = {
     "name": _is_text,
     "position": _is_count,
     "kind": lambda value: _is_text(value) and value in KINDS,
-    "levels": lambda value: value is None or (_is_list(value) and all(map(_is_text, value))),
+    "levels": lambda value: (
+        value is None or (_is_list(value) and all(isinstance(each, CELLS) for each in value))
+    ),
 }
 CLASSES: dict[str, Check] = {
     "type": lambda value: _is_text(value) and re.fullmatch(TYPES, value) is not None,
@@ -381,7 +391,9 @@ def _read_tree(content: Any, what: str, tests: Tests, classes: int) -> Splitting
         raise ValueError(f"{what} must have gains of at least 0; one is not")
     rows = _table(parts["rows"], f"{what}'s rows", classes, _is_count)
     masses = _table(parts["masses"], f"{what}'s masses", classes, _is_number)
-    if len(masses) != len(rows) or any(min(each) < 0 or sum(each) <= 0 for each in masses):
+    if len(masses) != len(rows) or any(
+        min(each) < 0 or not 0 < sum(each) < math.inf for each in masses
+    ):
         raise ValueError(f"{what} must have weight at every node; a node has none")
     for split, leaf in enumerate(parts["leaves"]):
         sides = zip(rows[2 * split + 1], rows[2 * split + 2], strict=True)

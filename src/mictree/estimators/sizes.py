@@ -16,9 +16,9 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing, indexable
 
-from mictree._support.checks import check_count
+from mictree._support.checks import check_count, check_unmasked
 from mictree._support.parallel import spread
-from mictree.columns.data import read_array
+from mictree.columns.arrays import read_array
 from mictree.distributed.collections import is_collection
 
 if TYPE_CHECKING:
@@ -152,7 +152,9 @@ def select_size(
     if is_collection(X):
         raise TypeError("select_size must have its rows on one machine; X is a Dask collection")
     X = X if hasattr(X, "shape") else read_array(X)
-    labels = y if hasattr(y, "shape") else read_array(y)
+    labels = check_unmasked(y, "y") if hasattr(y, "shape") else read_array(y)
+    sample_weight = check_unmasked(sample_weight, "sample_weight")
+    groups = check_unmasked(groups, "groups")
     X, labels, weights, groups = indexable(X, labels, sample_weight, groups)
     model: Any = clone(estimator)
     if isinstance(model.max_size, str):

@@ -15,8 +15,8 @@ DAY = 86_400_000_000  # microseconds
 # what Python code compares with the texts; aware datetimes as UTC
 PYTHON_KEYS = {
     "date": "{0}.isoformat()[:10]",
-    "datetime": "({0} - {0}.utcoffset() if {0}.utcoffset() else {0})"
-    ".isoformat(timespec='microseconds')[:26]",
+    "datetime": "{0}.isoformat(timespec='microseconds')[:26]",
+    "instant": "({0} - {0}.utcoffset()).isoformat(timespec='microseconds')[:26]",
     "time": "{0}.isoformat(timespec='microseconds')[:15]",
     "duration": "({0}.days * 86400000000 + {0}.seconds * 1000000 + {0}.microseconds)",
 }
@@ -34,7 +34,8 @@ def to_sql_time(column: Column, test: Test) -> str:
         raise ValueError(
             f"SQL has no literal for durations that all databases read; {column.name} is one"
         )
-    return f"'{_iso(column, _whole(column, test), ' ')}'"
+    zone = "+00:00" if column.kind == "instant" else ""  # or a database would take its own zone
+    return f"'{_iso(column, _whole(column, test), ' ')}{zone}'"
 
 
 def _whole(column: Column, test: Test) -> int:

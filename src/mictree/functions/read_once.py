@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mictree._support.checks import check_unmasked
 from mictree.functions.syntax import CONSTANTS, OPERATORS, PRECEDENCE, fail, postfix
 
 
@@ -176,7 +177,7 @@ def read_columns(
 
 def binary_matrix(X: np.typing.ArrayLike, names: Sequence[str]) -> np.typing.NDArray[np.bool_]:
     """``X`` as a boolean matrix with one column per name; anything but 0 and 1 is refused."""
-    matrix = np.asarray(X)
+    matrix = np.asarray(check_unmasked(X, "X"))
     if matrix.ndim != 2 or matrix.shape[1] != len(names):
         raise ValueError(
             f"X must have two dimensions and {len(names)} columns, one a variable; "

@@ -127,9 +127,9 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
 
 def _sort(problem: SampleProblem, limit: int) -> Sorted | None:
     """The rows in the order of each ordered column; None without such columns."""
-    columns, rows = problem.literals.ordered, int(problem.class_rows.sum())
-    if not columns:
+    if not problem.ranks:
         return None
+    columns, rows = problem.literals.ordered, int(problem.class_rows.sum())
     entries = np.empty((len(columns), rows), dtype=np.uint32)
     missing = np.zeros((2 * limit + 1, len(columns)), dtype=np.int64)
     for place, number in enumerate(columns):
@@ -151,9 +151,10 @@ def _sort(problem: SampleProblem, limit: int) -> Sorted | None:
 
 def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, FloatArray]:
     """The literal of each split and its exact threshold."""
-    literals, stored = problem.literals, problem.literals.stored_bits
+    literals = problem.literals
     if not problem.ranks:
         return out.literal[:size], literals.thresholds(out.literal[:size])
+    stored = literals.stored_bits
     positions, thresholds = np.empty(size, dtype=np.int64), np.empty(size)
     for step in range(size):
         place = int(out.column[step])

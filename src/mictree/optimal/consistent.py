@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mictree._support.checks import TooLarge
+from mictree._support.checks import TooLarge, check_unmasked
 from mictree.functions.read_once import binary_matrix, check_names
 from mictree.growers.rules import TopDown
 from mictree.optimal.result import DEFAULT_MEMORY_LIMIT
@@ -44,7 +44,7 @@ def minimal_consistent_tree(
     columns = np.shape(X)[1] if np.ndim(X) == 2 else 0
     names = [f"x{number}" for number in range(1, columns + 1)] if variables is None else variables
     matrix = binary_matrix(X, check_names(names))
-    labels = np.asarray(y)
+    labels = np.asarray(check_unmasked(y, "y"))
     if labels.shape != (len(matrix),) or not np.all((labels == 0) | (labels == 1)):
         raise ValueError(f"y must hold one label, 0 or 1, for each of the {len(matrix)} rows")
     _check_labels(matrix, labels)
@@ -67,6 +67,7 @@ def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_st
     """Refute one size after another until a tree fits, at the latest one that TopDown grows."""
     # imported here: import mictree does not load numba
     from mictree.optimal.search.bits import BitEngine
+    from mictree.optimal.search.nested import build
     from mictree.optimal.search.questions import Asking
     from mictree.optimal.search.rows import Rows
     from mictree.optimal.search.table import STORED, UNLIMITED
@@ -93,7 +94,7 @@ def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_st
             if found is None:
                 raise KeyboardInterrupt
             if found[1] is not None:
-                return replace(rows.build(found[1]), variables=tuple(names))
+                return replace(build(problem, found[1]), variables=tuple(names))
             give_up()
     return replace(growth.tree(largest), variables=tuple(names))
 

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import check_unmasked
 from mictree._support.sums import exact_sum
-from mictree.columns.data import is_missing, read_array
+from mictree.columns.arrays import read_array
+from mictree.columns.data import is_missing
 
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 MOST_WHOLE = 2**53  # all whole numbers up to this one are floats
@@ -31,7 +33,7 @@ class Coded(NamedTuple):
     @classmethod
     def read(cls, y: Any) -> Coded:
         """Labels of any kind; those that are all 0 or 1 get both classes."""
-        labels = read_array(y)
+        labels = read_array(check_unmasked(y, "y"))
         if labels.ndim != 1:
             raise ValueError(f"y must have one dimension; its shape is {labels.shape}")
         values, codes = cls.positions(labels)
@@ -94,6 +96,7 @@ def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
 
 def as_weights(sample_weight: Any, rows: int) -> FloatArray:
     """A weight for each row, as floats; all may be zero."""
+    sample_weight = check_unmasked(sample_weight, "sample_weight")
     _check_whole_weights(sample_weight)
     try:
         weights = np.array(sample_weight, dtype=float)

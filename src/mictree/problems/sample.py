@@ -5,37 +5,34 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from mictree._support.checks import as_fraction, check_count
+from mictree._support.checks import check_count
 from mictree._support.progress import Report, ignore
-from mictree._support.sums import as_number, exact_sums
 from mictree._support.words import count_of
 from mictree.columns.data import Data
 from mictree.columns.encode import encode
 from mictree.columns.literals import Literals
-from mictree.columns.ordered import Ranks
-from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
+from mictree.columns.packing import count_rows, pack_rows, sort_rows
 from mictree.columns.parquet import Paths
 from mictree.impurity.gains import leads_of_sums, rate_differences
 from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
 from mictree.problems.limits import Limits
-from mictree.problems.slots import LeafRows, by_class, unpack, weigh, weigh_exactly
+from mictree.problems.packed import PackedRows
+from mictree.problems.slots import LeafRows
 from mictree.tree import Source, Tree
 
-CACHED = ("_total", "_exact_total")  # they depend on the factors of classes
+CACHED = ("total", "exact_total")  # they depend on the factors of classes
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
 
 
-class SampleProblem(Problem):
+class SampleProblem(PackedRows, Problem):
     """The rows of a data set as a distribution, with probabilities proportional to their weights.
 
     Parameters
@@ -68,17 +65,6 @@ class SampleProblem(Problem):
 
     limits: Limits
     min_gain: float
-    literals: Literals
-    bits: np.typing.NDArray[np.uint64]
-    ranks: tuple[Ranks, ...]
-    valid: np.typing.NDArray[np.uint64]
-    class_rows: np.typing.NDArray[np.int64]
-    first_word: np.typing.NDArray[np.int64]
-    class_weight: FloatArray
-    weights: FloatArray
-    whole_weights: FloatArray
-    weight_unit: float
-    rounded: bool  # whether whole_weights are rounded
 
     def __init__(
         self,
@@ -120,7 +106,7 @@ class SampleProblem(Problem):
         counted = codes if keep is None else codes[keep]
         class_rows = np.zeros(len(self.classes), dtype=np.int64)
         count_rows(counted, class_rows)
-        self._lay_out(class_rows)
+        self.lay_out(class_rows)
         self.weights = self.whole_weights = np.empty(0)
         self.weight_unit, self.rounded = 1.0, False
         if weights is None and data.bytes is not None:
@@ -137,14 +123,6 @@ class SampleProblem(Problem):
             self.whole_weights, self.weight_unit, self.rounded = whole_weights(self.weights)
         whole = None if weights is None else self.whole_weights
         self.literals, self.bits, self.ranks = encode(data, order, whole, max_thresholds)
-
-    def _lay_out(self, class_rows: IntArray) -> None:
-        """Give each class its words."""
-        self.class_rows = class_rows
-        self.first_word = np.zeros(len(class_rows) + 1, dtype=np.int64)
-        np.cumsum((class_rows + 63) // 64, out=self.first_word[1:])
-        self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
-        valid_slots(class_rows, self.first_word, self.valid)
 
     @classmethod
     def from_parquet(
@@ -195,7 +173,7 @@ class SampleProblem(Problem):
         problem.class_weight = np.ones(len(read.classes))
         problem.limits = limits or Limits()
         problem.min_gain = problem.limits.min_gain
-        problem._lay_out(read.class_rows)
+        problem.lay_out(read.class_rows)
         problem.weights = read.weights
         problem.whole_weights, problem.weight_unit, problem.rounded = read.whole
         problem.literals, problem.bits, problem.ranks = read.encoded
@@ -240,20 +218,6 @@ class SampleProblem(Problem):
             self._leaf(LeafRows(mask & literal, below, exact)),
         )
 
-    def words(self, literal: int) -> np.typing.NDArray[np.uint64]:
-        """The bits of any literal."""
-        number, position = self.literals.locate(literal)
-        column = self.literals.columns[number]
-        if number not in self.literals.ordered or position == column.thresholds:
-            return self.bits[np.searchsorted(self.literals.stored_bits, literal)]
-        ranks = self.ranks[self.literals.ordered.index(number)]
-        return pack_bits(ranks > position + column.missing, self.slots, len(self.valid) * 64)[0]
-
-    @cached_property
-    def slots(self) -> np.typing.NDArray[np.intp]:
-        """The slots that hold a row."""
-        return np.flatnonzero(unpack(self.valid))
-
     def test(self, leaf: Leaf, variable: int) -> tuple[str, float | None]:
         number, position = self.literals.locate(variable)
         column = self.literals.columns[number]
@@ -261,15 +225,10 @@ class SampleProblem(Problem):
         if column.categories is None and position < column.thresholds:
             threshold = column.threshold(position)
             if number in self.literals.ordered:
-                ranks = np.unique(self._ranks_at(leaf, number))
+                ranks = np.unique(self.ranks_at(leaf.state.mask, number))
                 place = int(np.searchsorted(ranks, position + column.missing, side="right"))
                 _, threshold = column.between(int(ranks[place - 1]), int(ranks[place]))
         return self.literals.texts(variable, threshold)[0], threshold
-
-    def _ranks_at(self, leaf: Leaf, number: int) -> Ranks:
-        """The ranks of a leaf's rows in an ordered column."""
-        here = unpack(leaf.state.mask)[self.slots]
-        return self.ranks[self.literals.ordered.index(number)][here.astype(bool)]
 
     def offered(self, leaf: Leaf) -> IntArray:
         """The tests that may split a leaf: literals of bits, and one for each cut of its values."""
@@ -280,7 +239,7 @@ class SampleProblem(Problem):
         cuts = []
         for number in self.literals.ordered:
             column = self.literals.columns[number]
-            present = np.unique(self._ranks_at(leaf, number)).tolist()
+            present = np.unique(self.ranks_at(leaf.state.mask, number)).tolist()
             present = [rank for rank in present if rank >= column.missing]
             start = int(self.literals.starts[number])
             cuts += [start + column.between(low, high)[0] for low, high in pairwise(present)]
@@ -289,15 +248,15 @@ class SampleProblem(Problem):
     def splits(self, leaf: Leaf) -> Splits:
         mask, path, _ = leaf.state
         limits = self.limits
-        rows = self._counts(mask[None, :])[0]
+        rows = self.counts(mask[None, :])[0]
         deep = limits.max_depth is not None and len(path) >= limits.max_depth
         variables = np.empty(0, dtype=np.intp)
         if not deep and rows.sum() >= limits.min_samples_split:
             variables = self.offered(leaf)
-            high_rows = self._counts(self.bits_of(variables) & mask).sum(axis=1)
+            high_rows = self.counts(self.bits_of(variables) & mask).sum(axis=1)
             smaller = np.minimum(high_rows, rows.sum() - high_rows)
             variables = variables[smaller >= max(1, limits.min_samples_leaf)]
-        low_sums, high_sums = self._halves(mask, variables)
+        low_sums, high_sums = self.halves(mask, variables)
         low, high = low_sums * self.class_weight, high_sums * self.class_weight
         low_mass, high_mass = low.sum(axis=1), high.sum(axis=1)
         heavy = np.minimum(high_mass, low_mass) >= self.min_leaf_mass
@@ -319,36 +278,22 @@ class SampleProblem(Problem):
     def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
         leads = np.empty((len(splits.variables), 2))
         for number, halves in enumerate(
-            zip(*self._halves(leaf.state.mask, splits.variables), strict=True)
+            zip(*self.halves(leaf.state.mask, splits.variables), strict=True)
         ):
             leads[number] = leads_of_sums(*halves, self.class_weight)
         return leads[:, 0], leads[:, 1]
 
     def class_counts(self, leaf: Leaf) -> IntArray:
         """How many rows of each class reach a leaf, whatever their weight."""
-        return self._counts(leaf.state.mask[None])[0]
+        return self.counts(leaf.state.mask[None])[0]
 
     def class_masses(self, leaf: Leaf) -> FloatArray:
         """The weight of each class at a leaf."""
-        return self._masses(leaf.state.mask[None])[0]
+        return self.masses(leaf.state.mask[None])[0]
 
     def unlimited(self) -> SampleProblem:
         """The same rows without limits on leaves and splits."""
         return self.limited(Limits())
-
-    def _halves(self, mask: np.ndarray, variables: np.ndarray) -> tuple[FloatArray, FloatArray]:
-        """The exact weight of each class on both sides of each split of a leaf."""
-        bits = self.bits_of(variables)
-        return self._sums(~bits & mask), self._sums(bits & mask)
-
-    def bits_of(self, variables: np.ndarray) -> np.typing.NDArray[np.uint64]:
-        """The bits of several literals."""
-        if not self.ranks:
-            return self.bits[variables]
-        bits = np.empty((len(variables), len(self.valid)), dtype=np.uint64)
-        for place, literal in enumerate(variables.tolist()):
-            bits[place] = self.words(literal)
-        return bits
 
     def find(self, name: str, source: Source) -> int:
         columns = self.literals.columns
@@ -371,23 +316,15 @@ class SampleProblem(Problem):
         masses: list[Any]
         rates: tuple[Any, ...]
         if state.exact:
-            masses, total = self._exact_masses(state.mask), self._exact_total
+            masses, total = self.exact_masses(state.mask), self.exact_total
         else:
-            masses, total = self._masses(state.mask[None])[0].tolist(), self._total
+            masses, total = self.masses(state.mask[None])[0].tolist(), self.total
         mass = sum(masses)
         # a leaf that nothing reaches has no rate; the first class makes it free of error
         rates = tuple(share / mass for share in masses) if mass else (1, *[0] * (len(masses) - 1))
-        pure = int((self._counts(state.mask[None])[0] > 0).sum()) <= 1
+        pure = int((self.counts(state.mask[None])[0] > 0).sum()) <= 1
         positive = 0.0 if len(rates) == 1 else rates[1]
         return Leaf(mass / total, positive, pure, state, rates)
-
-    @cached_property
-    def _total(self) -> float:
-        return float(self._masses(self.valid[None]).sum())
-
-    @cached_property
-    def _exact_total(self) -> Fraction:
-        return sum(self._exact_masses(self.valid), Fraction(0))
 
     @property
     def min_leaf_mass(self) -> float:
@@ -395,64 +332,7 @@ class SampleProblem(Problem):
         share = self.limits.min_weight_fraction_leaf
         if share == 0:  # as in most fits, which need no sums then
             return 0.0
-        return share * float((self._sums(self.valid[None]) * self.class_weight).sum())
-
-    def _counts(self, words: np.ndarray) -> IntArray:
-        """The ones of each row of words, by class."""
-        return by_class(np.bitwise_count(words).astype(np.int64), self.first_word)
-
-    def _masses(self, words: np.ndarray) -> FloatArray:
-        """The weight of the ones of each row of words, by class."""
-        if self.rounded:
-            return weigh(words, self.weights, self.first_word) * self.class_weight
-        return self._sums(words) * self.class_weight * self.weight_unit
-
-    def masses_of_leaves(self, leaves: Sequence[int], literals: Sequence[int]) -> FloatArray:
-        """The weight of each class at each leaf, in order of creation, from the weights as given.
-
-        Split number s, from 0, tests a literal at a leaf and makes the leaves 2s + 1 and 2s + 2.
-        """
-        held = self.slots
-        leaf = np.zeros(len(held), dtype=np.int64)
-        members = {0: np.arange(len(held))}
-        for number, (split, literal) in enumerate(zip(leaves, literals, strict=True)):
-            inside = members.pop(split)
-            slots = held[inside].astype(np.uint64)
-            high = self.words(literal)[slots >> 6] >> (slots & 63) & 1 > 0
-            leaf[inside] = 2 * number + 1 + high
-            members[2 * number + 1], members[2 * number + 2] = inside[~high], inside[high]
-        codes = np.searchsorted(64 * self.first_word[1:], held, side="right")
-        classes = len(self.classes)
-        sums = exact_sums(
-            self.weights[held], leaf * classes + codes, (2 * len(leaves) + 1) * classes
-        )
-        return masses_of_sums(sums, leaves, classes) * self.class_weight
-
-    def _sums(self, words: np.ndarray) -> FloatArray:
-        """The same in whole weights and without the factors of classes: exact."""
-        if not len(self.weights):
-            return self._counts(words).astype(float)
-        return weigh(words, self.whole_weights, self.first_word)
-
-    def _exact_masses(self, mask: np.ndarray) -> list[Fraction]:
-        if not len(self.weights):
-            masses = [Fraction(int(count)) for count in self._counts(mask[None])[0]]
-        else:
-            masses = weigh_exactly(mask, self.weights, self.first_word)
-        factors = map(as_fraction, self.class_weight.tolist())
-        return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
-
-    def as_inputs(self, tests: Sequence[int]) -> tuple[dict[int, np.ndarray], np.ndarray, Fraction]:
-        """The rows' answers to some tests; their masses, shape (classes, rows); the masses' sum."""
-        held = self.slots
-        columns = {test: unpack(self.words(test))[held] for test in tests}
-        codes = np.searchsorted(64 * self.first_word, held, side="right") - 1
-        weights = self.weights[held].tolist() if len(self.weights) else [1] * len(held)
-        factors = [as_fraction(factor) for factor in self.class_weight.tolist()]
-        masses = np.zeros((len(self.classes), len(held)), dtype=object)
-        for row, (code, weight) in enumerate(zip(codes.tolist(), weights, strict=True)):
-            masses[code, row] = as_fraction(weight) * factors[code]
-        return columns, masses, self._exact_total
+        return share * float((self.sums(self.valid[None]) * self.class_weight).sum())
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
@@ -482,18 +362,6 @@ class SampleProblem(Problem):
         problem.first_word = np.zeros(len(classes) + 1, dtype=np.int64)
         problem.class_rows = np.zeros(len(classes), dtype=np.int64)
         return problem
-
-
-def masses_of_sums(sums: Sequence[int], leaves: Sequence[int], classes: int) -> FloatArray:
-    """The weight of each class at each leaf, rounded once, from exact sums at the last leaves.
-
-    Leaves are numbered as in ``SampleProblem.masses_of_leaves``.
-    """
-    exact = [list(sums[start : start + classes]) for start in range(0, len(sums), classes)]
-    for number in reversed(range(len(leaves))):
-        children = exact[2 * number + 1], exact[2 * number + 2]
-        exact[leaves[number]] = [low + high for low, high in zip(*children, strict=True)]
-    return np.array([[float(as_number(total)) for total in each] for each in exact])
 
 
 def _check_thresholds(max_thresholds: int | None) -> int | None:

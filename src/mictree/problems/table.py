@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.checks import as_fraction
+from mictree._support.checks import as_fraction, check_unmasked
 from mictree.functions.expression import MAX_VARIABLES, Expression, check_variables
 from mictree.functions.read_once import check_names
 from mictree.problems.base import EVEN, FloatArray, Leaf, Problem, Splits, settle
@@ -344,6 +344,7 @@ def _halves(rows: np.ndarray) -> np.ndarray:
 
 
 def _read_labels(truth_table: Any) -> np.ndarray:
+    check_unmasked(truth_table, "a truth table")
     try:
         table = np.asarray(truth_table)
     except ValueError:  # rows of different lengths

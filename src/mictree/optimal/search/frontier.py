@@ -9,11 +9,13 @@ Invariant, at any moment and for each size: ``lower <= least error <= upper``, a
 tree with this many splits or fewer that makes ``upper`` errors.
 """
 
+import math
 import operator
 import time
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from mictree.optimal.result import CertifiedErrors, OptimalTrees
 from mictree.optimal.search.bits import BitEngine
 from mictree.optimal.search.counting_bounds import Counting
 from mictree.optimal.search.engine import Engine
+from mictree.optimal.search.nested import as_trees, count_splits
 from mictree.optimal.search.polish import Polished
 from mictree.optimal.search.questions import Asking
 from mictree.optimal.search.rows import Rows
@@ -38,6 +41,7 @@ PAIRED_LEVELS = 8  # for which pair counts must fit into memory
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
 POLISHING = 0.2  # seconds
+FULL = 7  # splits of a tree of depth 3 with none missing
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,15 @@ class SampleOptimalTrees(OptimalTrees):
     errors: CertifiedErrors
     sub_problems: int
     interrupted: bool
-    trees: tuple[Tree, ...] = field(repr=False)
+    found: tuple[Any, ...] = field(repr=False)  # a tree of each size, perhaps nested
 
     def _tree(self, size: int) -> Tree:
-        return self.trees[size]
+        return as_trees(self.problem, [self.found[size]])[0]
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """A tree of each size."""
+        return as_trees(self.problem, self.found)
 
 
 def solve(
@@ -90,7 +99,7 @@ def solve(
     errors = _certify(frontier, exact)  # before the trees, which it may change
     return SampleOptimalTrees(
         problem, max_size, errors,
-        int(frontier.asking.control[STORED]), frontier.asking.interrupted, tuple(frontier.trees),
+        int(frontier.asking.control[STORED]), frontier.asking.interrupted, tuple(frontier.found),
     )  # fmt: skip
 
 
@@ -118,7 +127,7 @@ class Frontier:
     Attributes
     ----------
     lower, upper : of the weight that the best tree of each size labels wrongly
-    trees : one for each upper bound
+    found : a tree for each upper bound, perhaps nested
     """
 
     def __init__(
@@ -131,10 +140,16 @@ class Frontier:
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
         self.asking = Asking(engine, most, self.depth, memory_limit)
         self.budgets = self.asking.budgets
-        self.trees = [self.rows.build(self.rows.majority(self.rows.everything))]
-        self.upper = [self.rows.wrong(self.trees[0])]
-        self.counting = Counting(self.rows.masses(self.rows.everything), self.depth)
+        masses = self.rows.masses(self.rows.everything)
+        self.found: list[Any] = [int(masses.argmax())]
+        self.upper = [int(masses.sum() - masses.max())]
+        self.counting = Counting(masses, self.depth)
         self.lower = [max(floor, bound) for bound in self.counting.by_classes(max_size)]
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """A tree of each size so far."""
+        return as_trees(self.rows.problem, self.found)
 
     def run(
         self,
@@ -143,7 +158,7 @@ class Frontier:
         time_limit: float | None = None,
         begin: float | None = None,
     ) -> None:
-        """Prove sizes 1, 2, ...; start from the trees of a greedy growth, if there is one."""
+        """Prove sizes one by one; start from the trees of a greedy growth, if there is one."""
         self.greedy, self.progress = greedy, progress or ignore
         begin, compiling = begin or time.monotonic(), time.monotonic()
         self.asking.compile()
@@ -152,39 +167,67 @@ class Frontier:
             self.asking.deadline = begin + PROVING * time_limit
         with self.asking.running():
             sure = min(self.asking.engine.sure, self.budgets)
-            known = Polished(self.asking, self.trees[0], sure, self.depth) if sure else None
-            for size in range(1, self.max_size + 1):
-                self._add_candidate()
+            known = Polished(self.asking, self.found[0], sure, self.depth) if sure else None
+            before = 0
+            for size in self._order():
+                while len(self.found) <= size:
+                    self._add_candidate()
                 self._carry_over(size)
                 if known is not None and size <= sure:
                     if known.errors[size] < self.upper[size]:
-                        self._adopt(size, known.tree(size))
+                        self._adopt(size, known.nested(size))
                     self.lower[size] = self.upper[size]
-                elif size <= self.budgets and not self._is_open(size - 1):
+                elif size <= self.budgets and not self._is_open(before):
+                    if size > before + 1:
+                        self._enlarge(before, size)
                     self._prove(size)
+                before = size
             self._polish()
             if time_limit is not None:
                 self._bound(begin + time_limit)
             for size in range(1, self.max_size + 1):
                 self._carry_over(size)
 
+    def _order(self) -> list[int]:
+        """In which sizes are proved: in turn, but for depth 3 with all splits from the most down.
+
+        A full tree shares its splits out in one way only, so it is the easiest to prove. Its error
+        is a lower bound for fewer splits, whose search ends where it meets the bound.
+        """
+        sizes = list(range(1, self.max_size + 1))
+        if self.depth == 3 and self.budgets >= FULL:
+            sizes[3:FULL] = range(FULL, 3, -1)
+        return sizes
+
+    def _enlarge(self, size: int, most: int) -> None:
+        """Find trees of some more splits, quickly, from the tree of a size."""
+        until = self.asking.deadline or math.inf
+        if self.lower[most] == self.upper[most] or self.asking.is_late():
+            return
+        polished = Polished(self.asking, self.found[size], most, self.depth, until)
+        for larger in range(size + 1, most + 1):
+            if polished.errors[larger] < self.upper[larger]:
+                self._adopt(larger, polished.nested(larger))
+
     def _carry_over(self, size: int) -> None:
-        """Raise the lower bound of a size by what is certain of the size before."""
+        """Raise the lower bound of a size by what is certain of the sizes before and after."""
         before, least = self.lower[size - 1], self.lower[size]
         if before > least:
             least = max(least, before - self.counting.lightest_leaf(size, before))
             self.lower[size] = min(least, self.upper[size])
+        if size < self.max_size:
+            self.lower[size] = min(max(self.lower[size], self.lower[size + 1]), self.upper[size])
 
     def _add_candidate(self) -> None:
         """The better of the last tree and the greedy one of the next size."""
-        tree, upper, size = self.trees[-1], self.upper[-1], len(self.trees)
+        tree, upper, size = self.found[-1], self.upper[-1], len(self.found)
         in_time = size <= self.budgets or size == self.max_size or not self.asking.is_late()
         if self.greedy is not None and in_time and self.greedy.errors[size] < upper / self.total:
             grown = self.greedy.tree(size)
             wrong = self.rows.wrong(grown)
             if wrong < upper:
                 tree, upper = grown, wrong
-        self.trees.append(tree)
+        self.found.append(tree)
         self.upper.append(upper)
 
     def _prove(self, size: int) -> None:
@@ -205,25 +248,26 @@ class Frontier:
         if self.lower[size] >= bound:
             return True
         self.asking.tell = lambda: self._tell(size)
-        found = self.asking.find(self.rows.everything, size, bound, self.depth, quickly)
+        found = self.asking.find(
+            self.rows.everything, size, bound, self.depth, quickly, self.lower[size]
+        )
         if found is None:
             return False
         value, nested = found
         if nested is not None:
-            tree = self.rows.build(nested)
-            self._adopt(size, tree)
-            if self.upper[size] != value:
-                wrong = self.rows.wrong(tree)
+            wrong = self._adopt(size, nested)
+            if wrong != value:
                 raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
         self.lower[size] = min(max(self.lower[size], value), self.upper[size])
         return True
 
-    def _adopt(self, size: int, tree: Tree) -> None:
-        """Take a tree for a size, and for all larger ones that have none as good."""
-        wrong = self.rows.wrong(tree)
-        while size < len(self.trees) and wrong < self.upper[size]:
-            self.trees[size], self.upper[size] = tree, wrong
-            size += 1
+    def _adopt(self, size: int, nested: Any) -> int:
+        """Take a tree for a size, and for all larger ones that have none as good; its error."""
+        wrong = self.rows.wrong(nested)
+        for larger in range(min(size, count_splits(nested)), len(self.found)):
+            if wrong < self.upper[larger]:
+                self.found[larger], self.upper[larger] = nested, wrong
+        return wrong
 
     def _tell(self, size: int) -> None:
         stored = int(self.asking.control[STORED])
@@ -263,17 +307,17 @@ class Frontier:
         until = time.monotonic() + POLISHING
         open_sizes = self._open_sizes()
         for start in {open_sizes[0] - 1, self.budgets} if open_sizes else ():
-            tree, error = self.trees[start], self.upper[start] + 1
+            tree, error = self.found[start], self.upper[start] + 1
             while time.monotonic() < until:
                 polished = Polished(self.asking, tree, self.budgets, self.depth, until)
                 for size in open_sizes:
                     if polished.errors[size] < self.upper[size]:
-                        self._adopt(size, polished.tree(size))
+                        self._adopt(size, polished.nested(size))
                     if time.monotonic() > until:
                         return
                 if polished.errors[-1] >= error:
                     break
-                tree, error = polished.tree(self.budgets), polished.errors[-1]
+                tree, error = polished.nested(self.budgets), polished.errors[-1]
 
     def _bound(self, end: float) -> None:
         """Spend the rest of the time on lower bounds, on the loosest one until it takes too long.
@@ -327,5 +371,5 @@ def _settle(frontier: Frontier, written: Written) -> list[int]:
             grown = rows.relabel(greedy.tree(size), written.weights)
             best = min(best, grown, key=lambda found: found[1])
         settled.append(best)
-    frontier.trees = [tree for tree, _ in settled]
+    frontier.found = [tree for tree, _ in settled]
     return [wrong for _, wrong in settled]

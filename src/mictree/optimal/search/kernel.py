@@ -25,6 +25,7 @@ from mictree.optimal.search.table import (
     EXACT_BUDGETS,
     FOUND,
     GROW,
+    LEAST,
     NEXT,
     ROOM,
     RUN,
@@ -52,8 +53,8 @@ def solve(budget, bound, depth, retrace, data, table, frames, control):
     level = np.int64(0)
     _start(data, frames)
     _ask(level, budget, bound, depth, frames)
-    if retrace:
-        frames.levels[0].goal = bound - 1
+    at = frames.levels[0]
+    at.goal = bound - 1 if retrace else max(at.goal, control[LEAST])
     frames.levels[0].position = atomic_add(control, NEXT, 1)
     while True:
         finished, result = _glance(level, frames, control)

@@ -7,9 +7,11 @@ above it is the test for missing values, which needs no column of its own.
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from mictree.optimal.search.nested import holds
 from mictree.optimal.search.rows import find_unavoidable, to_integers
 from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, row_slots
 from mictree.optimal.search.sweep_frames import OrderedData
@@ -24,7 +26,7 @@ class OrderedRows(SearchedRows):
     data: OrderedData
     columns: tuple[np.ndarray, ...]  # the ranks of the rows in the columns that are searched
     origins: tuple[int, ...]  # of each such column: its place in ``ranks``, or -1 - a literal
-    slots: np.ndarray  # of each row in the problem's bits
+    slots: np.ndarray  # of each row in the problem's bits; none if it has no bits
     ranks: tuple[np.ndarray, ...]
     codes: np.ndarray
     weights: np.ndarray
@@ -32,7 +34,7 @@ class OrderedRows(SearchedRows):
 
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "OrderedRows":
-        codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
+        codes = np.repeat(np.arange(len(problem.classes), dtype=np.int32), problem.class_rows)
         slots = row_slots(problem)
         weights = problem.weights[slots] if len(problem.weights) else np.ones(len(codes))
         integers, written = to_integers(weights, codes, problem.class_weight, exact)
@@ -45,13 +47,18 @@ class OrderedRows(SearchedRows):
         columns, codes = [kept[id(column)] for column in columns], _choose(codes, chosen)
         weights = weights.astype(np.int32 if weights.sum() < 2**30 else np.int64)
         unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
+        ordered = tuple(
+            kept[id(ranks)] if id(ranks) in kept else _choose(ranks, chosen)
+            for ranks in problem.ranks
+        )
+        slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
+        del chosen, group, alike, integers
         order = np.empty((len(columns), len(codes)), dtype=np.int32)
         for column, places in zip(columns, order, strict=True):
             places[:] = np.argsort(column, kind="stable")
             ranks = column[places]
             places *= 2
             places[:-1] += ranks[1:] != ranks[:-1]
-        del group, alike, integers
         keys = np.random.default_rng(0x6D696374).integers(
             0, 2**64, size=(len(codes), 2), dtype=np.uint64
         )
@@ -61,26 +68,14 @@ class OrderedRows(SearchedRows):
             signed=np.where(codes == 1, weights, -weights).astype(
                 np.int16 if weights.sum() < 2**15 else weights.dtype
             ),
-            codes=codes.astype(np.int32),
+            codes=codes,
             keys=keys,
         )
-        ordered = tuple(
-            kept[id(ranks)] if id(ranks) in kept else _choose(ranks, chosen)
-            for ranks in problem.ranks
-        )
-        slots = _choose(slots, chosen)
         return cls(problem, data, tuple(columns), origins, slots, ordered, codes, weights, written)
 
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
-        literals = self.problem.literals
-        number, position = literals.locate(test)
-        column = literals.columns[number]
-        if number not in literals.ordered:
-            slots = self.slots[rows]
-            return self.problem.words(test)[slots >> 6] >> (slots & 63).astype(np.uint64) & 1 > 0
-        ranks = self.ranks[literals.ordered.index(number)][rows]
-        return ranks == 0 if position == column.thresholds else ranks > position + column.missing
+        return holds(self.problem, self.ranks, self.slots, rows, test)
 
     def literal(self, column: int, rank: int) -> tuple[int, bool]:
         """The test that cuts a column above a rank, and whether it holds below."""
@@ -123,6 +118,13 @@ def _choose(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return values if len(rows) == len(values) else values[rows]
 
 
+@lru_cache(maxsize=16)
+def _factors(count: int) -> np.typing.NDArray[np.uint64]:
+    """Odd random numbers, always the same."""
+    random = np.random.default_rng(0x6D696374)
+    return random.integers(0, 2**64, size=count, dtype=np.uint64) | np.uint64(1)
+
+
 def _merge(
     columns: list[np.ndarray], codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -130,12 +132,9 @@ def _merge(
 
     Then a number for each of these, the same for those that are equal but for their class.
     """
-    factors = np.random.default_rng(0x6D696374).integers(
-        0, 2**64, size=len(columns), dtype=np.uint64
-    )
     hashes = np.zeros(len(codes), dtype=np.uint64)
-    for column, factor in zip(columns, factors, strict=True):
-        hashes += column * (factor | np.uint64(1))
+    for column, factor in zip(columns, _factors(len(columns)), strict=True):
+        hashes += column * factor
     order = np.lexsort((codes, hashes))
     new = np.zeros(max(0, len(codes) - 1), dtype=bool)
     for column in columns:

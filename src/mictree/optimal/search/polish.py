@@ -27,10 +27,10 @@ class Polished:
     """
 
     def __init__(
-        self, asking: Asking, tree: Tree, most: int, depth: int, until: float = math.inf
+        self, asking: Asking, tree: Tree | Any, most: int, depth: int, until: float = math.inf
     ) -> None:
-        self.asking, self.skeleton = asking, tree
-        rows, self.tests = asking.rows, asking.rows.tests(tree)
+        self.asking, rows = asking, asking.rows
+        self.tests, self.low, self.high = rows.nodes(tree)
         self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
         waiting = [(0, rows.everything, depth)]
         while waiting:
@@ -38,8 +38,8 @@ class Polished:
             self.nodes[node] = members, left
             if self.tests[node] >= 0:
                 held = rows.holds(members, self.tests[node])
-                waiting.append((tree.low[node], members[~held], left - 1))
-                waiting.append((tree.high[node], members[held], left - 1))
+                waiting.append((self.low[node], members[~held], left - 1))
+                waiting.append((self.high[node], members[held], left - 1))
         self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
         self.best: dict[int, np.ndarray] = {}
         for node, (members, left) in reversed(self.nodes.items()):
@@ -47,22 +47,22 @@ class Polished:
                 left = 0  # what is not counted in time stays as it is, or a leaf
             few = self.few[node] = asking.errors(members, left)
             best = self.best[node] = few[np.minimum(np.arange(most + 1), 3)]
-            if tree.tests[node] >= 0:
-                low, high = self.best[tree.low[node]], self.best[tree.high[node]]
+            if self.tests[node] >= 0:
+                low, high = self.best[self.low[node]], self.best[self.high[node]]
                 for size in np.flatnonzero(np.diff(low[:most], prepend=low[0] + 1)):
                     target = best[size + 1 :]
                     np.minimum(target, low[size] + high[: len(target)], out=target)
         self.errors = self.best[0]
 
-    def tree(self, size: int) -> Tree:
-        """A tree with at most so many splits that attains its error."""
-        return self.asking.rows.build(self._nested(0, size))
+    def nested(self, size: int) -> Any:
+        """A nested tree with at most so many splits that attains its error."""
+        return self._nested(0, size)
 
     def _nested(self, node: int, size: int) -> Any:
         error, (members, left) = self.best[node][size], self.nodes[node]
         if self.few[node][min(size, 3)] == error:
             return self.asking.trace(members, min(size, 3), error, left, known=True)
-        low, high = self.skeleton.low[node], self.skeleton.high[node]
+        low, high = self.low[node], self.high[node]
         sums = self.best[low][:size] + self.best[high][:size][::-1]
         split = int(sums.argmin())
         test = self.tests[node]

@@ -26,6 +26,7 @@ from mictree.optimal.search.table import (
     ALLOWED,
     FOUND,
     GROW,
+    LEAST,
     NEXT,
     ROOM,
     RUN,
@@ -81,6 +82,7 @@ class Asking:
         self._use_table(self._make_table(SMALLEST_TABLE))
         self.deadline: float | None = None
         self.interrupted = False
+        self.pool: ThreadPoolExecutor | None = None
         self.tell: Callable[[], None] = lambda: None
 
     def compile(self) -> None:
@@ -101,11 +103,13 @@ class Asking:
         catch = threading.current_thread() is threading.main_thread()
         before = signal.signal(signal.SIGINT, self._interrupt) if catch else None
         try:
-            with ThreadPoolExecutor(self.workers) as self.pool:
-                try:
-                    yield
-                finally:  # whoever is told may raise; the pool waits for its workers
-                    self.control[STATUS] = STOP
+            try:
+                yield
+            finally:  # whoever is told may raise; the pool waits for its workers
+                self.control[STATUS] = STOP
+                if self.pool is not None:
+                    self.pool.shutdown()
+                    self.pool = None
         finally:
             if catch:
                 signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
@@ -118,17 +122,19 @@ class Asking:
         depth: int,
         wanted: int = PLAIN,
         quickly: bool = False,
+        least: int = 0,
     ) -> int | None:
         """The least error of some rows if it is below a bound; None when it had to stop.
 
-        See ``kernel.solve``. What is wanted of the tree is in ``frames[0]``: any test only as long
+        See ``kernel.solve``. An error is good enough if it is the ``least`` that is possible, or
+        less. What is wanted of the tree is in ``frames[0]``: any test only as long
         as the search is ``steady``. To be asked ``quickly`` is to stop before threads are started.
         """
         stage = 0
         patience = (*self.engine.patience, NO_LIMIT)
         while not (quickly and stage == len(patience) - 1) and not self.is_late():
             self.control[STATUS], self.control[NEXT], self.control[FOUND] = RUN, 0, bound
-            self.control[ALLOWED] = patience[stage]
+            self.control[ALLOWED], self.control[LEAST] = patience[stage], least
             question = budget, bound, depth, wanted
             if stage == 0 < len(patience) - 1:
                 self.engine.place(rows, self.frames[0])
@@ -162,7 +168,13 @@ class Asking:
         )
 
     def find(
-        self, rows: np.ndarray, budget: int, bound: int, depth: int, quickly: bool = False
+        self,
+        rows: np.ndarray,
+        budget: int,
+        bound: int,
+        depth: int,
+        quickly: bool = False,
+        least: int = 0,
     ) -> Any:
         """The least error of some rows as ``ask`` has it, and nested tests that attain it.
 
@@ -170,7 +182,7 @@ class Asking:
         """
         at_once = self.engine.traces_at_once(budget, depth)
         wanted = FIRST if at_once else ANY if self.steady else PLAIN
-        error = self.ask(rows, budget, bound, depth, wanted, quickly)
+        error = self.ask(rows, budget, bound, depth, wanted, quickly, least)
         if error is None or error >= bound:
             return None if error is None else (error, None)
         if at_once or self.steady:
@@ -213,13 +225,14 @@ class Asking:
 
     def _gather(self, workers: int, rows: np.ndarray, question: Question) -> list[int]:
         """Start one worker, then, if it takes long, the others; returns when all are done."""
+        pool = self.pool = self.pool or ThreadPoolExecutor(self.workers)
         started: list[Future[int]] = []
         working: set[Future[int]] = set()
         while working or not started:
             if len(started) < workers and self.control[STATUS] == RUN:
                 frames = self._take_frames(len(started))
                 self.engine.place(rows, frames)
-                started.append(self.pool.submit(self._solve, len(rows), question, frames))
+                started.append(pool.submit(self._solve, len(rows), question, frames))
             elif not started:  # Ctrl-C came first
                 break
             working = wait(started, self._patience(len(started) < workers)).not_done

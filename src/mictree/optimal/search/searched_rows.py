@@ -5,7 +5,9 @@ test is the position of a literal among those of the problem.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +54,15 @@ class SearchedRows(ABC):
 
     def masses(self, rows: np.ndarray) -> np.ndarray:
         """The weight of each class among some rows."""
-        return add_up(self.codes[rows], self.weights[rows], len(self.problem.classes))
+        codes, weights, count = self.codes[rows], self.weights[rows], len(self.problem.classes)
+        if self._adds_up:
+            return np.bincount(codes, weights, count).astype(np.int64)
+        return add_up(codes, weights, count)
+
+    @cached_property
+    def _adds_up(self) -> bool:
+        """Whether sums of weights are exact in floating point."""
+        return bool(self.weights.sum() < 2**53)
 
     def leaf_error(self, rows: np.ndarray) -> int:
         """The weight that a leaf labels wrongly."""
@@ -68,10 +78,34 @@ class SearchedRows(ABC):
         positions = {LEAF: LEAF, **tree.positions(self.problem)}
         return [positions[test] for test in tree.tests]
 
-    def wrong(self, tree: Tree) -> int:
-        """The weight that a tree labels wrongly, counted anew."""
-        labels = np.array(tree.labels)[self._leaves(tree)]
-        return int(self.weights[labels != self.codes].sum())
+    def nodes(self, tree: Tree | Any) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+        """The test and both children of each node of a tree, nested or not; tests of leaves: -1."""
+        if isinstance(tree, Tree):
+            return self.tests(tree), tree.low, tree.high
+        subtrees, tests, low, high = [tree], [], [], []
+        for subtree in subtrees:  # grows meanwhile
+            inner = isinstance(subtree, tuple)
+            tests.append(subtree[0] if inner else LEAF)
+            low.append(len(subtrees) if inner else LEAF)
+            high.append(len(subtrees) + 1 if inner else LEAF)
+            subtrees += subtree[1:] if inner else ()
+        return tests, low, high
+
+    def wrong(self, tree: Tree | Any) -> int:
+        """The weight that a tree, nested or not, labels wrongly, counted anew."""
+        if isinstance(tree, Tree):
+            labels = np.array(tree.labels)[self._leaves(tree)]
+            return int(self.weights[labels != self.codes].sum())
+        wrong, waiting = 0, [(tree, self.everything)]
+        while waiting:
+            nested, rows = waiting.pop()
+            if isinstance(nested, tuple):
+                test, low, high = nested
+                held = self.holds(rows, test)
+                waiting += [(low, rows[~held]), (high, rows[held])]
+            else:
+                wrong += int(self.weights[rows[self.codes[rows] != nested]].sum())
+        return wrong
 
     def relabel(self, tree: Tree, weights: np.ndarray) -> tuple[Tree, int]:
         """A tree with the heaviest class at each leaf, by other weights; its wrong weight."""
@@ -96,46 +130,6 @@ class SearchedRows(ABC):
                 held = self.holds(rows, tests[node])
                 waiting += [(tree.low[node], rows[~held]), (tree.high[node], rows[held])]
         return reached
-
-    def build(self, nested: Any) -> Tree:
-        """A tree from nested tests and labels.
-
-        Thresholds are set halfway between the neighbouring values of the rows that reach them.
-        """
-        leaves: list[int] = []
-        tests: list[int] = []
-        thresholds: list[float | None] = []
-        labels = [LEAF]
-        waiting = [(nested, 0, self.everything)]  # subtree, leaf by order of creation, its rows
-        while waiting:
-            subtree, leaf, rows = waiting.pop()
-            if not isinstance(subtree, tuple):
-                labels[leaf] = subtree
-                continue
-            test, low, high = subtree
-            held = self.holds(rows, test)
-            literal, threshold = self._halfway(test, rows[~held], rows[held])
-            leaves.append(leaf)
-            tests.append(literal)
-            thresholds.append(threshold)
-            waiting.append((high, len(labels) + 1, rows[held]))
-            waiting.append((low, len(labels), rows[~held]))
-            labels += [LEAF, LEAF]
-        return self.problem.tree(leaves, tests, thresholds, labels)
-
-    def _halfway(self, test: int, low: np.ndarray, high: np.ndarray) -> tuple[int, float | None]:
-        """A test that separates two sets of rows in the middle; its threshold, if it has one."""
-        literals = self.problem.literals
-        number, position = literals.locate(test)
-        column = literals.columns[number]
-        if number not in literals.ordered or position == column.thresholds:
-            return test, None
-        ranks = self.ranks[literals.ordered.index(number)]
-        below, above = int(ranks[low].max()), int(ranks[high].min())
-        if below < column.missing:  # all that is not above is missing
-            return test, column.threshold(position)
-        position, threshold = column.between(below, above)
-        return int(literals.starts[number]) + position, threshold
 
 
 def add_up(groups: np.ndarray, integers: np.ndarray, count: int) -> np.ndarray:

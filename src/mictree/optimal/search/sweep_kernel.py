@@ -27,6 +27,7 @@ from mictree.optimal.search.table import (
     EXACT_BUDGETS,
     FOUND,
     GROW,
+    LEAST,
     ROOM,
     RUN,
     STATUS,
@@ -52,7 +53,7 @@ def solve(first, budget, bound, depth, wanted, data, table, frames, control):
     level = first
     while True:
         here = wanted if level == first else PLAIN
-        finished, result = _open(level, here, data, table, frames, control)
+        finished, result = _open(level, first, here, data, table, frames, control)
         while True:
             if not finished:
                 here = wanted if level == first else PLAIN
@@ -92,13 +93,15 @@ def _ask(level, budget, bound, depth, frames):
 
 
 @inner_jit
-def _open(level, wanted, data, table, frames, control):
+def _open(level, first, wanted, data, table, frames, control):
     """Whether sweeps suffice for an answer; and the answer."""
     at = frames.levels[level]
     budget, depth, bound = at.budget, at.depth, at.bound
     best = leaf_error(level, data, frames)
     at.errors[0] = best
-    at.goal = at.floor if wanted != KNOWN else bound - 1
+    at.goal = at.floor
+    if level == first:
+        at.goal = bound - 1 if wanted == KNOWN else max(at.floor, control[LEAST])
     if budget == 0 or best == 0 or control[STATUS] != RUN:
         return True, best
     atomic_add(control, VISITED, 1)

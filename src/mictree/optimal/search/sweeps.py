@@ -41,6 +41,8 @@ def leaf_error(level, data, frames):
 @inner_jit
 def list_tests(level, data, frames):
     """Fill a frame's tests and what is known of them without a sweep; the least error of one."""
+    if frames.totals.shape[1] == 2:
+        return _list_two(level, data, frames)
     at = frames.levels[level]
     order, cells = frames.order[level], frames.cells[level]
     places, totals = frames.tests[level, PLACE], frames.totals[level]
@@ -85,6 +87,40 @@ def list_tests(level, data, frames):
 
 
 @inner_jit
+def _list_two(level, data, frames):
+    """The same for two classes: one number tells a row's class and weight."""
+    at = frames.levels[level]
+    order, cells = frames.order[level], frames.cells[level]
+    places, totals = frames.tests[level, PLACE], frames.totals[level]
+    kind, signed = cells.dtype.type, data.signed
+    count, floor = at.rows, at.floor
+    all_zeros, all_ones = totals[0], totals[1]
+    least = min(all_zeros, all_ones)
+    test = 0
+    for column in range(order.shape[0]):
+        frames.start[level, column] = test
+        zeros, ones, share = 0, 0, 0
+        for place in range(count):
+            entry = order[column, place]
+            row = entry >> 1
+            weight = np.int64(signed[row])
+            zeros -= min(weight, 0)
+            ones += max(weight, 0)
+            if floor > 0:
+                share += data.weights[row, 1]
+            if entry & 1:
+                low, high = min(zeros, ones), min(all_zeros - zeros, all_ones - ones)
+                places[test] = place
+                cells[LEAF, test], cells[LEAF + 1, test] = kind(low), kind(high)
+                cells[ONE, test], cells[ONE + 1, test] = kind(share), kind(floor - share)
+                cells[MASS, test], cells[SHARE, test] = kind(zeros + ones), kind(share)
+                least = min(least, low + high)
+                test += 1
+    frames.start[level, order.shape[0]] = test
+    return least
+
+
+@inner_jit
 def sweep(level, count, data, frames, control):
     """Fill the first two lines of ``lanes``: errors with one split of both children.
 
@@ -95,9 +131,7 @@ def sweep(level, count, data, frames, control):
     if frames.work[0] > control[ALLOWED] and control[STATUS] == RUN:
         control[STATUS] = LONG
     _mark(level, count, frames)
-    if frames.totals.shape[1] == 2:
-        _sweep_two(level, data.signed, frames)
-    elif frames.totals.shape[1] <= FEW_CLASSES:
+    if frames.totals.shape[1] <= FEW_CLASSES:
         _sweep_pairs(level, data, frames)
     else:
         _sweep_many(level, data, frames)
@@ -175,22 +209,36 @@ def _sweep_two(level, signed, frames):
 
 @inner_jit
 def _sweep_pairs(level, data, frames):
-    """Fill the lanes for a few classes: whatever labels one split has, two classes decide."""
+    """Fill the lanes for a few classes: whatever labels one split has, two classes decide.
+
+    With two classes, ``sweep`` reads the surpluses. One call of ``_sweep_two`` serves both cases:
+    of two calls, LLVM makes vectors in the first only.
+    """
     at = frames.levels[level]
     lanes, totals, pair = frames.lanes, frames.totals[level], frames.pair
-    rows, kind = at.rows, frames.lanes.dtype.type
-    _clear(frames.seen, lanes)
-    for place in range(rows):
-        _add(frames.order[level, 0, place] >> 1, data, frames)
+    rows, kind, two = at.rows, frames.lanes.dtype.type, len(frames.totals[level]) == 2
+    if not two:
+        _clear(frames.seen, lanes)
+        for place in range(rows):
+            _count(frames.order[level, 0, place] >> 1, data, frames)
+        for label in range(len(totals)):
+            for lane in range(LANES):
+                low = lanes[_SEEN + LANES * label + lane]
+                lanes[_MOST + lane] = max(lanes[_MOST + lane], low)
+                high = kind(totals[label] - low)
+                lanes[_MOST + LANES + lane] = max(lanes[_MOST + LANES + lane], high)
     for label in range(len(totals)):
         for other in range(label):
-            if totals[label] == 0 or totals[other] == 0:
-                continue
-            for place in range(rows):
-                row = frames.order[level, 0, place] >> 1
-                weight, code = kind(data.weights[row, 0]), data.codes[row]
-                pair[row] = weight if code == label else kind(-weight) if code == other else 0
-            _sweep_two(level, pair, frames)
+            if not two:
+                if totals[label] == 0 or totals[other] == 0:
+                    continue
+                for place in range(rows):
+                    row = frames.order[level, 0, place] >> 1
+                    weight, code = kind(data.weights[row, 0]), data.codes[row]
+                    pair[row] = weight if code == label else kind(-weight) if code == other else 0
+            _sweep_two(level, data.signed if two else pair, frames)
+            if two:
+                return
             for lane in range(LANES):
                 here, there = _SEEN + LANES * label + lane, _SEEN + LANES * other + lane
                 low = max(
@@ -257,22 +305,30 @@ def _clear(seen, lanes):
 
 
 @inner_jit
-def _add(row, data, frames):
-    """Add a row to its class in both children, and raise the weight of their heaviest classes.
+def _count(row, data, frames):
+    """Add a row to its class in the low children; returns the weights of that class.
 
     Loops whose two ends are variables are those that LLVM makes vectors of.
     """
-    lanes = frames.lanes
-    kind = lanes.dtype.type
+    kind = frames.lanes.dtype.type
     bits, label, width = frames.member[row], data.codes[row], frames.picked.shape[1]
     weight = kind(data.weights[row, 0])
-    frames.seen[label] += weight
-    both = kind(frames.seen[label])
-    mine = lanes[_SEEN + width * label : _SEEN + width * label + width]
+    mine = frames.lanes[_SEEN + width * label : _SEEN + width * label + width]
     for lane in range(width):
         inside = (bits >> np.uint32(lane)) & np.uint32(1)
         mine[lane] = kind(mine[lane] + (weight if inside else kind(0)))
-    for lane in range(width):
+    return mine
+
+
+@inner_jit
+def _add(row, data, frames):
+    """Add a row to its class in both children, and raise the weight of their heaviest classes."""
+    lanes = frames.lanes
+    kind = lanes.dtype.type
+    mine = _count(row, data, frames)
+    frames.seen[data.codes[row]] += data.weights[row, 0]
+    both = kind(frames.seen[data.codes[row]])
+    for lane in range(frames.picked.shape[1]):
         lanes[lane] = mine[lane]
     for lane in range(LANES):
         low = lanes[lane]

@@ -16,8 +16,10 @@ from mictree._support.jit import atomic_add, atomic_load, atomic_swap, inner_jit
 
 PROBES = 8  # places of the table that a key may have; the last is overwritten when all are taken
 # what workers share: the status, how many entries may be stored, the first literal not yet taken,
-# the least error found so far, how much work is allowed; counters on another cache line
-STATUS, ROOM, NEXT, FOUND, ALLOWED, STORED, VISITED, OVERWRITTEN = 0, 1, 2, 3, 4, 8, 9, 10
+# the least error found so far, how much work is allowed, a lower bound that is known of the answer;
+# counters on another cache line
+STATUS, ROOM, NEXT, FOUND, ALLOWED, LEAST = range(6)
+STORED, VISITED, OVERWRITTEN = 8, 9, 10
 # the status: go on; give up; come back for a larger table; come back with more workers
 RUN, STOP, GROW, LONG = range(4)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

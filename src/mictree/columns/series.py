@@ -1,0 +1,95 @@
+"""Columns of frames: their types as words, and times as numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+FloatArray = np.typing.NDArray[np.float64]
+
+FINER = {"ns": 1e3, "ps": 1e6, "fs": 1e9, "as": 1e12}  # of a microsecond
+
+
+def as_named(series: Any) -> Any:
+    """A column of a narwhals frame, as a type that narwhals has a name for where there is one.
+
+    What pyarrow holds for pandas becomes pyarrow's own: pandas hands out such cells in several
+    ways, by type and by whether some are missing.
+    """
+    import narwhals
+
+    native = series.to_native()
+    dtype = getattr(native, "dtype", None)
+    if type(dtype).__name__ == "SparseDtype":
+        return narwhals.from_native(native.sparse.to_dense(), series_only=True)
+    if isinstance(dtype, np.dtype) and not dtype.isnative:
+        swapped = native.astype(dtype.newbyteorder("="))
+        return narwhals.from_native(swapped, series_only=True)
+    if type(dtype).__name__ == "ArrowDtype":
+        import pyarrow
+
+        cells = native.array.__arrow_array__()
+        native = cells if isinstance(cells, pyarrow.ChunkedArray) else pyarrow.chunked_array(cells)
+    elif not series.implementation.is_pyarrow():
+        return series
+    import pyarrow
+
+    if pyarrow.types.is_date64(native.type):  # narwhals has no name for it
+        native = native.cast(pyarrow.date32())
+    return narwhals.from_native(native, series_only=True)
+
+
+def has_unnamed(frame: Any) -> bool:
+    """Whether ``as_named`` may change a column of a narwhals frame."""
+    if frame.implementation.is_pyarrow():
+        return True
+    if not frame.implementation.is_pandas_like():
+        return False
+    return any(
+        type(dtype).__name__ in ("ArrowDtype", "SparseDtype")
+        or not getattr(dtype, "isnative", True)
+        for dtype in frame.to_native().dtypes
+    )
+
+
+def kind_of(dtype: Any, series: Any = None) -> str:
+    """A type of narwhals as one word in small letters; "instant" for times with a time zone."""
+    word = str(dtype).partition("(")[0].lower()
+    if word == "datetime" and getattr(dtype, "time_zone", None) is not None:
+        return "instant"
+    native = None if series is None or word != "unknown" else series.to_native()
+    if str(getattr(native, "type", "")).startswith("decimal"):
+        return "decimal"  # of more digits than narwhals has a name for
+    return word
+
+
+def microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
+    """Dates and times since 1970, or durations, with NaN where missing."""
+    unit, count = np.datetime_data(times.dtype)
+    missing = np.isnat(times)
+    if unit in FINER:
+        ticks = times.view(np.int64) * (count / FINER[unit])
+    else:
+        finer = times.astype(f"{times.dtype.kind}8[us]")
+        wrapped = ~missing & (finer.astype(times.dtype) != times)
+        if wrapped.any():
+            raise ValueError(
+                "times must lie within 2**63 microseconds, 292,000 years, of 1970; got "
+                f"{times[wrapped][0]}"
+            )
+        ticks = finer.view(np.int64).astype(float)
+    return np.where(missing, math.nan, ticks)
+
+
+def microseconds_of_day(series: Any) -> FloatArray:
+    """A column of times of the day, which polars and pyarrow may hold to the nanosecond."""
+    native = series.to_native()
+    if series.implementation.is_polars():
+        ticks = native.to_physical()
+    else:
+        import pyarrow
+
+        ticks = native.cast(pyarrow.time64("ns")).cast(pyarrow.int64())
+    return np.asarray(ticks.to_numpy(), dtype=float) / FINER["ns"]
