@@ -28,6 +28,7 @@ from benchmarks.measure import report
 from benchmarks.simulation import Costs, simulate, table
 
 ROWS, COLUMNS, FILES, SPLITS = 2_000_000, 40, 8, 20
+GROUP_ROWS, GROUPS = 2**17, 4  # rows of a group in a file, groups of a partition
 NAMES = [f"c{number}" for number in range(COLUMNS)]
 OPTIONS: dict[str, Any] = {
     "processes": True, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0,
@@ -43,7 +44,7 @@ def write(folder: Path, rows: int) -> None:
         y = X[:, :3].all(axis=1) | X[:, 3:7].all(axis=1) | X[:, 7:12].all(axis=1)
         frame = {name: X[:, place] for place, name in enumerate(NAMES)}
         frame["label"] = (y ^ (rng.random(len(y)) < 0.05)).astype(np.uint8)
-        pl.DataFrame(frame).write_parquet(folder / f"{number}.parquet")
+        pl.DataFrame(frame).write_parquet(folder / f"{number}.parquet", row_group_size=GROUP_ROWS)
 
 
 def measured(client: Client | None, work: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -64,20 +65,25 @@ def fit_local(folder: Path) -> mt.TopDownClassifier:
     return mt.TopDownClassifier(max_size=SPLITS).fit(problem)
 
 
-def fit_dask(folder: Path) -> mt.TopDownClassifier:
-    frame = dd.read_parquet(folder)
-    return mt.TopDownClassifier(max_size=SPLITS).fit(frame[NAMES], frame["label"])
+def read(folder: Path) -> Any:
+    """Partitions of about half a million rows: larger frames cost more to allocate than to read."""
+    return dd.read_parquet(folder, split_row_groups=GROUPS)
+
+
+def fit_dask(folder: Path, size: int = SPLITS) -> mt.TopDownClassifier:
+    frame = read(folder)
+    return mt.TopDownClassifier(max_size=size).fit(frame[NAMES], frame["label"])
 
 
 def fit_lightgbm(folder: Path) -> Any:
     """One tree of as many leaves; LightGBM bins and trains on the same collection."""
     import lightgbm
 
-    frame = dd.read_parquet(folder)
+    frame = read(folder).persist()  # else Dask may cut X and y into different partitions
     learner = lightgbm.DaskLGBMClassifier(
         n_estimators=1, num_leaves=SPLITS + 1, learning_rate=1.0, min_child_samples=1, verbose=-1
     )
-    return learner.fit(frame[NAMES].to_dask_array(lengths=True), frame["label"].to_dask_array(True))
+    return learner.fit(frame[NAMES], frame["label"])
 
 
 def survives(fit: Callable[[Path], Any], folder: Path, after: float) -> str:
@@ -99,24 +105,19 @@ def survives(fit: Callable[[Path], Any], folder: Path, after: float) -> str:
 def costs_of(client: Client, folder: Path, rows: int) -> tuple[Costs, mt.TopDownClassifier]:
     """The simulation's costs, from fits of all rows and of hardly any."""
     whole, _, fitted = measured(client, lambda: fit_dask(folder))
-    stump = measured(client, lambda: _with_size(folder, 1))[0]
+    stump = measured(client, lambda: fit_dask(folder, 1))[0]
     rounds = fitted.rounds_.growth
     cells = rows * COLUMNS
     with tempfile.TemporaryDirectory() as small:
         write(Path(small), 64 * FILES)
         wall = measured(client, lambda: fit_dask(Path(small)))
-        one = measured(client, lambda: _with_size(Path(small), 1))
+        one = measured(client, lambda: fit_dask(Path(small), 1))
     per_round = max(1e-4, (wall[1] - one[1]) / max(1, wall[2].rounds_.growth - 1))
     counting = max(0.0, whole - stump) / max(1, rounds - 1)
     begin = time.perf_counter()
     client.gather(client.map(lambda number: number, range(2000), pure=False))
     task = (time.perf_counter() - begin) / 2000
     return Costs(stump / cells, 2 * counting / cells, task, per_round), fitted
-
-
-def _with_size(folder: Path, size: int) -> mt.TopDownClassifier:
-    frame = dd.read_parquet(folder)
-    return mt.TopDownClassifier(max_size=size).fit(frame[NAMES], frame["label"])
 
 
 def main(rows: int = ROWS, peers: bool = True) -> None:

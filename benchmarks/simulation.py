@@ -1,8 +1,9 @@
 """How long a Dask fit takes on many workers, from costs measured on few.
 
-A fit packs every cell once. Then each round counts half of the rows (of two siblings only the
-smaller one is counted), a tree of tasks merges the counts, and the driver waits for the last of
-them. The scheduler handles one task after another, whatever the number of workers.
+A fit packs every cell once, partition by partition. Each worker then bundles its partitions. Each
+round counts half of the rows (of two siblings only the smaller one is counted), one task for each
+bundle, and a tree of tasks merges the counts of many bundles. The scheduler handles one task after
+another, whatever the number of workers. Workers have one thread here.
 """
 
 import math
@@ -65,21 +66,24 @@ def simulate(
     """
     cut = partitions or 4 * workers
     busiest = math.ceil(cut / workers) * rows / cut  # rows of the worker that has most
-    tasks_of_round = cut + sum(_levels(cut))
+    bundles = min(cut, workers)
+    levels = _levels(bundles)
+    tasks_of_round = bundles + sum(levels)
+    messages = len(levels) * FAN_IN + (levels or [bundles])[-1]  # one after another
     message = leaves * ((values or columns) + 1) * classes * 8
     return Seconds(
         packing=busiest * columns * costs.pack,
         counting=rounds * busiest / 2 * columns * costs.count,
-        scheduling=(rounds * tasks_of_round + 3 * cut) * costs.task,
+        scheduling=(rounds * tasks_of_round + 2 * cut + 3 * bundles) * costs.task,
         latency=rounds * costs.latency,
-        network=rounds * len(_levels(cut)) * FAN_IN * message / costs.bandwidth,
+        network=rounds * messages * message / costs.bandwidth,
     )
 
 
 def _levels(parts: int) -> list[int]:
     """The number of merging tasks, level by level."""
     levels = []
-    while parts > 1:
+    while parts > FAN_IN:
         parts = math.ceil(parts / FAN_IN)
         levels.append(parts)
     return levels

@@ -39,15 +39,15 @@ def cut(X: np.ndarray, y: np.ndarray) -> tuple[da.Array, da.Array]:
 def after_round(monkeypatch, number: int, action) -> list[int]:
     """Call a function before one of the rounds; returns a list of the rounds begun."""
     begun: list[int] = []
-    merge = clusters.Cluster.merge
+    reduce = clusters.Cluster.reduce
 
-    def watched(self, tasks, function):
+    def watched(self, *arguments):
         begun.append(len(begun))
         if begun[-1] == number:
             action()
-        return merge(self, tasks, function)
+        return reduce(self, *arguments)
 
-    monkeypatch.setattr(clusters.Cluster, "merge", watched)
+    monkeypatch.setattr(clusters.Cluster, "reduce", watched)
     return begun
 
 

@@ -1,20 +1,25 @@
 """Independent work gives the same results on every backend of joblib."""
 
 import os
+import signal
 import sys
+import threading
 
 import joblib
 import numpy as np
 import pytest
+from distributed import Client
 from typer.testing import CliRunner
 
 import mictree as mt
 from mictree._support.parallel import spread
 from mictree.cli import app, workers
+from mictree.comparison import run
 from mictree.experiments import finite_samples, sample_size
 from mictree.experiments.cache import Cache
+from mictree.report import run as report
 
-BACKENDS = ("threading", "dask")
+BACKENDS = ("threading", "loky", "dask")
 FINITE = finite_samples.Plan(
     (2, 2), biases=((0.5, 0.5),), rows=(50, 80), repetitions=2, test_rows=100, max_size=3
 )
@@ -60,6 +65,71 @@ def test_sweeps_over_many_biases(backend):
     assert all(one.equals(other) for one, other in zip(found, expected, strict=True))
 
 
+def compared(**options) -> mt.Comparison:
+    """Rows that are no small argument, so that joblib would scatter them."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 9))
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(400) < 0.2)
+    return mt.compare("topdown", X, y, 3, time_limit=None, repeats=2, **options)
+
+
+def assert_same(found: mt.Comparison, expected: mt.Comparison) -> None:
+    for name in ("topdown", "optimal"):
+        np.testing.assert_array_equal(found.held_out[name].errors, expected.held_out[name].errors)
+    np.testing.assert_array_equal(found.unproved_folds, expected.unproved_folds)
+
+
+def test_compare(backend):
+    assert_same(compared(n_jobs=2), compared(n_jobs=1))
+
+
+def test_workers_start_before_the_clock(monkeypatch):
+    begun: list[str] = []
+    learned = run._learn_fold
+
+    def learn(*arguments):
+        begun.append("fold")
+        return learned(*arguments)
+
+    class Clock(run._Clock):
+        def __init__(self, limit):
+            begun.append("clock")
+            super().__init__(limit)
+
+    monkeypatch.setattr(run, "_learn_fold", learn)
+    monkeypatch.setattr(run, "_Clock", Clock)
+    X = np.arange(120).reshape(60, 2) % 7
+    weights = np.arange(60) % 3 / 3
+    options = {"max_size": 2, "cv": 3, "repeats": 1, "sample_weight": weights}
+    expected = mt.compare("topdown", X, X[:, 0] > 3, **options)
+    begun.clear()
+    with joblib.parallel_config(backend="threading"):
+        found = mt.compare("topdown", X, X[:, 0] > 3, n_jobs=2, **options)
+    assert begun == ["fold"] * 2 + ["clock"] + ["fold"] * 3
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_worker_that_dies_changes_no_comparison(own_cluster, victim):
+    """joblib puts large arguments on one worker or the other; both deaths must be survived."""
+    with Client(own_cluster) as client, joblib.parallel_config(backend="dask"):
+        workers = client.run(os.getpid)
+        shares: list[float] = []
+        dead = threading.Event()
+
+        def watch(progress) -> None:
+            shares.append(progress.share)
+            if progress.what == "folds" and progress.share > 0 and not dead.is_set():
+                dead.set()
+                os.kill(list(workers.values())[victim], signal.SIGKILL)
+
+        found = compared(n_jobs=2, progress=watch)
+        client.wait_for_workers(2, timeout=60)
+        assert set(client.run(os.getpid).values()) != set(workers.values())
+    assert dead.is_set()
+    assert_same(found, compared(n_jobs=1))
+
+
 def test_many_sweeps_need_a_seed():
     with pytest.raises(ValueError, match="random ties must have a seed"):
         mt.sweep.many([mt.families.grid(2, 2)], 3, [mt.TopDown(ties="random")])
@@ -79,6 +149,40 @@ def test_a_command_uses_a_running_cluster(cluster):
         assert len(set(spread(_process, [(0,), (1,), (2,), (3,)], n_jobs)) - {os.getpid()}) >= 1
     with workers.on_workers(None, None) as n_jobs:
         assert n_jobs is None
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_mictree_data_on_a_cluster(cluster, tmp_path, running):
+    rng = np.random.default_rng(0)
+    flags, levels = rng.integers(0, 2, 120), rng.integers(0, 9, 120)
+    labels = (flags == 1) & (levels > 4) ^ (rng.random(120) < 0.1)
+    rows = zip(flags, levels, labels, strict=True)
+    lines = ["flag,level,label", *(f"{a},{b},{int(c)}" for a, b, c in rows)]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(lines))
+    options = ["data", str(table), "--target", "label", "--max-size", "2", "--cv", "3"]
+    options += ["--repeats", "1", "--learner", "topdown"]
+    where = ["--scheduler", cluster.scheduler_address] if running else ["--workers", "2"]
+    results = [CliRunner().invoke(app, [*options, *more]) for more in ((), where)]
+    assert [each.exit_code for each in results] == [0, 0]
+    assert results[0].stdout == results[1].stdout
+
+
+def test_mictree_reproduce_on_a_cluster(cluster, tmp_path, monkeypatch):
+    """The experiments themselves are tested above."""
+    given = []
+
+    def run(out, quick, progress, n_jobs):
+        given.append((n_jobs, set(spread(_process, [(n,) for n in range(8)], n_jobs))))
+        return report.Run(tmp_path / "report.html", (), ())
+
+    monkeypatch.setattr(report, "reproduce", run)
+    where = ["--scheduler", cluster.scheduler_address]
+    result = CliRunner().invoke(app, ["reproduce", "--quick", "--out", str(tmp_path), *where])
+    assert result.exit_code == 0, result.exception
+    ((n_jobs, processes),) = given
+    assert n_jobs == -1
+    assert os.getpid() not in processes
 
 
 def _process(number: int) -> int:

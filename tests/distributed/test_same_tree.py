@@ -171,6 +171,38 @@ def test_a_frame_of_parquet_files(tmp_path):
     assert fitted.tree_ == local.tree_
 
 
+def test_only_the_columns_in_use_are_read():
+    rng = np.random.default_rng(0)
+    whole = pd.DataFrame(rng.integers(0, 2, (90, 9)), columns=list("abcdefghy"))
+    asked: list[list[str]] = []
+
+    def read(start, columns=None):
+        asked.append(list(columns))
+        return whole[columns].iloc[start : start + 30]
+
+    far = dd.from_map(read, [0, 30, 60], meta=whole.iloc[:0], enforce_metadata=False)
+    with dask.config.set(scheduler="sync"):
+        fitted = mt.TopDownClassifier(max_size=3).fit(far[["b", "c"]], far["y"])
+    assert [sorted(each) for each in asked] == [["b", "c", "y"]] * 3
+    assert fitted.tree_ == mt.TopDownClassifier(max_size=3).fit(whole[["b", "c"]], whole["y"]).tree_
+
+
+def test_partitions_of_two_frames_are_read_apart(tmp_path):
+    """Dask fuses partitions of narrow frames: the two must not be optimized together."""
+    rng = np.random.default_rng(0)
+    whole = pd.DataFrame(rng.integers(0, 2, (200, 9)), columns=list("abcdefghy"))
+    for name, columns in (("X", list("abcdefgh")), ("y", ["y"])):
+        (tmp_path / name).mkdir()
+        for number in range(4):
+            part = whole[columns].iloc[50 * number : 50 * number + 50]
+            part.to_parquet(tmp_path / name / f"{number}.parquet")
+    X, y = (dd.read_parquet(tmp_path / name) for name in "Xy")
+    with dask.config.set(scheduler="sync"):
+        fitted = mt.TopDownClassifier(max_size=6).fit(X[list("abcdefg")], y["y"])
+    local = mt.TopDownClassifier(max_size=6).fit(whole[list("abcdefg")], whole["y"])
+    assert fitted.tree_ == local.tree_
+
+
 @pytest.mark.parametrize("verified", [True, False])
 def test_probabilities_of_delayed_frames(verified):
     """Dask itself cannot convert delayed frames to arrays unless it verifies their columns."""

@@ -59,7 +59,7 @@ def test_rows_from_another_worker_are_of_the_same_type():
     """Read-only arrays would be another type for numba."""
     X, y = bits(200)
     part = packed.pack(
-        digest(X, y, None, 0), Plan(np.array([0, 1]), Literals.binary("abcdef"), None)
+        digest((X, y, None), 0), Plan(np.array([0, 1]), Literals.binary("abcdef"), None)
     )
     buffers: list[pickle.PickleBuffer] = []
     content = pickle.dumps(part, protocol=5, buffer_callback=buffers.append)
@@ -76,7 +76,7 @@ def test_rows_from_another_worker_are_of_the_same_type():
 
 def test_dask_sees_how_large_a_partition_is():
     X, y = bits(64_000)
-    part = digest(X, y, None, 0)
+    part = digest((X, y, None), 0)
     assert sizeof(part) > 64_000 * 6 / 8
     plan = Plan(np.array([0, 1]), Literals.binary("abcdef"), None)
     assert sizeof(packed.pack(part, plan)) > 64_000 * 6 / 8
@@ -96,11 +96,30 @@ def _threads_of_a_kernel(part: int) -> int:
 def test_threads_do_not_multiply(client, monkeypatch):
     monkeypatch.setattr(jit, "CORES", 4)
     with dask.config.set(scheduler="sync"):
-        assert Cluster().merge(Cluster().apply(_threads_of_a_kernel, [0, 1]), sum) == 2
-    assert Cluster().merge(Cluster().apply(_threads_of_a_kernel, [0, 1]), sum) == 2
+        assert Cluster().reduce(_threads_of_a_kernel, sum, [[0], [1]]) == 2
+    assert Cluster().reduce(_threads_of_a_kernel, sum, [[0], [1]]) == 2
     with jit.one_core():
         assert _threads_of_a_kernel(0) == 1
     assert _threads_of_a_kernel(0) > 1
+
+
+def test_a_round_has_a_task_for_each_thread(client, monkeypatch):
+    tasks: list[int] = []
+    calls = Cluster._calls
+
+    def watched(*arguments):
+        made = calls(*arguments)
+        tasks.append(len(made))
+        return made
+
+    monkeypatch.setattr(Cluster, "_calls", watched)
+    X, y = bits()
+    far = mt.TopDownClassifier(max_size=6).fit(
+        da.from_array(X, chunks=(100, 6)), da.from_array(y, chunks=100)
+    )
+    assert max(tasks) <= 2  # of 30 partitions
+    local = mt.TopDownClassifier(max_size=6).fit(X, y)
+    np.testing.assert_array_equal(far._splitting.rows, local._splitting.rows)
 
 
 @pytest.mark.parametrize(

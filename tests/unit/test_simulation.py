@@ -13,15 +13,24 @@ def test_one_partition_by_hand():
     found = simulate(COSTS, 10**6, 1, columns=10, partitions=1, rounds=4, leaves=3)
     assert found.packing == pytest.approx(0.01)
     assert found.counting == pytest.approx(4 * 0.5 * 10**7 * 1e-10)
-    assert found.scheduling == pytest.approx((4 * 1 + 3) * 1e-4)  # nothing to merge
+    assert found.scheduling == pytest.approx((4 * 1 + 2 + 3) * 1e-4)  # nothing to merge
     assert found.latency == pytest.approx(0.2)
-    assert found.network == 0
+    assert found.network == pytest.approx(4 * 3 * 11 * 2 * 8 / 1e9)
 
 
 def test_merging_by_sixteens():
-    found = simulate(COSTS, 10**6, 8, columns=10, partitions=17, rounds=1, leaves=1)
-    assert found.scheduling == pytest.approx((17 + 2 + 1 + 3 * 17) * 1e-4)
-    assert found.network == pytest.approx(2 * 16 * 11 * 2 * 8 / 1e9)
+    found = simulate(COSTS, 10**6, 17, columns=10, partitions=40, rounds=1, leaves=1)
+    assert found.scheduling == pytest.approx((17 + 2 + 2 * 40 + 3 * 17) * 1e-4)
+    assert found.network == pytest.approx((16 + 2) * 11 * 2 * 8 / 1e9)
+
+
+def test_rounds_do_not_depend_on_the_number_of_partitions():
+    few, many = (
+        simulate(COSTS, 10**9, 8, partitions=cut, rounds=9).scheduling
+        - simulate(COSTS, 10**9, 8, partitions=cut, rounds=8).scheduling
+        for cut in (8, 8000)
+    )
+    assert few == pytest.approx(many)
 
 
 @given(st.integers(1, 12), st.integers(1, 1000), st.integers(1, 5000))

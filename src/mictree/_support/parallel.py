@@ -24,12 +24,54 @@ def spread(
 ) -> Iterator[Result]:
     """The results of calls in their order, each as soon as it and those before it are done.
 
-    With one job they are made here, one after another.
+    With one job they are made here, one after another. An argument that is the same object in all
+    calls is sent to each worker of a Dask cluster once.
     """
     if count_jobs(n_jobs) == 1 or len(calls) < 2:
         yield from (function(*call) for call in calls)
         return
     from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
 
+    client = getattr(get_active_backend()[0], "client", None)  # of joblib's Dask backend
+    if client is not None:
+        function, calls = _Boxed(function), _boxed(calls, client)
     parallel: Any = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator")  # type: ignore[arg-type]
     yield from parallel(delayed(function)(*call) for call in calls)
+
+
+def _boxed(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...]]:
+    """Calls that survive the death of a worker.
+
+    joblib would put each large argument on some worker, and fail or wait forever if that one died.
+    It leaves futures and tuples alone. The future of a task can be computed again.
+    """
+    import dask.config
+
+    same = [all(each is values[0] for each in values) for values in zip(*calls, strict=True)]
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        shared = [
+            client.submit(_only, (value,), pure=False) if found else None
+            for value, found in zip(calls[0], same, strict=True)
+        ]
+    return [
+        tuple(
+            (value,) if future is None else future
+            for value, future in zip(call, shared, strict=True)
+        )
+        for call in calls
+    ]
+
+
+def _only(box: tuple[Any]) -> tuple[Any]:
+    return box
+
+
+class _Boxed:
+    """A function whose arguments are each in a tuple."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *boxes: tuple[Any]) -> Any:
+        return self.function(*(value for (value,) in boxes))

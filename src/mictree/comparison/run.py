@@ -7,6 +7,7 @@ fold makes its own literals, from its training rows only.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,25 @@ from mictree._support.parallel import count_jobs, spread
 from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
 from mictree.comparison.fold import Fold, Learned, Work, learn
-from mictree.comparison.held_out import FloatArray, HeldOut, Plan, check_folds, plan_folds
+from mictree.comparison.held_out import (
+    FloatArray,
+    HeldOut,
+    Plan,
+    check_folds,
+    plan_folds,
+    take_rows,
+)
 from mictree.comparison.learners import Peer, check_max_size, read_peers
 from mictree.comparison.result import OPTIMAL, Comparison
 from mictree.distributed.collections import is_collection
 from mictree.estimators.predicting import read_labels
 from mictree.estimators.scoring import read_scoring
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.problems.labels import read_weights
+from mictree.problems.labels import Coded, read_weights
 from mictree.problems.sample import check_thresholds
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
+WARM_ROWS = 50  # of the search that workers start with
 
 
 def compare(
@@ -64,7 +73,7 @@ def compare(
     X, y : matrix or frame, and labels of any kind
     max_size : the largest size
     time_limit : seconds for all searches together, half of them for the search on all rows; None
-        for no limit
+        for no limit. With ``n_jobs`` the clock starts when the workers have loaded their kernels.
     cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
         skips cross-validation. ``cv`` may also be a splitter of scikit-learn, which has its own
         repetitions.
@@ -107,7 +116,6 @@ def compare(
         peer.check(len(coded.classes), weights is not None)
     plan = plan_folds(X, coded, cv, repeats, groups, random_state)
     memory = check_count(memory_limit, "memory_limit")
-    clock = _Clock(time_limit)
     work = Work(
         coded,
         weights,
@@ -119,6 +127,9 @@ def compare(
         read_scoring(scoring),
     )
     report = progress or ignore
+    if time_limit is not None and len(plan):
+        _warm_up(work, X, n_jobs, report)
+    clock = _Clock(time_limit)
     everything = np.arange(rows)
     share = WHOLE_SHARE if len(plan) else 1.0
     whole = learn(work, X, everything, everything, clock.part(share), "all rows", report)
@@ -224,6 +235,30 @@ def _whole_fold(fold: Fold) -> Fold:
     if fold.interrupted:
         raise KeyboardInterrupt
     return fold
+
+
+def _warm_up(work: Work, X: Any, n_jobs: int | None, report: Report) -> None:
+    """Let workers import and compile what searches need: that is not to use up the time limit."""
+    workers = count_jobs(n_jobs)
+    if workers == 1:
+        return
+    report(Progress("starting workers"))
+    some = (
+        np.arange(len(work.coded.codes)) if work.weights is None else np.flatnonzero(work.weights)
+    )
+    few = some[:WARM_ROWS]
+    small = replace(
+        work,
+        coded=Coded(work.coded.classes, work.coded.codes[few]),
+        weights=None if work.weights is None else work.weights[few],
+        peers=(),
+        scorer=None,
+        max_size=min(work.max_size, 2),
+    )
+    rows = np.arange(len(few))
+    calls = [(take_rows(X, few), small, rows, rows, None)] * workers
+    for _ in spread(_learn_fold, calls, n_jobs):
+        pass
 
 
 def _learn_fold(

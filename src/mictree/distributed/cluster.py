@@ -5,14 +5,17 @@ Tasks are pure functions of partitions, so Dask repeats those of a worker that d
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
 from mictree._support.jit import one_core
 
 FAN_IN = 16  # results merged by one task
+SMALL = 2**14  # bytes that may be sent with every task
 PATIENCE = 60.0  # seconds to wait for a worker when there is none: a cluster may be starting
 
 
@@ -31,57 +34,127 @@ class Cluster:
         self._client = client if hasattr(client, "scheduler_info") else None
         self.rounds = 0
 
-    def keep(self, tasks: Sequence[Any]) -> list[Any]:
-        """Run tasks and leave their results where they are."""
-        from dask.base import persist
+    def hold(self, tasks: Sequence[Any]) -> list[Any]:
+        """Run tasks and leave their results where they are, bundled by worker.
 
-        return list(persist(*tasks))
-
-    def apply(self, function: Callable[..., Any], parts: Sequence[Any], *shared: Any) -> list[Any]:
-        """Tasks that call a function with each part and some values that all of them share."""
+        A worker has a bundle for each of its threads, so a round has as many tasks as the cluster
+        has threads, however many partitions there are.
+        """
         from dask.delayed import delayed
 
-        boxes = [delayed(value, traverse=False) for value in map(Box, shared)]
-        call = delayed(_call, pure=False)
-        return [call(function, part, *boxes) for part in parts]
+        parts = self._persist(tasks)
+        if self._client is None:
+            return [[part] for part in parts]
+        bundle = delayed(_bundle, pure=False)
+        groups = self._guarded(lambda: self._groups(parts))
+        return self._persist([bundle(group) for group in groups])
 
-    def merge(self, tasks: Sequence[Any], merge: Callable[[Sequence[Any]], Any]) -> Any:
-        """The merged results of tasks; only results of merging are fetched."""
+    def _persist(self, tasks: Sequence[Any]) -> list[Any]:
+        from dask.base import persist
+
+        if self._client is None:
+            return list(persist(*tasks))
+        return self._guarded(lambda: list(persist(*tasks)))
+
+    def _groups(self, parts: list[Any]) -> list[list[Any]]:
+        from distributed import futures_of
+
+        client: Any = self._client
+        futures = futures_of(parts)
+        self._settle(futures)
+        holders, threads = client.who_has(futures), client.nthreads()
+        found: dict[str, list[Any]] = {}
+        for part, future in zip(parts, futures, strict=True):
+            found.setdefault(next(iter(holders.get(future.key, ())), ""), []).append(part)
+        return [
+            group[start :: threads.get(worker, 1)]
+            for worker, group in found.items()
+            for start in range(min(len(group), threads.get(worker, 1)))
+        ]
+
+    def change(
+        self, function: Callable[..., Any], bundles: Sequence[Any], *shared: Any
+    ) -> list[Any]:
+        """Bundles of what a function makes of each part and some values that all of them share."""
+        return self._persist(self._calls(function, None, bundles, shared))
+
+    def reduce(
+        self,
+        function: Callable[..., Any],
+        merge: Callable[[Sequence[Any]], Any],
+        bundles: Sequence[Any],
+        *shared: Any,
+    ) -> Any:
+        """The merged results of a function for all parts: one round.
+
+        Workers merge what they have, and tasks what many workers have; the last FAN_IN results are
+        merged here.
+        """
         from dask.delayed import delayed
 
         self.rounds += 1
         join = delayed(merge, pure=False)
-        level = list(tasks)
-        while len(level) > 1:
+        level = self._calls(function, merge, bundles, shared)
+        while len(level) > FAN_IN:
             level = [join(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
-        return self._fetch(level[0])
+        return merge(self._fetch(level))
 
-    def _fetch(self, task: Any) -> Any:
+    def _calls(
+        self, function: Any, merge: Any, bundles: Sequence[Any], shared: tuple[Any, ...]
+    ) -> list[Any]:
+        from dask.delayed import delayed
+
+        box: Any = Box(shared)
+        if len(pickle.dumps(shared)) > SMALL:
+            box = delayed(box, traverse=False)  # sent once, not with every task
+        call = delayed(_call, pure=False)
+        return [call(function, merge, bundle, box) for bundle in bundles]
+
+    def _fetch(self, tasks: list[Any]) -> Sequence[Any]:
         if self._client is None:
-            return task.compute()
+            from dask.base import compute
+
+            return compute(*tasks)
+        client: Any = self._client
+
+        def fetch() -> list[Any]:
+            futures = client.compute(tasks)
+
+            async def gather() -> list[Any]:
+                return await client.gather(futures, asynchronous=True)
+
+            while True:
+                self._settle(futures)
+                with suppress(TimeoutError):  # a worker has died meanwhile
+                    return client.sync(gather, callback_timeout=PATIENCE)
+
+        return self._guarded(fetch)
+
+    def _guarded(self, wait: Callable[[], Any]) -> Any:
         from distributed.client import ClosedClientError
 
         try:
-            return self._wait(self._client.compute(task))
+            return wait()
         except (CancelledError, ClosedClientError, OSError) as error:
             raise RuntimeError(
                 f"the Dask cluster must stay until the fit is done; the connection to "
                 f"{self._address} was lost ({type(error).__name__})"
             ) from error
 
-    def _wait(self, future: Any) -> Any:
-        """The result; an error if there has been no worker for long."""
+    def _settle(self, futures: list[Any]) -> None:
+        """Wait until all are done; an error if there has been no worker for long."""
+        from distributed import wait
+
+        client: Any = self._client
         seen = monotonic()
         while True:
-            try:
-                return future.result(timeout=min(1.0, PATIENCE))
-            except TimeoutError:
-                if future.done():
-                    continue
-            if self._client.nthreads():  # type: ignore[union-attr]
+            with suppress(TimeoutError):
+                wait(futures, timeout=min(1.0, PATIENCE))
+                return
+            if client.nthreads():
                 seen = monotonic()
             elif monotonic() - seen > PATIENCE:
-                future.cancel()
+                client.cancel(futures)
                 raise RuntimeError(
                     f"the Dask cluster must have workers; the scheduler at {self._address} has had "
                     f"none for {PATIENCE:g} seconds"
@@ -94,13 +167,18 @@ class Cluster:
 
 
 class Box:
-    """A value that Dask does not look into."""
+    """Values that Dask does not look into."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
 
 
-def _call(function: Callable[..., Any], part: Any, *boxes: Box) -> Any:
+def _bundle(parts: list[Any]) -> list[Any]:
+    return parts
+
+
+def _call(function: Callable[..., Any], merge: Any, bundle: Sequence[Any], box: Box) -> Any:
     """Call a function on a worker, in one thread: Dask runs as many tasks as it has threads."""
     with one_core():
-        return function(part, *(box.value for box in boxes))
+        results = [function(part, *box.values) for part in bundle]
+        return results if merge is None else merge(results)

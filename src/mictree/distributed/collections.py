@@ -23,20 +23,20 @@ def is_frame(values: Any) -> bool:
 
 @dataclass(frozen=True)
 class Partitions:
-    """The rows of a fit, one list of Dask's delayed objects for each argument.
+    """The rows of a fit.
 
     Attributes
     ----------
-    inputs, labels : for each partition
-    weights : the same, or None
+    rows : for each partition X, y and sample_weight, the last one None if there are no weights:
+        delayed objects, or one such object of all three
+    weighted : whether there are weights
     names : of the columns; None for an array
     width : the number of columns
     kind : the type of an array's cells; None for a frame
     """
 
-    inputs: list[Any]
-    labels: list[Any]
-    weights: list[Any] | None
+    rows: list[Any]
+    weighted: bool
     names: tuple[str, ...] | None
     width: int
     kind: np.dtype[Any] | None
@@ -53,23 +53,14 @@ class Partitions:
                 )
         if len(X.shape if not is_frame(X) else (0, 0)) != 2:
             raise ValueError(f"X must have two dimensions; its shape is {X.shape}")
-        inputs = _rows_of(X)
-        others = {
-            name: _rows_of(_cut_alike(X, values, name))
-            for name, values in given.items()
-            if name != "X" and values is not None
-        }
-        for name, parts in others.items():
-            if len(parts) != len(inputs):
-                raise ValueError(
-                    f"X and {name} must have as many partitions; they have {len(inputs)} and "
-                    f"{len(parts)}: repartition one of them"
-                )
+        y, sample_weight = (
+            None if given[name] is None else _cut_alike(X, given[name], name)
+            for name in ("y", "sample_weight")
+        )
         names = tuple(str(name) for name in X.columns) if is_frame(X) else None
         return cls(
-            inputs,
-            others["y"],
-            others.get("sample_weight"),
+            _rows_of(X, y, sample_weight),
+            sample_weight is not None,
             names,
             len(X.columns) if is_frame(X) else int(X.shape[1]),
             None if is_frame(X) else X.dtype,
@@ -88,11 +79,45 @@ def _cut_alike(X: Any, values: Any, name: str) -> Any:
     return values if any(np.isnan(lengths)) else values.rechunk((X.chunks[0],))
 
 
-def _rows_of(values: Any) -> list[Any]:
+def _rows_of(X: Any, y: Any, sample_weight: Any) -> list[Any]:
+    """The rows of each partition."""
+    given = {"X": X, "y": y, "sample_weight": sample_weight}
+    present = {name: values for name, values in given.items() if values is not None}
+    if _have_one_source(*present.values()):
+        # one expression, so that Dask reads only the columns that are used, and all of them once
+        both = X.map_partitions(
+            _together, y, sample_weight, meta=(None, "object"), enforce_metadata=False
+        )
+        return list(both.to_delayed())
+    parts = {name: _delayed(values) for name, values in present.items()}
+    count = len(parts["X"])
+    for name, found in parts.items():
+        if len(found) != count:
+            raise ValueError(
+                f"X and {name} must have as many partitions; they have {count} and "
+                f"{len(found)}: repartition one of them"
+            )
+    nothing = [None] * count
+    return list(zip(parts["X"], parts["y"], parts.get("sample_weight", nothing), strict=True))
+
+
+def _have_one_source(*collections: Any) -> bool:
+    """Whether frames and series are computed from one, partition by partition."""
+    if not all(map(is_frame, collections)):
+        return False
+    from dask.dataframe.dask_expr._expr import are_co_aligned
+
+    return are_co_aligned(*(each.expr for each in collections))
+
+
+def _together(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    return X, y, sample_weight
+
+
+def _delayed(values: Any) -> list[Any]:
     """One delayed object for each partition of rows."""
     if is_frame(values):
-        # optimized, a frame of few columns may have fewer partitions than it says; and X and y of
-        # one frame share the tasks that read it
+        # optimized, a frame of few columns may have fewer partitions than it says
         return list(values.to_delayed(optimize_graph=False))
     if values.ndim == 2:
         values = values.rechunk({1: -1})

@@ -1,8 +1,8 @@
 """One partition as its worker keeps it until all columns are known: read once, then counted.
 
-Every column becomes its distinct values and, for each row, the position among them. That is small,
-and whatever the columns of the whole collection turn out to be, they are computed from the distinct
-values alone.
+Rows are put in the order of their slots at once: labels sort alike in every partition, so a
+partition's classes are in the order of those of the whole collection. Whatever the columns of the
+collection turn out to be, they are computed from each column's distinct values alone.
 """
 
 from __future__ import annotations
@@ -15,33 +15,13 @@ import numpy as np
 
 from mictree._support.checks import check_unmasked
 from mictree._support.sums import exact_sums
-from mictree.columns.column import as_levels
 from mictree.columns.data import Data
-from mictree.columns.encode import check_numbers
-from mictree.columns.ordered import rank
 from mictree.columns.quantiles import Counts, Ranges
+from mictree.distributed.distinct import Distinct, Slots, distinct
 from mictree.problems.labels import Coded, Scale, are_decimals, as_weights
 
 FloatArray = np.typing.NDArray[np.float64]
 MOST_PLACES = 16  # decimal places of weights
-
-
-class Distinct(NamedTuple):
-    """A column: its distinct values, and the position of every row's value among them.
-
-    Numbers ascend, with NaN last if a value is missing; categories are a list with None.
-    """
-
-    values: FloatArray | list[Any]
-    positions: np.typing.NDArray[np.unsignedinteger]  # or bits, if there are at most two values
-    kind: str
-    levels: tuple[Any, ...] | None
-
-    def of_rows(self, rows: int) -> np.typing.NDArray[np.unsignedinteger]:
-        """The positions, unpacked."""
-        if len(self.values) > 2:
-            return self.positions
-        return np.unpackbits(self.positions, count=rows)
 
 
 @dataclass(frozen=True)
@@ -52,14 +32,14 @@ class Digest:
     ----------
     labels : the distinct labels of all rows
     all_rows : how many rows have each of them, also those of weight 0
-    codes : the position of each row's label
+    slots : of the rows, those of each of the labels in turn; all that follows is in this order
     weights : of the rows; None without weights
     columns : each column
     """
 
     labels: np.ndarray
     all_rows: np.typing.NDArray[np.int64]
-    codes: np.typing.NDArray[np.int32]
+    slots: Slots
     weights: FloatArray | None
     columns: tuple[Distinct, ...]
 
@@ -67,7 +47,7 @@ class Digest:
         """Dask leaves large partitions where they are; it must see that they are."""
         weights = 0 if self.weights is None else self.weights.nbytes
         columns = sum(each.positions.nbytes + 8 * len(each.values) for each in self.columns)
-        return self.codes.nbytes + weights + columns
+        return self.slots.valid.nbytes + weights + columns
 
 
 class Summary(NamedTuple):
@@ -93,8 +73,9 @@ class ColumnSummary(NamedTuple):
     bits: frozenset[float] | None  # the numbers, if all are 0 or 1
 
 
-def digest(X: Any, y: Any, sample_weight: Any, number: int) -> Digest:
-    """Read a partition; errors name its number."""
+def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
+    """Read the X, y and weights of a partition; errors name its number."""
+    X, y, sample_weight = partition
     rows = len(X)
     for name, values in (("y", y), ("sample_weight", sample_weight)):
         if values is not None and len(values) != rows:
@@ -104,69 +85,20 @@ def digest(X: Any, y: Any, sample_weight: Any, number: int) -> Digest:
             )
     labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
     weights = None if sample_weight is None else as_weights(sample_weight, rows)
-    keep = np.arange(rows) if weights is None else np.flatnonzero(weights > 0)
+    keep = np.ones(rows, dtype=bool) if weights is None else weights > 0
+    slots = Slots.of(np.bincount(codes[keep], minlength=len(labels)))
+    order = slots.sort(codes, keep)
     columns: tuple[Distinct, ...] = ()
-    if len(keep):
+    if slots.rows:
         data = Data(X)
-        columns = tuple(_distinct(data, place, keep) for place in range(data.width))
+        columns = tuple(distinct(data, place, slots, order) for place in range(data.width))
     return Digest(
         labels,
         np.bincount(codes, minlength=len(labels)),
-        codes[keep],
-        None if weights is None else weights[keep],
+        slots,
+        None if weights is None else weights[order[order >= 0]],
         columns,
     )
-
-
-def _distinct(data: Data, number: int, keep: np.ndarray) -> Distinct:
-    """Dictionary-encode a column."""
-    name, kind, levels = data.names[number], data.kind(number), data.levels(number)
-    whole = data.integers(number)
-    bits = None if whole is None else _as_bits(whole[keep] if len(keep) < len(whole) else whole)
-    if bits is not None:
-        return _packed(*bits, kind, levels)
-    values = data.column(number)
-    if isinstance(values, list) and levels is None:
-        found: dict[Any, int] = {}
-        positions = np.array([found.setdefault(values[row], len(found)) for row in keep.tolist()])
-        return _packed(list(found), positions, kind, None)
-    if isinstance(values, list):
-        values = as_levels(values, levels or (), name)
-    check_numbers(data, number, name)
-    values = values[keep] if len(keep) < len(values) else values
-    bits = _as_bits(values)
-    if bits is not None:
-        return _packed(*bits, kind, levels)
-    absent = np.isnan(values)
-    present = values[~absent]
-    if not np.isfinite(present).all():
-        raise ValueError(f"X must not contain infinity; {name} does")
-    below, above, ranks, _ = rank(present, None, None)
-    held = np.append(below, above[-1:]) if len(above) else present[:1] + 0.0
-    if not absent.any():
-        return _packed(held, ranks, kind, levels)
-    positions = np.full(len(values), len(held), dtype=np.min_scalar_type(len(held)))
-    positions[~absent] = ranks
-    return _packed(np.append(held, np.nan), positions, kind, levels)
-
-
-def _as_bits(values: np.ndarray) -> tuple[FloatArray, np.ndarray] | None:
-    """The distinct values and positions of a column of 0 and 1, much faster than by ranking."""
-    high = values == 1
-    if not np.all(high | (values == 0)):
-        return None
-    if high.any() and not high.all():
-        return np.array([0.0, 1.0]), high
-    return values[:1].astype(float) + 0.0, np.zeros(len(values), dtype=bool)
-
-
-def _packed(
-    values: FloatArray | list[Any], positions: np.ndarray, kind: str, levels: tuple[Any, ...] | None
-) -> Distinct:
-    if len(values) <= 2:
-        return Distinct(values, np.packbits(positions.astype(bool)), kind, levels)
-    small = positions.astype(np.min_scalar_type(len(values) - 1), copy=False)
-    return Distinct(values, small, kind, levels)
 
 
 def summarize(part: Digest) -> Summary:
@@ -176,7 +108,7 @@ def summarize(part: Digest) -> Summary:
     return Summary(
         [part.labels],
         [part.all_rows],
-        len(part.codes),
+        part.slots.rows,
         0 if weights is None else exact_sums(weights, np.zeros(len(weights), np.int64), 1)[0],
         tuple(weights is None or are_decimals(weights, p) for p in range(MOST_PLACES)),
         ones,
@@ -238,7 +170,7 @@ def count_values(
             counts[number] = ranges.count(np.empty(0))
             continue
         column = part.columns[number]
-        positions = column.of_rows(len(part.codes))
+        positions = column.of_rows(part.slots)
         masses = np.bincount(positions, weights=weights, minlength=len(column.values))
         counts[number] = ranges.count(np.asarray(column.values, float), masses.astype(float))
     return counts

@@ -60,7 +60,7 @@ class Rounds:
     ----------
     columns : rounds until every column's literals were known
     growth : rounds of counting
-    sent : for each round of counting, the bytes of the counts that one partition gave
+    sent : for each round of counting, the bytes of the counts that one worker's thread gave
     """
 
     columns: int
@@ -74,22 +74,16 @@ class Rows:
     def __init__(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         self.partitions = Partitions.of(X, y, sample_weight)
         self.cluster = Cluster()
-        self._digests = self.cluster.keep(self._read())
-        summaries = self.cluster.apply(summarize, self._digests)
-        self.summary: Summary = self.cluster.merge(summaries, merge_summaries)
+        self._digests = self.cluster.hold(self._read())
+        self.summary: Summary = self.cluster.reduce(summarize, merge_summaries, self._digests)
         if not sum(int(rows.sum()) for rows in self.summary.all_rows):
             raise ValueError("a data set must have at least one row; it has 0")
 
     def _read(self) -> list[Any]:
         from dask.delayed import delayed
 
-        parts = self.partitions
         read = delayed(digest, pure=False)
-        weights = parts.weights or [None] * len(parts.inputs)
-        return [
-            read(*each, number)
-            for number, each in enumerate(zip(parts.inputs, parts.labels, weights, strict=True))
-        ]
+        return [read(rows, number) for number, rows in enumerate(self.partitions.rows)]
 
     @property
     def labels(self) -> np.ndarray:
@@ -105,12 +99,12 @@ class Rows:
 
     def pack(self, classes: np.ndarray, max_thresholds: int | None) -> tuple[Plan, list[Any]]:
         """Choose the literals of all columns, and pack every partition once."""
-        scale = scale_of(self.summary, self.partitions.weights is not None)
+        scale = scale_of(self.summary, self.partitions.weighted)
         edges = self._edges(scale, MOST_THRESHOLDS if max_thresholds is None else max_thresholds)
         columns = self.summary.columns or ()
         literals = literals_of(self.partitions, columns, edges, scale is not None)
         plan = Plan(classes, literals, scale)
-        packed = self.cluster.keep(self.cluster.apply(pack, self._digests, plan))
+        packed = self.cluster.change(pack, self._digests, plan)
         self._digests = []  # their workers may forget them; Dask reads again what it must
         return plan, packed
 
@@ -128,8 +122,8 @@ class Rows:
                 searches[number] = EdgeSearch(most)
         while searches:
             ranges = {n: each.ranges for n, each in searches.items() if each.ranges is not None}
-            parts = self.cluster.apply(count_values, self._digests, ranges, scale)
-            for number, counts in self.cluster.merge(parts, merge_counts).items():
+            found = self.cluster.reduce(count_values, merge_counts, self._digests, ranges, scale)
+            for number, counts in found.items():
                 searches[number].narrow(counts)
             for number, search in list(searches.items()):
                 if search.edges is not None:
@@ -155,7 +149,7 @@ def grow(
 
     def count(leaves: Sequence[Path]) -> Counted:
         functions.settle()  # what a user's function raised, before one more round
-        counted = cluster.merge(cluster.apply(count_leaves, packed, leaves), merge_counted)
+        counted = cluster.reduce(count_leaves, merge_counted, packed, leaves)
         sent.append(counted.rows.nbytes + counted.sums.nbytes)
         return counted
 
@@ -191,7 +185,7 @@ def _given_masses(
     split = {leaf for leaf, *_ in growing.splits}
     last = [number for number in range(len(growing.leaves)) if number not in split]
     paths = [growing.leaves[number].path for number in last]
-    found = cluster.merge(cluster.apply(weigh_leaves, packed, paths), merge_sums)
+    found = cluster.reduce(weigh_leaves, merge_sums, packed, paths)
     sums = [0] * (len(growing.leaves) * classes)
     for place, number in enumerate(last):
         part = slice(place * classes, (place + 1) * classes)

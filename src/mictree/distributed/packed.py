@@ -15,8 +15,9 @@ import numpy as np
 from mictree._support.jit import inner_jit, jit, lowest_bit
 from mictree._support.sums import exact_sums
 from mictree.columns.literals import Literals
-from mictree.columns.packing import pack_bits, pack_categories, sort_rows, valid_slots
+from mictree.columns.packing import add_categories
 from mictree.distributed.digest import Digest
+from mictree.distributed.distinct import Slots
 from mictree.distributed.plan import Plan
 from mictree.growers.counting import count, count_class_rows, weigh, weigh_class_rows
 
@@ -91,66 +92,45 @@ def offsets_of(literals: Literals) -> IntArray:
 def pack(part: Digest, plan: Plan) -> Packed:
     """Pack a partition."""
     literals, classes = plan.literals, len(plan.labels)
-    codes = np.searchsorted(plan.labels, part.labels).astype(np.int32)[part.codes]
-    class_rows = np.bincount(codes, minlength=classes).astype(np.int64)
-    first_word = np.zeros(classes + 1, dtype=np.int64)
-    np.cumsum((class_rows + 63) // 64, out=first_word[1:])
-    valid = np.empty(first_word[-1], dtype=np.uint64)
-    valid_slots(class_rows, first_word, valid)
-    order = np.empty(64 * len(valid), dtype=np.int64)
-    sort_rows(codes, np.ones(len(codes), dtype=bool), first_word, order)
-    bits, ranks = _pack_columns(part, literals, order)
+    class_rows = np.zeros(classes, dtype=np.int64)
+    class_rows[np.searchsorted(plan.labels, part.labels)] = part.slots.class_rows
+    slots = Slots.of(class_rows)  # the same as before, and no words for the classes in between
+    bits, ranks = _pack_columns(part, literals)
     weights = given = np.empty(0)
     if part.weights is not None and plan.scale is not None:
-        given = np.where(order >= 0, np.append(part.weights, 0.0)[order], 0.0)
+        given = np.zeros(64 * len(slots.valid))
+        given[slots.numbers] = part.weights
         weights = plan.scale.whole(given).weights
-    rows = Rows(bits, first_word, valid, weights, ranks, offsets_of(literals))
+    rows = Rows(bits, slots.first_word, slots.valid, weights, ranks, offsets_of(literals))
     rounded = plan.scale is not None and plan.scale.decimal is None
     return Packed(rows, given if rounded else np.empty(0))
 
 
-def _pack_columns(part: Digest, literals: Literals, order: IntArray) -> tuple[Any, Any]:
+def _pack_columns(part: Digest, literals: Literals) -> tuple[Any, Any]:
     """The bits of all stored literals, and the ranks of ordered columns by slot."""
-    slots = np.flatnonzero(order >= 0)
-    row_of = order[slots]
+    words, slots = len(part.slots.valid), part.slots.numbers
     most = max((literals.columns[n].thresholds + 1 for n in literals.ordered), default=1)
-    ranks = np.zeros((len(literals.ordered), len(order)), dtype=np.min_scalar_type(most))
-    blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
-    place = 0
+    ranks = np.zeros((len(literals.ordered), 64 * words), dtype=np.min_scalar_type(most))
+    bits = np.zeros((len(literals.stored_bits), words), dtype=np.uint64)
+    place = stored = 0
     for column, found in zip(literals.columns, part.columns or (), strict=bool(part.columns)):
-        positions = found.of_rows(len(part.codes))
         if column.categories is not None:
-            block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
-            pack_categories(column.positions(found.values)[positions], order, block)
-            blocks.append(block)
+            positions = column.positions(found.values)[found.of_rows(part.slots)]
+            block = bits[stored : stored + column.count]
+            add_categories(positions, np.arange(len(slots)), slots, block)
+            stored += column.count
             continue
         of_value = column.ranks_of(np.asarray(found.values, dtype=float))
         if column.ranked:
-            ranks[place, slots] = of_value.astype(ranks.dtype)[positions[row_of]]
+            ranks[place, slots] = of_value.astype(ranks.dtype)[found.of_rows(part.slots)]
             place += 1
-        elif column.thresholds and positions.dtype == np.uint8:
-            block = np.zeros((1, len(order) // 64), dtype=np.uint64)
-            _pack_values(positions, of_value > column.missing, order, block[0])
-            blocks.append(block)
         elif column.thresholds:
-            blocks.append(
-                pack_bits((of_value > column.missing)[positions[row_of]], slots, len(order))
-            )
+            bits[stored] = found.where(of_value > column.missing, part.slots)
+            stored += 1
         if column.missing:
-            blocks.append(pack_bits((of_value == 0)[positions[row_of]], slots, len(order)))
-    bits = np.concatenate(blocks)
-    if not part.columns:  # a partition without rows
-        bits = np.empty((len(literals.stored_bits), 0), dtype=np.uint64)
+            bits[stored] = found.where(of_value == 0, part.slots)
+            stored += 1
     return bits, ranks
-
-
-@jit
-def _pack_values(positions, holds, order, out_words):
-    """Set the bits of the slots whose row has one of the values that hold a literal."""
-    for slot in range(len(order)):
-        row = order[slot]
-        if row >= 0 and holds[positions[row]]:
-            out_words[slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
 
 
 def count_leaves(part: Packed, leaves: Sequence[Path]) -> Counted:
