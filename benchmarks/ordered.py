@@ -143,7 +143,7 @@ def binned(X: np.ndarray, y: np.ndarray) -> None:
 
 
 TABLE = """
-from mictree.optimal.search.frontier import choose_engine
+from mictree.optimal.search.certified import choose_engine
 random = np.random.default_rng(0)
 X = random.normal(size=({rows}, {columns}))
 y = (X[:, 0] + X[:, 1] > random.normal(size=len(X))).astype(int)

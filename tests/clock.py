@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mictree.optimal.search import frontier as sample
+from mictree.optimal.search import certified, frontier
 from mictree.optimal.search import polish as _polish
 from mictree.optimal.search import questions as _asking
 
@@ -30,7 +30,7 @@ class LookedAt:
 def looked_at(patch: pytest.MonkeyPatch) -> LookedAt:
     """Let the search for optimal trees look at a new clock."""
     clock = LookedAt()
-    for module in (_asking, _polish, sample):
+    for module in (_asking, _polish, certified, frontier):
         patch.setattr(module, "time", SimpleNamespace(monotonic=clock.monotonic))
     gather = _asking.Asking._gather
 

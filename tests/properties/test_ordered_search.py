@@ -12,8 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 import mictree as mt
 from mictree._support.checks import TooLarge
-from mictree.optimal.search import frontier as frontiers
-from mictree.optimal.search import questions
+from mictree.optimal.search import certified, questions
 from mictree.optimal.search.frontier import Frontier
 from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.sweep_frames import PLACE
@@ -141,7 +140,7 @@ def test_mixed_columns_with_missing_values(case, max_depth, swept):
     """Every tree is tried; by sweeps and by pair counts."""
     frame, labels, weights = case
     problem = mt.SampleProblem(frame, labels, weights)
-    with mock.patch.object(frontiers, "FEW_THRESHOLDS", 0 if swept else 256):
+    with mock.patch.object(certified, "FEW_THRESHOLDS", 0 if swept else 256):
         solved = mt.optimal_trees(problem, 3, exact=True, max_depth=max_depth)
     bits = bits_of(frame)
     rows = [tuple(row) for row in bits.tolist()] if bits.size else [(0,)] * len(frame)
@@ -157,9 +156,9 @@ def test_mixed_columns_with_missing_values(case, max_depth, swept):
 def test_thresholds_lie_halfway_between_the_values_of_their_rows():
     X = [[0, 0], [1, 0], [2, 0], [5, 0], [6, 0], [10, 3], [3, 9], [4, 9], [7, 9]]
     problem = mt.SampleProblem(X, [0, 0, 0, 1, 1, 1, 2, 2, 2])
-    with mock.patch.object(frontiers, "FEW_THRESHOLDS", 0):
+    with mock.patch.object(certified, "FEW_THRESHOLDS", 0):
         swept = mt.optimal_tree(problem, 2)
-    with mock.patch.object(frontiers, "FEW_THRESHOLDS", 99):
+    with mock.patch.object(certified, "FEW_THRESHOLDS", 99):
         assert swept == mt.optimal_tree(problem, 2)
     assert set(swept.sources) == {(1, 6.0), (0, 3.5)}
 

@@ -235,12 +235,12 @@ def test_prices_at_which_ranges_meet():
     upper = np.array([0.4, 0.36, 0.28, 0.28, 0.28, 0.2, 0.16, 0.16, 0.16, 0.16])
     path = penalty_path(lower, upper, 0.12)
     assert path.at(0.02).certified
-    assert path.certifies(0.02)
-    assert not path.certifies(0.019)
+    assert is_certified(lower, upper, 0.12, 0.02)
+    assert not is_certified(lower, upper, 0.12, 0.019)
     # a lone leaf and two splits cost the same at 0.05; only smaller trees are ruled out below
-    path = penalty_path(np.array([0.3, 0.25, 0.2]), np.array([0.3, 0.3, 0.2]), 0.2)
-    assert path.at(0.05).size == 0
-    assert path.certifies(0.05)
+    lower, upper = np.array([0.3, 0.25, 0.2]), np.array([0.3, 0.3, 0.2])
+    assert penalty_path(lower, upper, 0.2).at(0.05).size == 0
+    assert is_certified(lower, upper, 0.2, 0.05)
     for number in range(1, 200):  # whichever way the quotients are rounded
         errors = np.array([2 * number, number, 0]) / 401
         assert penalty_path(errors, errors, None).at(number / 401).size == 0

@@ -14,7 +14,7 @@ from mictree.comparison.judged import Grown, Judged, Lesson, Model
 from mictree.comparison.learners import Peer
 from mictree.comparison.result import OPTIMAL
 from mictree.estimators.scoring import Scorer
-from mictree.optimal.search.frontier import SampleOptimalTrees, solve
+from mictree.optimal.search.certified import SampleOptimalTrees, solve
 from mictree.problems.labels import Coded
 from mictree.problems.sample import SampleProblem
 

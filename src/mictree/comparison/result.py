@@ -13,7 +13,7 @@ from mictree._support.words import count_of, show_number
 from mictree.comparison.held_out import HeldOut
 from mictree.excess import ROUNDING
 from mictree.optimal import CertifiedErrors
-from mictree.optimal.search.frontier import SampleOptimalTrees
+from mictree.optimal.search.certified import SampleOptimalTrees
 
 if TYPE_CHECKING:
     import polars

@@ -22,7 +22,7 @@ from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.optimal.search.frontier import SampleOptimalTrees, solve
+from mictree.optimal.search.certified import SampleOptimalTrees, solve
 from mictree.problems.labels import class_weights, read_weights
 from mictree.problems.limits import Limits
 from mictree.problems.sample import SampleProblem

@@ -62,14 +62,6 @@ class PenaltyPath(Sequence[PriceRange]):
         """The range of a price; where two sizes cost the same, the one of the smaller tree."""
         return min(self._touching(price), key=lambda each: (each.size, not each.certified))
 
-    def certifies(self, price: float) -> bool:
-        """Whether no tree costs less at a price than the one found.
-
-        Costs change gradually with the price: where two ranges meet, one that is certified also
-        certifies the other's end.
-        """
-        return any(each.certified for each in self._touching(price))
-
     def _touching(self, price: float) -> list[PriceRange]:
         """The ranges that hold a price, at their ends but for rounding."""
         if not price >= 0:

@@ -64,7 +64,7 @@ def optimal_trees(
         from mictree.optimal.dynamic import table
 
         return table.solve(problem, limit, exact, memory_limit, progress, best)
-    from mictree.optimal.search import frontier as sample
+    from mictree.optimal.search import certified as sample
 
     if not isinstance(problem, sample.SampleProblem):
         raise TypeError(
