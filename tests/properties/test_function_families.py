@@ -106,11 +106,17 @@ def test_a_member_is_a_problem():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: mt.families.functions(6), "functions with bias 0.5 has 1 to 5 variables; got 6"),
+        (
+            lambda: mt.families.functions(6),
+            "functions with bias 0.5 must have 1 to 5 variables; got 6",
+        ),
         (lambda: mt.families.functions(0), "got 0"),
-        (lambda: mt.families.functions(5, bias=0.3), "bias 0.3 has 1 to 4 variables; got 5"),
+        (lambda: mt.families.functions(5, bias=0.3), "bias 0.3 must have 1 to 4 variables; got 5"),
         (lambda: mt.families.threshold(6), "1 to 5 variables; got 6"),
-        (lambda: mt.families.monotone(7), "monotone with bias 0.5 has 1 to 6 variables; got 7"),
+        (
+            lambda: mt.families.monotone(7),
+            "monotone with bias 0.5 must have 1 to 6 variables; got 7",
+        ),
         (lambda: mt.families.functions("3"), "variables must be an integer"),
         (lambda: mt.families.functions(3, bias=1), "strictly between 0 and 1"),
         (lambda: mt.families.functions(2).problem(4), "numbered from 0 to 3; got 4"),

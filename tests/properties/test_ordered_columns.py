@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
-from mictree.columns.ordered import midpoint, midpoints, rank, show
+from mictree.columns.ordered import midpoint, midpoints, rank, round_midpoint, show
 from mictree.growers.sorted_rows import sort_entries
 
 TABLES = 500
@@ -107,6 +107,11 @@ def test_a_threshold_and_its_text_lie_between_the_neighbours(one, other):
     assert below <= threshold < above
     assert midpoints(np.array([below]), np.array([above]))[0] == threshold
     assert below <= float(show(threshold, below, above, "number", None)) < above
+    rounded = round_midpoint(below, above)
+    assert below <= rounded < above
+    with np.errstate(over="ignore"):
+        assert np.float32(rounded) == np.float32(threshold)  # as scikit-learn's trees read it
+    assert abs(rounded - threshold) <= 1e-14 * abs(threshold)
 
 
 @settings(max_examples=15, deadline=None)

@@ -389,3 +389,10 @@ def test_equal_to_pycontree_on_random_tables(seed):
     size = 2**max_depth - 1
     frontier = find(to_ranks(X), labels, np.ones(len(labels), dtype=int), size, max_depth)
     assert frontier.lower[size] == frontier.upper[size] == wrong
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 1, 0], [1, 1, 1, 1]])
+def test_trees_without_a_split(labels):
+    frontier = find([[0, 1, 2, 3]], labels, None, 0)
+    assert frontier.lower == frontier.upper == [min(labels.count(0), labels.count(1))]
+    assert [tree.size for tree in frontier.trees] == [0]

@@ -128,6 +128,16 @@ def test_wrapping():
     assert wrap("") == [" "]
 
 
+def test_long_words_break_between_their_parts():
+    assert wrap("class_with_a_long_name_number_8_of_ten") == [
+        "class_with_a_long_name_",
+        "number_8_of_ten",
+    ]
+    assert wrap("a_column-of/all_measurements > 1?") == ["a_column-of/all_", "measurements", "> 1?"]
+    # a number stays whole, however long
+    assert wrap("x > -1234567890.123456789012e-05?")[-1].endswith("-1234567890.123456789012e-05?")
+
+
 def test_many_classes_repeat_the_palette():
     assert class_colour(len(CLASS_COLOURS)) == class_colour(0)
     assert len(set(CLASS_COLOURS)) == len(CLASS_COLOURS) >= 10

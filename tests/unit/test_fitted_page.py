@@ -40,6 +40,7 @@ def test_advice():
         ((9, 9), "it makes as many mistakes as topdown's tree."),
         ((9, 7), "it makes 2 fewer mistakes than topdown's tree."),
         ((7, 9), "it makes 2 more mistakes than topdown's tree."),
+        ((8, 9), "it makes 1 more mistake than topdown's tree."),
     ],
 )
 def test_the_optimum_on_held_out_rows(wrong, words):

@@ -197,3 +197,15 @@ def test_bad_columns():
         names(many)
     with pytest.raises(ValueError, match="two dimensions"):
         Data(np.zeros(3))
+
+
+def test_a_threshold_of_a_leaf_has_no_rounding_error():
+    # 100.1 / 2 + 100.3 / 2 is 100.19999999999999, just below a value of another leaf
+    values = np.array([100.1, 100.2, 100.3])
+    order = np.full(64, -1)
+    order[:3] = np.arange(3)
+    column = encode(Data(pl.DataFrame({"height": values})), order)[0].columns[0]
+    position, threshold = column.between(0, 2)
+    assert threshold == 100.2
+    assert column.text(position, threshold)[0] == "height > 100.2"
+    assert [column.between(low, low + 1)[0] for low in (0, 1)] == [0, 1]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mictree.columns.ordered import changed, midpoint, midpoints, show
+from mictree.columns.ordered import changed, midpoint, midpoints, round_midpoint, show
 from mictree.columns.packing import NONE
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -75,7 +75,7 @@ class Column:
         if self.binned:
             position = (first + last) // 2
             return position, self.threshold(position)
-        threshold = midpoint(float(self.below[first]), float(self.above[last]))
+        threshold = round_midpoint(float(self.below[first]), float(self.above[last]))
         return first + int(
             np.searchsorted(self.above[first : last + 1], threshold, "right")
         ), threshold

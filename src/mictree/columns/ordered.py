@@ -222,6 +222,18 @@ def midpoint(below: float, above: float) -> float:
     return middle if below <= middle < above else below
 
 
+def round_midpoint(below: float, above: float) -> float:
+    """The midpoint without the rounding error of its sum: 100.2 between 100.1 and 100.3.
+
+    A value of other leaves may lie there too; a threshold of 100.19999999999999 would stay below.
+    """
+    exact = midpoint(below, above)
+    rounded = float(f"{exact:.15g}")
+    with np.errstate(over="ignore"):
+        same = np.float32(rounded) == np.float32(exact)  # for an export; see ``midpoint``
+    return rounded if same and below <= rounded < above else exact
+
+
 def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
     """The same for arrays."""
     middle = below / 2 + above / 2

@@ -164,7 +164,7 @@ def _family(
     limit = most[0] if exact == HALF else most[1]
     if not 1 <= count <= limit:
         raise ValueError(
-            f"{name} with bias {float(exact):g} has 1 to {limit} variables; got {count}"
+            f"{name} with bias {float(exact):g} must have 1 to {limit} variables; got {count}"
         )
     shown = f"{name}(variables={count}, bias={float(exact):.12g})"
     tables, counts = classes(count, exact == HALF)

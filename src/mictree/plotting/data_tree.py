@@ -105,10 +105,27 @@ def draw_data_tree(
 
 
 def wrap(text: str) -> list[str]:
-    """Lines of whole words, a sign and its number together; its line breaks become spaces."""
+    """Lines of whole words, a sign and its number together; its line breaks become spaces.
+
+    A word that is longer than a line is broken before a part that begins with a letter, as in
+    first_part, first/part and first-part.
+    """
     joined = re.sub(r" (>|is|is not) (?=\S+$)", lambda found: f" {found[1]}\xa0", text)
     lines = textwrap.wrap(joined, LONGEST_LINE, break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\xa0", " ") for line in lines] or [" "]
+    parts = [part for line in lines for part in _break(line)]
+    return [part.replace("\xa0", " ") for part in parts] or [" "]
+
+
+def _break(line: str) -> list[str]:
+    """Fill lines with the parts of a word that is too long."""
+    if len(line) <= LONGEST_LINE:
+        return [line]
+    filled = [""]
+    for part in re.split(r"(?<=\w[_/-])(?=[^\W\d_])", line):
+        if filled[-1] and len(filled[-1] + part) > LONGEST_LINE:
+            filled.append("")
+        filled[-1] += part
+    return filled
 
 
 def _place(tree: Tree, titles: Sequence[Sequence[str]], cards: Sequence[Card]) -> Layout:

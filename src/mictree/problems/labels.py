@@ -106,8 +106,9 @@ def as_weights(sample_weight: Any, rows: int) -> FloatArray:
         weights = np.full(rows, weights)
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight must be one number a row; its shape is {weights.shape}")
-    if not np.all(np.isfinite(weights) & (weights >= 0)):
-        raise ValueError("sample_weight must be finite and not negative")
+    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
+    if len(wrong):
+        raise ValueError(f"sample_weight must be finite and not negative; one is {wrong[0]:g}")
     return weights
 
 

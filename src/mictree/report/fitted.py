@@ -103,7 +103,8 @@ def notes(fitted: Fitted) -> list[str]:
     fewer = f"{abs(apart):,} {'fewer' if apart > 0 else 'more'}" if apart else "as many"
     found = [
         f"The {best} is {ahead} on training rows; on held-out rows it makes {fewer} "
-        f"mistakes {'than' if apart else 'as'} {fitted.rule}'s tree."
+        f"{'mistake' if abs(apart) == 1 else 'mistakes'} {'than' if apart else 'as'} "
+        f"{fitted.rule}'s tree."
     ]
     if not proved:
         most = 100 * max(own - float(frontier.lower[size]), 0.0)

@@ -56,7 +56,7 @@ class Frontier:
         most = min(max_size, MOST_BUDGETS)
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
         self.asking = Asking(engine, most, self.depth, memory_limit)
-        self.budgets = self.asking.budgets
+        self.budgets = min(most, self.asking.budgets)  # frames hold at least one split
         masses = self.rows.masses(self.rows.everything)
         self.found: list[Any] = [int(masses.argmax())]
         self.upper = [int(masses.sum() - masses.max())]

@@ -30,7 +30,7 @@ class SweepEngine:
     def plan(self, budgets: int, depth: int, memory: int) -> None:
         """Choose how many splits may be asked about, so that one worker's frames fit."""
         shape = self.rows.data.order.shape
-        for self.budgets in range(budgets, 0, -1):
+        for self.budgets in range(max(1, budgets), 0, -1):
             # a frame's children are asked only if they may have more than one split
             self.levels = max(2, min(self.budgets, depth) - 1)
             self.bytes = frame_bytes(self.rows.data, self.budgets, self.levels)

@@ -48,8 +48,8 @@ const showBiases = (state, names, change) => {
 
 const biasRow = (name, place, change) => {
   const title = name || "all variables";
-  const slider = html("input", { type: "range", id: `slide-${place}`, min: 1, max: HUNDREDTHS - 1, step: 1, "aria-label": `how often ${title} is 1, in hundredths` });
-  const text = html("input", { type: "text", id: `bias-${place}`, size: 7, spellcheck: "false", autocomplete: "off", "aria-label": `how often ${title} is 1, as a fraction or decimal`, "aria-describedby": "refused" });
+  const slider = html("input", { type: "range", id: `slide-${place}`, min: 1, max: HUNDREDTHS - 1, step: 1, "aria-label": `how often ${name || "every variable"} is 1, in hundredths` });
+  const text = html("input", { type: "text", id: `bias-${place}`, size: 7, spellcheck: "false", autocomplete: "off", "aria-label": `how often ${name || "every variable"} is 1, as a fraction or decimal`, "aria-describedby": "refused" });
   const set = (value, group) => change((state) => (name ? { biases: { ...state.biases, [name]: value } } : { bias: value }), group);
   slider.addEventListener("input", () => set(String(Number(slider.value) / HUNDREDTHS), `slide-${place}`));
   slider.addEventListener("change", () => { past.group = null; });
