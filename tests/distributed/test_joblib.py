@@ -12,11 +12,13 @@ from distributed import Client
 from typer.testing import CliRunner
 
 import mictree as mt
+from mictree._support import jit
 from mictree._support.parallel import spread
 from mictree.cli import app, workers
 from mictree.comparison import run
 from mictree.experiments import finite_samples, sample_size
 from mictree.experiments.cache import Cache
+from mictree.optimal.search.questions import Asking
 from mictree.report import run as report
 
 BACKENDS = ("threading", "loky", "dask")
@@ -81,6 +83,30 @@ def assert_same(found: mt.Comparison, expected: mt.Comparison) -> None:
 
 def test_compare(backend):
     assert_same(compared(n_jobs=2), compared(n_jobs=1))
+
+
+def test_calls_at_once_share_the_cores(backend):
+    cores = spread(_cores, [(n,) for n in range(4)], 2)
+    assert 2 * max(cores) <= max(2, joblib.cpu_count())
+
+
+def _cores(number: int) -> int:
+    return jit.usable_cores()
+
+
+def test_the_search_of_a_fold_uses_one_core(monkeypatch):
+    workers: list[int] = []
+    compiled = Asking.compile
+
+    def compile(self):
+        workers.append(self.workers)
+        return compiled(self)
+
+    monkeypatch.setattr(jit, "CORES", 4)
+    monkeypatch.setattr(Asking, "compile", compile)
+    with joblib.parallel_config(backend="threading"):
+        compared(n_jobs=2)
+    assert workers == [4] + [1] * 10  # all rows, then the folds
 
 
 def test_workers_start_before_the_clock(monkeypatch):

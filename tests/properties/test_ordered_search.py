@@ -331,9 +331,9 @@ def test_workers_agree_with_one(classes, max_depth):
     ranks, labels = noisy(120, 4, classes, seed=classes)
     weights = np.random.default_rng(2).integers(1, 3, len(labels))
     with mock.patch.object(SweepEngine, "patience", (1, 1)):  # no question is short
-        with mock.patch.object(questions, "CORES", 1):
+        with mock.patch.object(questions, "usable_cores", lambda: 1):
             alone = find(ranks, labels, weights, 4, max_depth)
-        with mock.patch.multiple(questions, CORES=8, ALONE=0.0, SMALLEST_TABLE=256):
+        with mock.patch.multiple(questions, usable_cores=lambda: 8, ALONE=0.0, SMALLEST_TABLE=256):
             many = find(ranks, labels, weights, 4, max_depth, memory_limit=4 * 2**20)
     assert many.lower == alone.lower == alone.upper
     assert many.trees == alone.trees
