@@ -94,6 +94,12 @@ def _cores(number: int) -> int:
     return jit.usable_cores()
 
 
+def test_only_one_call_after_another_uses_all_cores(monkeypatch):
+    monkeypatch.setattr(jit, "CORES", 4)
+    with joblib.parallel_config(backend="threading"):
+        assert [list(spread(_cores, [(0,), (1,)], n)) for n in (1, 2)] == [[4, 4], [1, 1]]
+
+
 def test_the_search_of_a_fold_uses_one_core(monkeypatch):
     workers: list[int] = []
     compiled = Asking.compile
