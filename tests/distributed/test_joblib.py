@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -12,11 +13,13 @@ from distributed import Client
 from typer.testing import CliRunner
 
 import mictree as mt
+from mictree._support import jit
 from mictree._support.parallel import spread
 from mictree.cli import app, workers
 from mictree.comparison import run
 from mictree.experiments import finite_samples, sample_size
 from mictree.experiments.cache import Cache
+from mictree.optimal.search.questions import Asking
 from mictree.report import run as report
 
 BACKENDS = ("threading", "loky", "dask")
@@ -83,51 +86,76 @@ def test_compare(backend):
     assert_same(compared(n_jobs=2), compared(n_jobs=1))
 
 
-def test_workers_start_before_the_clock(monkeypatch):
-    begun: list[str] = []
+def test_calls_at_once_share_the_cores(backend):
+    cores = spread(_cores, [(n,) for n in range(4)], 2)
+    assert 2 * max(cores) <= max(2, joblib.cpu_count())
+
+
+def _cores(number: int) -> int:
+    return jit.usable_cores()
+
+
+def test_only_one_call_after_another_uses_all_cores(monkeypatch):
+    monkeypatch.setattr(jit, "CORES", 4)
+    with joblib.parallel_config(backend="threading"):
+        assert [list(spread(_cores, [(0,), (1,)], n)) for n in (1, 2)] == [[4, 4], [1, 1]]
+
+
+def test_the_search_of_a_fold_uses_one_core(monkeypatch):
+    workers: list[int] = []
+    compiled = Asking.compile
+
+    def watched(self):
+        workers.append(self.workers)
+        return compiled(self)
+
+    monkeypatch.setattr(jit, "CORES", 4)
+    monkeypatch.setattr(Asking, "compile", watched)
+    with joblib.parallel_config(backend="threading"):
+        compared(n_jobs=2)
+    assert workers == [4] + [1] * 10  # all rows, then the folds
+
+
+def test_starting_workers_takes_nothing_of_the_time_limit(monkeypatch):
+    now, limits = [0.0], []
     learned = run._learn_fold
 
     def learn(*arguments):
-        begun.append("fold")
+        limits.append(arguments[-1])
+        now[0] += 50.0 * (arguments[-1] is None)
         return learned(*arguments)
 
-    class Clock(run._Clock):
-        def __init__(self, limit):
-            begun.append("clock")
-            super().__init__(limit)
-
     monkeypatch.setattr(run, "_learn_fold", learn)
-    monkeypatch.setattr(run, "_Clock", Clock)
+    monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: now[0]))
     X = np.arange(120).reshape(60, 2) % 7
     weights = np.arange(60) % 3 / 3
     options = {"max_size": 2, "cv": 3, "repeats": 1, "sample_weight": weights}
     expected = mt.compare("topdown", X, X[:, 0] > 3, **options)
-    begun.clear()
     with joblib.parallel_config(backend="threading"):
-        found = mt.compare("topdown", X, X[:, 0] > 3, n_jobs=2, **options)
-    assert begun == ["fold"] * 2 + ["clock"] + ["fold"] * 3
+        found = mt.compare("topdown", X, X[:, 0] > 3, n_jobs=2, time_limit=60, **options)
+    assert limits == [None] * 2 + [40.0] * 3  # two of three folds at once
     assert_same(found, expected)
 
 
-@pytest.mark.parametrize("victim", [0, 1])
-def test_a_worker_that_dies_changes_no_comparison(own_cluster, victim):
+def test_a_worker_that_dies_changes_no_comparison(own_cluster):
     """joblib puts large arguments on one worker or the other; both deaths must be survived."""
+    expected = compared(n_jobs=1)
     with Client(own_cluster) as client, joblib.parallel_config(backend="dask"):
-        workers = client.run(os.getpid)
-        shares: list[float] = []
-        dead = threading.Event()
+        for place in (0, 1):
+            client.wait_for_workers(2, timeout=60)
+            victim = client.run(os.getpid)[client.cluster.workers[place].worker_address]
+            dead = threading.Event()
 
-        def watch(progress) -> None:
-            shares.append(progress.share)
-            if progress.what == "folds" and progress.share > 0 and not dead.is_set():
-                dead.set()
-                os.kill(list(workers.values())[victim], signal.SIGKILL)
+            def watch(progress, victim=victim, dead=dead) -> None:
+                if progress.what == "folds" and progress.share > 0 and not dead.is_set():
+                    dead.set()
+                    os.kill(victim, signal.SIGKILL)
 
-        found = compared(n_jobs=2, progress=watch)
-        client.wait_for_workers(2, timeout=60)
-        assert set(client.run(os.getpid).values()) != set(workers.values())
-    assert dead.is_set()
-    assert_same(found, compared(n_jobs=1))
+            found = compared(n_jobs=2, progress=watch)
+            assert dead.is_set()
+            assert_same(found, expected)
+            client.wait_for_workers(2, timeout=60)
+            assert victim not in client.run(os.getpid).values()
 
 
 def test_many_sweeps_need_a_seed():

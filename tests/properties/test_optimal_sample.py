@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree._support.checks import TooLarge
+from mictree._support.jit import one_core
 from mictree.optimal.search import frontier as sample
 from mictree.optimal.search import questions as _asking
 from mictree.optimal.search import table as _table
@@ -206,9 +207,9 @@ def test_workers_agree_with_one(seed, classes, max_depth):
     X, y = random_bits(int(random.integers(50, 300)), 30, seed, classes, noise=0.5)
     weights = random.integers(1, 9, len(y)) if seed % 2 else None
     problem = mt.SampleProblem(X, y, weights)
-    with mock.patch.object(_asking, "CORES", 1):
+    with one_core():
         alone = mt.optimal_trees(problem, 6, exact=True, max_depth=max_depth)
-    with mock.patch.multiple(_asking, CORES=8, ALONE=0.0, SMALLEST_TABLE=256):
+    with mock.patch.multiple(_asking, usable_cores=lambda: 8, ALONE=0.0, SMALLEST_TABLE=256):
         many = mt.optimal_trees(problem, 6, exact=True, max_depth=max_depth, memory_limit=_LITTLE)
     assert many.errors.proved.all()
     assert many.errors.tolist() == alone.errors.tolist()

@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 import mictree as mt
 from mictree._support.checks import TooLarge
+from mictree._support.jit import one_core
 from mictree.optimal.search import certified, questions
 from mictree.optimal.search.frontier import Frontier
 from mictree.optimal.search.ordered_rows import OrderedRows
@@ -331,9 +332,9 @@ def test_workers_agree_with_one(classes, max_depth):
     ranks, labels = noisy(120, 4, classes, seed=classes)
     weights = np.random.default_rng(2).integers(1, 3, len(labels))
     with mock.patch.object(SweepEngine, "patience", (1, 1)):  # no question is short
-        with mock.patch.object(questions, "CORES", 1):
+        with one_core():
             alone = find(ranks, labels, weights, 4, max_depth)
-        with mock.patch.multiple(questions, CORES=8, ALONE=0.0, SMALLEST_TABLE=256):
+        with mock.patch.multiple(questions, usable_cores=lambda: 8, ALONE=0.0, SMALLEST_TABLE=256):
             many = find(ranks, labels, weights, 4, max_depth, memory_limit=4 * 2**20)
     assert many.lower == alone.lower == alone.upper
     assert many.trees == alone.trees

@@ -50,12 +50,13 @@ def run(kernel: Any, count: int, work: float, *arguments: Any) -> None:
     threads end with the call, so a process may fork, and several may call at once: see decision
     0015.
     """
-    if work < PARALLEL_WORK or CORES == 1 or getattr(_ALONE, "depth", 0):
+    cores = usable_cores()
+    if work < PARALLEL_WORK or cores == 1:
         kernel(0, count, *arguments)
         return
     kernel(0, 0, *arguments)  # compiled in this thread: in another, Ctrl-C would have to wait
-    step = max(1, -(-count // (PIECES * CORES)))
-    with ThreadPoolExecutor(CORES) as pool:
+    step = max(1, -(-count // (PIECES * cores)))
+    with ThreadPoolExecutor(cores) as pool:
         calls = pool.map(
             lambda start: kernel(start, min(start + step, count), *arguments),
             range(0, count, step),
@@ -69,12 +70,17 @@ _ALONE = threading.local()
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Within it, ``run`` starts no threads: for callers that keep all cores busy themselves."""
+    """Within it, one core is usable: for callers that keep all cores busy themselves."""
     _ALONE.depth = getattr(_ALONE, "depth", 0) + 1
     try:
         yield
     finally:
         _ALONE.depth -= 1
+
+
+def usable_cores() -> int:
+    """The number of threads that work in this thread may start."""
+    return 1 if getattr(_ALONE, "depth", 0) else CORES
 
 
 def _generate_popcount(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

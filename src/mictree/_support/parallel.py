@@ -24,16 +24,20 @@ def spread(
 ) -> Iterator[Result]:
     """The results of calls in their order, each as soon as it and those before it are done.
 
-    With one job they are made here, one after another. An argument that is the same object in all
-    calls is sent to each worker of a Dask cluster once.
+    With one job they are made here, one after another, and each may use all cores. Of several at
+    once each uses one core; on loky, joblib divides the cores among its processes. An argument
+    that is the same object in all calls is sent to each worker of a Dask cluster once.
     """
     if count_jobs(n_jobs) == 1 or len(calls) < 2:
         yield from (function(*call) for call in calls)
         return
     from joblib import Parallel, delayed
-    from joblib.parallel import get_active_backend
+    from joblib.parallel import LokyBackend, get_active_backend
 
-    client = getattr(get_active_backend()[0], "client", None)  # of joblib's Dask backend
+    backend = get_active_backend()[0]
+    if not isinstance(backend, LokyBackend):
+        function = _OnOneCore(function)
+    client = getattr(backend, "client", None)  # of joblib's Dask backend
     if client is not None:
         function, calls = _Boxed(function), _boxed(calls, client)
     parallel: Any = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator")  # type: ignore[arg-type]
@@ -65,6 +69,19 @@ def _boxed(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...
 
 def _only(box: tuple[Any]) -> tuple[Any]:
     return box
+
+
+class _OnOneCore:
+    """A function that starts no threads of its own."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        from mictree._support.jit import one_core  # starts numba
+
+        with one_core():
+            return self.function(*arguments)
 
 
 class _Boxed:

@@ -226,11 +226,13 @@ def round_midpoint(below: float, above: float) -> float:
     """The midpoint without the rounding error of its sum: 100.2 between 100.1 and 100.3.
 
     A value of other leaves may lie there too; a threshold of 100.19999999999999 would stay below.
+    So might a 32-bit float, the midpoint of two others, which has no rounding error.
     """
     exact = midpoint(below, above)
     rounded = float(f"{exact:.15g}")
     with np.errstate(over="ignore"):
-        same = np.float32(rounded) == np.float32(exact)  # for an export; see ``midpoint``
+        short = float(np.float32(exact))
+        same = short != exact and short == float(np.float32(rounded))  # as ``midpoint`` says
     return rounded if same and below <= rounded < above else exact
 
 

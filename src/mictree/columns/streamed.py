@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import CORES
+from mictree._support.jit import usable_cores
 from mictree.columns.arrays import WHOLE
 from mictree.columns.column import Column
 from mictree.columns.data import Data
@@ -202,7 +202,7 @@ def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Pass
     add_flags(0, 0, *nothing, bits)
     add_categories(np.empty(0, np.int32), *nothing[1:], bits)
     for placed in passes([columns[number].name for number in used], "packing"):
-        with ThreadPoolExecutor(CORES) as pool:
+        with ThreadPoolExecutor(usable_cores()) as pool:
             for _ in pool.map(lambda target, placed=placed: _store(placed, *target), targets):
                 pass
     return Encoded(literals, bits, tuple(ranks[number] for number in literals.ordered))

@@ -127,8 +127,6 @@ def compare(
         read_scoring(scoring),
     )
     report = progress or ignore
-    if time_limit is not None and len(plan):
-        _warm_up(work, X, n_jobs, report)
     clock = _Clock(time_limit)
     everything = np.arange(rows)
     share = WHOLE_SHARE if len(plan) else 1.0
@@ -219,6 +217,9 @@ def _spread(
     work: Work, X: Any, plan: Plan, clock: _Clock, n_jobs: int | None, workers: int, report: Report
 ) -> list[Fold]:
     """Several folds at once; each has an equal part of the time."""
+    if clock.end is not None and len(plan):
+        report(Progress("starting workers"))
+        clock.end += _warm_up(work, X, n_jobs, workers)
     seconds = clock.part(workers / len(plan)) if len(plan) else None
     report(Progress("folds", 0.0))
     # X is an argument of its own, which joblib passes to each worker once
@@ -237,12 +238,9 @@ def _whole_fold(fold: Fold) -> Fold:
     return fold
 
 
-def _warm_up(work: Work, X: Any, n_jobs: int | None, report: Report) -> None:
-    """Let workers import and compile what searches need: that is not to use up the time limit."""
-    workers = count_jobs(n_jobs)
-    if workers == 1:
-        return
-    report(Progress("starting workers"))
+def _warm_up(work: Work, X: Any, n_jobs: int | None, workers: int) -> float:
+    """Let workers import and compile what searches need; the seconds that this took."""
+    begin = time.monotonic()
     some = (
         np.arange(len(work.coded.codes)) if work.weights is None else np.flatnonzero(work.weights)
     )
@@ -259,6 +257,7 @@ def _warm_up(work: Work, X: Any, n_jobs: int | None, report: Report) -> None:
     calls = [(take_rows(X, few), small, rows, rows, None)] * workers
     for _ in spread(_learn_fold, calls, n_jobs):
         pass
+    return time.monotonic() - begin
 
 
 def _learn_fold(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mictree._support.checks import TooLarge
-from mictree._support.jit import CORES
+from mictree._support.jit import usable_cores
 from mictree.optimal.search.engine import ANY, FIRST, KNOWN, PLAIN, Engine, Question
 from mictree.optimal.search.table import (
     ALLOWED,
@@ -77,7 +77,7 @@ class Asking:
                 f"memory_limit must be at least {table + engine.bytes:,} bytes for {engine}; "
                 f"got {memory_limit:,}"
             )
-        self.workers = max(1, min(MOST_WORKERS, CORES, for_frames // engine.bytes))
+        self.workers = max(1, min(MOST_WORKERS, usable_cores(), for_frames // engine.bytes))
         places = (memory_limit - self.workers * engine.bytes) // (2 * entry)
         self.most_places = 1 << max(SMALLEST_TABLE.bit_length(), places.bit_length()) - 1
         self.control = np.zeros(16, dtype=np.int64)
