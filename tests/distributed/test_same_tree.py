@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.columns.data import Data
 from mictree.distributed.collections import is_frame
+from mictree.distributed.distinct import Slots, distinct
 from tests.distributed.tables import Table, tables
 
 
@@ -93,6 +95,36 @@ def test_large_trees_on_numbers_with_missing_values(kind, ties, share):
         table = Table(X, rng.integers(0, 3, 50), None, (10, 50))
         with dask.config.set(scheduler="sync"):
             assert_same(table, kind(20, ties=ties, max_thresholds=255, random_state=seed))
+
+
+@settings(max_examples=60)
+@given(
+    codes=st.lists(st.integers(0, 2), min_size=1, max_size=150),
+    column=st.sampled_from([np.uint8, np.float64, str]),
+    seed=st.integers(0, 99),
+)
+def test_which_rows_hold_a_literal(codes, column, seed):
+    """Of two values either may, or both or none; an empty slot holds nothing."""
+    draw = np.random.default_rng(seed)
+    cells = draw.integers(0, int(draw.integers(1, 4)), len(codes)).astype(column)
+    frame = pd.DataFrame({"a": cells})
+    kept = draw.random(len(codes)) < 0.8
+    labels = np.array(codes, dtype=np.int32)
+    slots = Slots.of(np.bincount(labels[kept], minlength=3))
+    order = slots.sort(labels, kept)
+    if not kept.any():
+        return
+    found = distinct(Data(frame), 0, slots, order)
+    for chosen in range(2 ** len(found.values)):
+        holds = np.array([chosen >> place & 1 == 1 for place in range(len(found.values))])
+        accepted = {value for value, held in zip(found.values, holds, strict=True) if held}
+        words = found.where(holds, slots).tolist()
+        for slot, row in enumerate(order.tolist()):
+            wanted = row >= 0 and frame["a"][row] in accepted
+            assert words[slot // 64] >> slot % 64 & 1 == wanted
+    assert [found.values[place] for place in found.of_rows(slots)] == [
+        frame["a"][row] for row in order.tolist() if row >= 0
+    ]
 
 
 def test_by_threads_and_without_a_client():

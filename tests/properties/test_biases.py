@@ -73,6 +73,33 @@ def test_shared_bias(table, rule, low, width, gap, seed):
     assert lows[1:] == highs[:-1]  # no gap between boxes, and no overlap
 
 
+ONE_OF_FOUR = [int(row.bit_count() == 1) for row in range(16)]  # no variable gains at 1/4
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ONE_OF_FOUR * 2,  # e makes no difference: where nothing gains, it is the last to tie
+        [label ^ (row & 1) for row in range(32) for label in [ONE_OF_FOUR[row >> 1]]],
+    ],
+)
+@pytest.mark.parametrize("rule", [mt.TopDown("gini"), mt.BestFirst("root"), mt.ID3("entropy")])
+def test_a_tie_at_the_end_of_a_box(table, rule):
+    """Where gains vanish all splits tie, and leaves of any reach; at one bias, but it counts."""
+    asked: list[object] = []
+
+    def count(progress):
+        asked.append(progress)
+        assert len(asked) < 500, "boxes that are too narrow to divide keep the search busy"
+
+    formula = text_of(table, "abcde")
+    found = mt.mic_over_biases(rule, formula, (0.25, 0.25 + 2**-26), 3, 1e-3, progress=count)
+    exact = mt.mic(rule, mt.TableProblem.from_formula(formula, Fraction(1, 4)), 3, exact=True).mic
+    assert found.boxes["low"][0] == 0.25
+    assert found.boxes["mic_lower"][0] <= exact <= found.boxes["mic_upper"][0]
+    assert exact <= found.supremum[1]
+
+
 @settings(max_examples=6)
 @given(
     table=st.lists(st.integers(0, 1), min_size=4, max_size=4), rule=RULES, seed=st.integers(0, 9)

@@ -1,5 +1,6 @@
 """The penalty path, and the optimum at a price, against every tree of every size."""
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -70,6 +71,37 @@ def test_the_least_cost_of_larger_tables(seed, rows, columns, classes, weighted,
     cost = 1 - model.score(X, y, weights) + float(price) * model.tree_.size
     assert cost == pytest.approx(float(least), abs=1e-12)
     assert (model.frontier_.lower <= model.frontier_.upper + 1e-12).all()
+
+
+def test_rows_without_weight_leave_nothing_open():
+    """Two rows count, so one split is all that a tree needs, however deep it may be."""
+    X, y, weights = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 2, 3], [1, 0, 0, 1]
+    model = mt.OptimalTreeClassifier(penalty=0.01, max_depth=0).fit(X, y, weights)
+    assert (model.tree_.size, model.proved_) == (0, True)
+    assert model.frontier_.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("price", [1e300, 1e20, Fraction(10**30 + 1, 10**12)])
+@pytest.mark.parametrize("weights", [None, [0.1, 1 / 3, 0.7, 2.5]])
+def test_a_price_that_buys_nothing(price, weights):
+    """Costs beyond 64 bits must not reach the search."""
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.uint8), [0, 1, 1, 0]
+    model = mt.OptimalTreeClassifier(penalty=price).fit(X, y, weights)
+    assert (model.tree_.size, model.proved_) == (0, True)
+
+
+def test_the_least_cost_bounds_the_error_of_every_size(monkeypatch):
+    """Without a search of single sizes: errors are at least the least cost less the price."""
+    monkeypatch.setattr(frontier.Frontier, "_ask", lambda self, size, bound, quickly=False: False)
+    X, y = monks(2)
+    price, rows = Fraction(1, 50), len(y)
+    least = least_cost(X.tolist(), y.tolist(), [1] * rows, price * rows)
+    found = mt.OptimalTreeClassifier(penalty=float(price)).fit(X, y)
+    sizes = np.arange(len(found.frontier_))
+    known = [math.ceil(least - price * rows * size) / rows for size in sizes.tolist()]
+    assert found.proved_
+    assert (found.frontier_.lower >= np.array(known) - 1e-12).all()
+    assert (found.frontier_.lower > 0).sum() > 3
 
 
 @pytest.mark.parametrize("price", [0.02, 0.005])

@@ -146,7 +146,8 @@ class OptimalTreeClassifier(TreeClassifier):
         )
         price = _read_penalty(self.penalty)
         self._max_size = self._largest_size(problem, price, self._choose_size(X, y, sample_weight))
-        limit = min(self._max_size, max(0, data.rows - 1))  # no tree needs more
+        rows = int(problem.class_rows.sum())  # those with a weight
+        limit = min(self._max_size, max(0, rows - 1))  # no tree needs more
         memory = check_count(self.memory_limit, "memory_limit")
         solved = solve(problem, limit, False, memory, None, self.max_depth, seconds, price)
         self._problem = problem

@@ -35,6 +35,7 @@ class Varying(NamedTuple):
     middle: Any  # arb, at the middle of the box
     series: list[Any]  # arb_series over the box, one for each parameter
     reach: Any = None  # of a product, its first factor
+    positive: bool = False  # whether it is surely above 0 for all biases of the box
 
 
 class Weighted(NamedTuple):
@@ -85,10 +86,12 @@ class Numbers:
                 identity = ZERO
         if identity == ZERO:
             return Varying(ZERO, ZERO, arb(0), [arb_series([0], ORDER)] * len(self._moved))
-        return self._read(identity, half, lambda point: point.gain(cube, variable))
+        gain = self._read(identity, half, lambda point: point.gain(cube, variable))
+        positive = self.surely_positive(cube, variable) or bool(gain.series[0][0] > 0)
+        return gain._replace(positive=positive)
 
     def surely_positive(self, cube: int, variable: int) -> bool:
-        """Whether a gain is above 0 for all biases inside the box, though not at its ends.
+        """Whether a gain is above 0 for all biases of the box.
 
         It is where the children's rates differ, if the impurity is strictly concave.
         """
@@ -116,6 +119,7 @@ class Numbers:
             reach.middle * gain.middle,
             [a * b for a, b in zip(reach.series, gain.series, strict=True)],
             reach,
+            gain.positive,
         )
 
     def leads(self, first: Varying, second: Varying) -> bool:
@@ -125,9 +129,9 @@ class Numbers:
         """
         if isinstance(first.identity, Weighted) and isinstance(second.identity, Weighted):
             (reach, gain), (other, other_gain) = first.identity, second.identity
-            if gain == other_gain and self.side and reach[0] == other[0]:
-                return (reach[1] - other[1]) * self.side > 0
-            if gain == other_gain:
+            if gain == other_gain and first.positive:  # where it is 0, both are
+                if self.side and reach[0] == other[0]:
+                    return (reach[1] - other[1]) * self.side > 0
                 return self.leads(first.reach, second.reach)
         if self._touches_half and first.half == second.half:
             difference = first.series[0] - second.series[0]
@@ -197,11 +201,16 @@ class Identities:
         return (whole, *sorted(sides))
 
     def _rates_differ(self, cube: int, variable: int, low: float, high: float) -> bool:
-        """Whether the children's rates differ for all shared biases inside an interval."""
+        """Whether the children's rates differ for all shared biases of an interval.
+
+        At its ends too, but for an end of 1/2 that the box does not contain.
+        """
         zero, one = (
             _counts(self.cubes.positive[child]) for child in self.cubes.children[cube][variable]
         )
-        return _sign([b - a for a, b in zip(zero, one, strict=True)], low, high) != 0
+        counts = [b - a for a, b in zip(zero, one, strict=True)]
+        ends = (end for end in (low, high) if end != 0.5)
+        return _sign(counts, low, high) != 0 and all(_sign(counts, end, end) != 0 for end in ends)
 
     def _lead(self, cube: int, low: float, high: float) -> int:
         """Which label is the likelier one for all shared biases inside an interval: 1, -1, or 0."""

@@ -199,7 +199,7 @@ class _Search:
         deadline = None if time_limit is None else time.monotonic() + time_limit
         self._start(ends)
         try:
-            while self.found and self.supremum[1] - self.supremum[0] > gap:
+            while self._is_open(gap):
                 if deadline is not None and time.monotonic() > deadline:
                     break
                 self._divide(gap)
@@ -210,6 +210,10 @@ class _Search:
         except KeyboardInterrupt:
             pass
         return self.supremum[1] - self.supremum[0] <= gap
+
+    def _is_open(self, gap: float) -> bool:
+        """Whether there is a box to divide; the gap stays open if only the narrowest keep it so."""
+        return bool(self.found) and -self.found[0][0] > self.attained + gap
 
     def _start(self, ends: tuple[float, float]) -> None:
         low, high = ends
@@ -222,9 +226,8 @@ class _Search:
     def _divide(self, gap: float) -> None:
         """Halve the boxes of largest upper ends, and only those that keep the gap open."""
         waiting = []
-        while self.found and len(waiting) < BATCH and -self.found[0][0] > self.attained + gap:
-            box = heapq.heappop(self.found)
-            waiting.append(box)
+        while len(waiting) < BATCH and self._is_open(gap):
+            waiting.append(heapq.heappop(self.found))
         halves = []
         for box in waiting:
             low, high = (list(ends) for ends in box[2:])

@@ -121,7 +121,7 @@ class Frontier:
             not isinstance(engine, BitEngine)
             or self.depth != UNLIMITED
             or self.max_size * price.numerator < bound  # a larger tree may cost less
-            or max(bound, self.total * price.denominator) > LARGEST_COST
+            or max(bound, price.numerator, self.total * price.denominator) > LARGEST_COST
         ):
             return 0.0
         try:
