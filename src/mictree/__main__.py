@@ -34,7 +34,7 @@ def main() -> None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
     except BaseException as end:
         if _pressed or isinstance(end, KeyboardInterrupt):
-            _free_locks()
+            _end_workers()
             _leave()
         raise
 
@@ -65,8 +65,12 @@ def _report(error: "sys.UnraisableHookArgs") -> None:
         sys.__unraisablehook__(error)
 
 
-def _free_locks() -> None:
-    """Free what workers shared with this process; another process would complain of it."""
+def _end_workers() -> None:
+    """Kill the workers, and free what they shared: another process would complain of it."""
+    processes = sys.modules.get("multiprocessing")
+    if processes is not None:
+        for worker in processes.active_children():
+            worker.terminate()  # joblib's have no kill()
     shared = sys.modules.get("multiprocessing.util")
     if shared is not None:
         shared._run_finalizers(0)
