@@ -34,8 +34,10 @@ def main() -> None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
     except BaseException as end:
         if _pressed or isinstance(end, KeyboardInterrupt):
-            _end_workers()
-            _leave()
+            try:
+                _end_workers()
+            finally:
+                _leave()
         raise
 
 
@@ -66,11 +68,11 @@ def _report(error: "sys.UnraisableHookArgs") -> None:
 
 
 def _end_workers() -> None:
-    """Kill the workers, and free what they shared: another process would complain of it."""
-    processes = sys.modules.get("multiprocessing")
-    if processes is not None:
-        for worker in processes.active_children():
-            worker.terminate()  # joblib's have no kill()
+    """End joblib's workers, which would wait on, and free what they shared with this process."""
+    loky = sys.modules.get("joblib.externals.loky.reusable_executor")
+    workers = getattr(loky, "_executor", None)
+    if workers is not None:
+        workers.terminate(kill_workers=True)
     shared = sys.modules.get("multiprocessing.util")
     if shared is not None:
         shared._run_finalizers(0)
