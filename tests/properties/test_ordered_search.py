@@ -154,6 +154,24 @@ def test_mixed_columns_with_missing_values(case, max_depth, swept):
         assert tree.error(problem, exact=True) == solved.errors[size]
 
 
+def test_trees_that_test_what_is_missing():
+    """On a table too large for trees that are found without tracing."""
+    random = np.random.default_rng(0)
+    X = random.integers(0, 9, (40, 3)).astype(float)
+    X[random.random((40, 3)) < 0.3] = np.nan
+    missing = np.isnan(X)
+    problem = mt.SampleProblem(X, missing[:, 0] ^ (X[:, 1] > 4) ^ missing[:, 2])
+    with mock.patch.object(certified, "FEW_THRESHOLDS", 0):
+        swept = mt.optimal_trees(problem, 7)
+    with mock.patch.object(certified, "FEW_THRESHOLDS", 99):
+        counted = mt.optimal_trees(problem, 7)
+    np.testing.assert_array_equal(swept.errors, counted.errors)
+    assert swept.errors[7] == 0
+    for size in range(8):
+        assert swept.tree(size).error(problem) == swept.errors[size]
+    assert sum("missing" in name for name in swept.tree(7).variables) >= 2
+
+
 def test_thresholds_lie_halfway_between_the_values_of_their_rows():
     X = [[0, 0], [1, 0], [2, 0], [5, 0], [6, 0], [10, 3], [3, 9], [4, 9], [7, 9]]
     problem = mt.SampleProblem(X, [0, 0, 0, 1, 1, 1, 2, 2, 2])
