@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from types import SimpleNamespace
 
 import joblib
@@ -142,8 +143,7 @@ def test_a_worker_that_dies_changes_no_comparison(own_cluster):
     expected = compared(n_jobs=1)
     with Client(own_cluster) as client, joblib.parallel_config(backend="dask"):
         for place in (0, 1):
-            client.wait_for_workers(2, timeout=60)
-            victim = client.run(os.getpid)[client.cluster.workers[place].worker_address]
+            victim = living(client)[place]
             dead = threading.Event()
 
             def watch(progress, victim=victim, dead=dead) -> None:
@@ -154,8 +154,19 @@ def test_a_worker_that_dies_changes_no_comparison(own_cluster):
             found = compared(n_jobs=2, progress=watch)
             assert dead.is_set()
             assert_same(found, expected)
-            client.wait_for_workers(2, timeout=60)
-            assert victim not in client.run(os.getpid).values()
+            assert victim not in living(client, victim).values()
+
+
+def living(client: Client, dead: int | None = None) -> dict[int, int]:
+    """The processes of both workers, by name, once a dead one has been replaced."""
+    for _ in range(300):
+        client.wait_for_workers(2, timeout=60)
+        found = client.run(os.getpid, on_error="ignore")
+        known = client.scheduler_info(n_workers=-1)["workers"]
+        if len(found) == 2 and dead not in found.values() and found.keys() <= known.keys():
+            return {known[address]["name"]: process for address, process in found.items()}
+        time.sleep(0.2)
+    raise AssertionError("no two workers within a minute")
 
 
 def test_many_sweeps_need_a_seed():
