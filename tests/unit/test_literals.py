@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mictree.columns.data import Data
 from mictree.columns.encode import MAX_CATEGORIES, encode
-from mictree.columns.ordered import midpoint, midpoints, rank
+from mictree.columns.ordered import midpoint, midpoints, rank, round_midpoint
 from mictree.problems.sample import SampleProblem
 
 pandas = pytest.importorskip("pandas")
@@ -209,3 +209,13 @@ def test_a_threshold_of_a_leaf_has_no_rounding_error():
     assert threshold == 100.2
     assert column.text(position, threshold)[0] == "height > 100.2"
     assert [column.between(low, low + 1)[0] for low in (0, 1)] == [0, 1]
+
+
+@given(st.floats(0, 200, width=32), st.floats(0, 200, width=32))
+@example(130.09185791015625, 137.1083984375)  # 15 digits lie below their midpoint, a 32-bit float
+def test_a_midpoint_that_is_a_32_bit_float_stays(low, high):
+    """A new row may have that value; scikit-learn sends it to the low side."""
+    assume(low < high)
+    middle = midpoint(low, high)
+    assume(float(np.float32(middle)) == middle)
+    assert round_midpoint(low, high) == middle

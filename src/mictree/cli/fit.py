@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
@@ -142,9 +142,12 @@ def fit(
     with working("growing"):
         choice = None
         if size is None:
-            from mictree.estimators.sizes import select_size
+            from mictree.estimators.sizes import Choice, select_size
 
-            choice = select_size(model, rows.X, rows.y, cv=cv, choose=choose, random_state=seed)  # type: ignore[arg-type]
+            rule_of_size = cast(Choice, choose)  # it is among the checked options
+            choice = select_size(
+                model, rows.X, rows.y, cv=cv, choose=rule_of_size, random_state=seed
+            )
         model.fit(rows.X, rows.y)
         wanted = size if choice is None else choice.size
         grown = Grown(model, choice, model.growth_.tree(wanted).size, rows)

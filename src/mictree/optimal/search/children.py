@@ -103,6 +103,15 @@ def _class_bounds(level, literal, side, frames):
 
 
 @inner_jit
+def common_weight(level, literal, other, frames):
+    """The weight of the rows of a frame in which two literals hold."""
+    both = 0
+    for label in range(frames.totals.shape[1]):
+        both += frames.pairs[level, label, max(literal, other), min(literal, other)]
+    return both
+
+
+@inner_jit
 def compare(level, literal, frames):
     """Raise the bounds of a literal's children by those of similar children.
 
@@ -114,10 +123,7 @@ def compare(level, literal, frames):
     mass = held[level, classes, literal]
     for number in range(at.tried):
         other = frames.order[level, 1, number]
-        both = 0
-        for label in range(classes):
-            both += frames.pairs[level, label, max(literal, other), min(literal, other)]
-        lacked = mass - both  # by the low child
+        lacked = mass - common_weight(level, literal, other, frames)  # by the low child
         for side in range(2):
             for size in range(2, at.budget):
                 bound = bounds[level, 1 + number, side, size] - lacked

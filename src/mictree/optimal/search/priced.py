@@ -112,7 +112,9 @@ class PricedSearch:
         levels = min(literals, bound // price.numerator) + 1  # each test is constant below itself
         self.bound = bound
         self.engine = PricedEngine(engine.rows, price, levels)
-        self.asking = Asking(self.engine, 0, UNLIMITED, memory, np.dtype(np.int64))  # type: ignore[arg-type]
+        # it has no part of an Engine that finds trees by budgets: ``run`` only asks
+        answering: Any = self.engine
+        self.asking = Asking(answering, 0, UNLIMITED, memory, np.dtype(np.int64))
 
     def run(self) -> Priced | None:
         """The least cost and its tree; None when it had to stop."""

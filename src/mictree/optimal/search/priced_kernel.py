@@ -15,7 +15,7 @@ of the frame's rows, and equal to it where ``exact[level, side, literal]`` is se
 import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit, jit
-from mictree.optimal.search.children import hash_children
+from mictree.optimal.search.children import common_weight, hash_children
 from mictree.optimal.search.kernel import descend, start
 from mictree.optimal.search.pair_errors import least_errors
 from mictree.optimal.search.pairs import count
@@ -238,10 +238,7 @@ def _compare(level, literal, unit, frames, lower):
     mass = held[level, classes, literal]
     for number in range(at.tried):
         other = frames.order[level, 1, number]
-        both = 0
-        for label in range(classes):
-            both += frames.pairs[level, label, max(literal, other), min(literal, other)]
-        lacked = np.int64(mass - both)  # by the low child
+        lacked = np.int64(mass - common_weight(level, literal, other, frames))  # by the low child
         for side in range(2):
             bound = lower[level, side, other] - lacked * unit
             lower[level, side, literal] = max(lower[level, side, literal], bound)
