@@ -29,6 +29,8 @@ LEAST_KILLED = 0.95
 TIMEOUT = 300  # seconds of a processor; a test that a mutant makes this slow has noticed it
 # exit statuses of pytest; a mutant may break the import of a test, which interrupts the collection
 PASSED, FAILED, INTERRUPTED, CRASHED = 0, 1, 2, 3
+# kernels mean unsigned integers to overflow; NumPy warns where they run as plain Python
+PLAIN_PYTHON = ("-W", "ignore:overflow encountered:RuntimeWarning")
 KILLED, TIMED_OUT, SURVIVED, NOT_RUN = "killed", "killed (timeout)", "survived", "not run"
 
 
@@ -94,7 +96,7 @@ def copy(folder: Path) -> Path:
 
 def pytest(folder: Path, tests: Iterable[str], jit: bool, limit: int) -> int | None:
     """The exit status of pytest in a copy; None after so many seconds of a processor."""
-    options = ["-x", "-q", "-p", "no:cacheprovider", *tests]
+    options = ["-x", "-q", "-p", "no:cacheprovider", *(() if jit else PLAIN_PYTHON), *tests]
     process = multiprocessing.get_context("fork").Process(
         target=_child, args=(folder, options, jit, limit)
     )
