@@ -36,7 +36,7 @@ from mictree.optimal.search.table import (
     rehash,
 )
 
-SMALLEST_TABLE = 1 << 14
+SMALLEST_TABLE = 1 << 10
 PATIENCE = 0.05  # seconds between two looks at the clock
 ALONE = 0.01  # seconds after which a worker is helped
 MOST_WORKERS = 8

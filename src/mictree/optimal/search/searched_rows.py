@@ -95,17 +95,17 @@ class SearchedRows(ABC):
         """The weight that a tree, nested or not, labels wrongly, counted anew."""
         if isinstance(tree, Tree):
             labels = np.array(tree.labels)[self._leaves(tree)]
-            return int(self.weights[labels != self.codes].sum())
-        wrong, waiting = 0, [(tree, self.everything)]
-        while waiting:
-            nested, rows = waiting.pop()
-            if isinstance(nested, tuple):
-                test, low, high = nested
-                held = self.holds(rows, test)
-                waiting += [(low, rows[~held]), (high, rows[held])]
-            else:
-                wrong += int(self.weights[rows[self.codes[rows] != nested]].sum())
-        return wrong
+        else:
+            labels, waiting = np.empty(len(self.codes), dtype=np.intp), [(tree, self.everything)]
+            while waiting:
+                nested, rows = waiting.pop()
+                if isinstance(nested, tuple):
+                    test, low, high = nested
+                    held = self.holds(rows, test)
+                    waiting += [(low, rows[~held]), (high, rows[held])]
+                else:
+                    labels[rows] = nested
+        return int(self.weights[labels != self.codes].sum())
 
     def relabel(self, tree: Tree, weights: np.ndarray) -> tuple[Tree, int]:
         """A tree with the heaviest class at each leaf, by other weights; its wrong weight."""

@@ -5,7 +5,13 @@ import numpy as np
 from mictree.optimal.search import sweep_kernel
 from mictree.optimal.search.engine import PLAIN, Question
 from mictree.optimal.search.ordered_rows import OrderedRows
-from mictree.optimal.search.sweep_frames import PLACE, SweepFrames, frame_bytes, make_frames
+from mictree.optimal.search.sweep_frames import (
+    LEVEL,
+    PLACE,
+    SweepFrames,
+    frame_bytes,
+    make_frames,
+)
 from mictree.optimal.search.table import ALLOWED, Table
 
 # cells that are swept in a hundredth of a second, and in half a second
@@ -67,7 +73,7 @@ class SweepEngine:
         if len(members) < len(self.rows.codes):
             frames.member[:] = 0
             frames.member[members] = 1
-        np.asarray(frames.levels)["rows"][self._frame(len(members))] = len(members)
+        _levels(frames)["rows"][self._frame(len(members))] = len(members)
 
     def _frame(self, members: int) -> int:
         """The frame of so many rows."""
@@ -101,7 +107,7 @@ class SweepEngine:
 
     def first_test(self, frames: SweepFrames, budget: int, least: int) -> tuple[int, int, int, int]:
         """The first test of the tree that was retraced, its low child's budget, both errors."""
-        levels = np.asarray(frames.levels)  # a record array takes long to read from Python
+        levels = _levels(frames)
         level = 0 if levels[0]["first"] >= 0 else 1
         at = levels[level]
         column, low_budget = int(at["first_column"]), int(at["first_low"])
@@ -111,3 +117,8 @@ class SweepEngine:
         if holds_below:
             return test, budget - 1 - low_budget, high_error, low_error
         return test, low_budget, low_error, high_error
+
+
+def _levels(frames: SweepFrames) -> np.ndarray:
+    """The levels as a plain array: a record array takes long to read from Python."""
+    return frames.levels.view(LEVEL, np.ndarray)
