@@ -108,12 +108,18 @@ def _ask(level, budget, bound, depth, frames):
 @inner_jit
 def _glance(level, frames, control):
     """Whether no split can help, or there is no time to look; and the error without a split."""
+    error = leaf_error(level, frames)
+    return frames.levels[level].budget == 0 or error == 0 or control[STATUS] != RUN, error
+
+
+@inner_jit
+def leaf_error(level, frames):
+    """The weight of a frame's rows outside their heaviest class."""
     whole, most = 0, 0
     for label in range(frames.totals.shape[1]):
         whole += frames.totals[level, label]
         most = max(most, frames.totals[level, label])
-    error = np.int64(whole - most)
-    return frames.levels[level].budget == 0 or error == 0 or control[STATUS] != RUN, error
+    return np.int64(whole - most)
 
 
 @inner_jit
@@ -129,24 +135,24 @@ def _judge(level, table, frames, control):
             _remember(level, at.best, answered, table, frames, control)
         return answered, at.best
     if at.useful < 0:
-        _sort_literals(level, frames)
+        sort_literals(level, frames.least[level, 1], frames)  # by one split in each child
     at.tried = 0
     return answered, at.best
 
 
 @inner_jit
-def _sort_literals(level, frames):
-    """Order the literals that split the rows by what one split in each child would leave."""
-    least, order = frames.least, frames.order
+def sort_literals(level, scores, frames):
+    """Order the literals that split the rows by the sum of their children's scores."""
+    order = frames.order
     useful = 0
-    for literal in range(least.shape[3]):
-        if least[level, 0, 0, literal] < 0:
+    for literal in range(scores.shape[1]):
+        if frames.least[level, 0, 0, literal] < 0:
             continue
-        score = least[level, 1, 0, literal] + least[level, 1, 1, literal]
+        score = scores[0, literal] + scores[1, literal]
         place = useful
         while place > 0:
             before = order[level, 0, place - 1]
-            if least[level, 1, 0, before] + least[level, 1, 1, before] <= score:
+            if scores[0, before] + scores[1, before] <= score:
                 break
             order[level, 0, place] = before
             place -= 1

@@ -16,7 +16,7 @@ import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit, jit
 from mictree.optimal.search.children import common_weight, hash_children
-from mictree.optimal.search.kernel import descend, start
+from mictree.optimal.search.kernel import descend, leaf_error, sort_literals, start
 from mictree.optimal.search.pair_errors import least_errors
 from mictree.optimal.search.pairs import count
 from mictree.optimal.search.table import (
@@ -81,11 +81,7 @@ def _ask(level, bound, unit, frames):
 @inner_jit
 def _glance(level, step, unit, frames, control):
     """Whether no split can pay, or there is no time to look; and the cost without a split."""
-    whole, most = 0, 0
-    for label in range(frames.totals.shape[1]):
-        whole += frames.totals[level, label]
-        most = max(most, frames.totals[level, label])
-    cost = np.int64(whole - most) * unit
+    cost = leaf_error(level, frames) * unit
     return cost <= frames.levels[level].floor * unit + step or control[STATUS] != RUN, cost
 
 
@@ -105,16 +101,16 @@ def _judge(level, step, unit, table, frames, lower, exact, control):
         if level > 0:
             _remember(level, answer, answer == at.best, table, frames, control)
     else:
-        _sort_literals(level, step, unit, frames, lower, exact)
+        _fill_bounds(level, step, unit, frames, lower, exact)
+        sort_literals(level, lower[level], frames)
         at.tried, at.refuted = 0, at.best
     return answered, answer
 
 
 @inner_jit
-def _sort_literals(level, step, unit, frames, lower, exact):
-    """Fill the children's bounds, and order the literals that split the rows by their sum."""
-    least, order = frames.least, frames.order
-    useful = 0
+def _fill_bounds(level, step, unit, frames, lower, exact):
+    """Fill the bounds of the children of all literals that split the rows."""
+    least = frames.least
     for literal in range(least.shape[3]):
         if least[level, 0, 0, literal] < 0:
             continue
@@ -124,17 +120,6 @@ def _sort_literals(level, step, unit, frames, lower, exact):
             more = np.int64(least[level, 2, side, literal]) * unit + 2 * step
             lower[level, side, literal] = min(cheap, more)
             exact[level, side, literal] = cheap <= more
-        score = lower[level, 0, literal] + lower[level, 1, literal]
-        place = useful
-        while place > 0:
-            before = order[level, 0, place - 1]
-            if lower[level, 0, before] + lower[level, 1, before] <= score:
-                break
-            order[level, 0, place] = before
-            place -= 1
-        order[level, 0, place] = literal
-        useful += 1
-    frames.levels[level].useful = useful
 
 
 @inner_jit
