@@ -41,7 +41,7 @@ class LinkedLibrary(JITCodeLibrary):
         self._codegen._add_module(environments)
         self._finalized = True
 
-    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+    def serialize_using_object_code(self) -> Any:
         """What is kept on disk: there is no machine code."""
         return self.name, KEPT, self._get_module_for_linking().as_bitcode()
 
