@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from mictree._support.progress import Progress, Report
-from mictree.comparison.held_out import FloatArray, take_rows
+from mictree.comparison.held_out import OPTIMAL, FloatArray, take_rows
 from mictree.comparison.judged import Grown, Judged, Lesson, Model
 from mictree.comparison.learners import Peer
-from mictree.comparison.result import OPTIMAL
 from mictree.estimators.scoring import Scorer
 from mictree.optimal.search.certified import SampleOptimalTrees, solve
 from mictree.problems.labels import Coded

@@ -13,6 +13,8 @@ from mictree._support.checks import check_size, check_unmasked
 from mictree.columns.arrays import read_array
 from mictree.problems.labels import Coded
 
+OPTIMAL = "optimal"  # the name of the optimal trees beside those of the learners
+
 FloatArray = np.typing.NDArray[np.float64]
 RowNumbers = np.typing.NDArray[np.intp]
 

@@ -1,16 +1,16 @@
-"""Comparison results and their text form."""
+"""Comparison results, and their text form as a table; ``sentences`` has the rest."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import count_of, show_number
-from mictree.comparison.held_out import HeldOut
+from mictree._support.words import count_of
+from mictree.comparison import sentences
+from mictree.comparison.held_out import OPTIMAL, HeldOut
 from mictree.excess import ROUNDING
 from mictree.optimal import CertifiedErrors
 from mictree.optimal.search.certified import SampleOptimalTrees
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from mictree.estimators.optimal import OptimalTreeClassifier
 
-OPTIMAL = "optimal"
 CLEAR = 2.0  # standard errors in a clear difference
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -141,45 +140,9 @@ class Comparison:
     @property
     def frame(self) -> polars.DataFrame:
         """A polars frame with a row for each learner and size; "optimal" is one of them."""
-        import polars
+        from mictree.comparison.frame import to_frame
 
-        rows = [row for name in (OPTIMAL, *self.names) for row in self._rows(name)]
-        texts = {"learner": polars.String, "size": polars.Int64, "proved": polars.Boolean}
-        kinds = {
-            name: texts.get(name, polars.String if name == "optimal_is" else polars.Float64)
-            for name in rows[0]
-        }
-        return polars.DataFrame(rows, schema=kinds)
-
-    def _rows(self, name: str) -> Iterator[dict[str, Any]]:
-        own = name == OPTIMAL
-        errors = self.optimal_errors.upper if own else self.training_errors[name]
-        least, most = (0 * errors, 0 * errors) if own else self.excess(name)
-        verdicts: list[Any] = [None] * len(errors)
-        apart = spread = held = np.full(len(errors), math.nan)
-        if self.held_out:
-            held = self.held_out[name].shown
-            if not own:
-                apart, spread = self.held_out[name].less(self.held_out[OPTIMAL])
-                verdicts = list(self.verdicts(name))
-        names = ("held_out_error", "held_out_above_optimal")
-        if self.scoring:
-            names = ("held_out_score", "held_out_below_optimal")
-        for size in range(len(errors)):
-            yield {
-                "learner": name,
-                "size": size,
-                "training_error": float(errors[size]),
-                "optimal_lower": float(self.optimal_errors.lower[size]),
-                "optimal_upper": float(self.optimal_errors.upper[size]),
-                "proved": bool(self.optimal_errors.proved[size]),
-                "excess_least": float(least[size]),
-                "excess_most": float(most[size]),
-                names[0]: _known(held[size]),
-                names[1]: _known(apart[size]),
-                "standard_error": _known(spread[size]),
-                "optimal_is": verdicts[size],
-            }
+        return to_frame(self)
 
     def __repr__(self) -> str:
         return f"Comparison({self.title}; {', '.join(self.names)}; sizes 0 to {self.max_size})"
@@ -201,33 +164,12 @@ class Comparison:
     @property
     def findings(self) -> list[str]:
         """The MIC of each learner, and the sizes at which the optimal tree does better."""
-        lines = []
-        for name in self.names:
-            least, most = self.mic(name)
-            ends = show_number(least, 4), show_number(most, 4)
-            shown = f"= {ends[0]}" if self.proved else f"between {ends[0]} and {ends[1]}"
-            lines.append(f"{name}: MIC({self.max_size}) {shown}")
-        return lines + self.worth_it
+        return sentences.findings(self)
 
     @property
     def advice(self) -> list[str]:
         """What to do, one plain sentence for each learner; empty without held-out rows."""
-        if not self.held_out:
-            return []
-        size = self.advised_size
-        words = {
-            "better": "and clearly better on new rows",
-            "worse": "but clearly worse on new rows",
-            "same": "and the same on new rows",
-            "unclear": "no clear difference on new rows",
-        }
-        lines = []
-        for name in self.names:
-            lines.append(
-                f"use {count_of(size, 'split')}; the optimal tree is {self._ahead(name, size)} on "
-                f"training rows, {words[self.verdicts(name)[size]]}"
-            )
-        return lines
+        return sentences.advice(self)
 
     @property
     def advised_size(self) -> int:
@@ -241,16 +183,6 @@ class Comparison:
         best = int(held.mean.argmin())
         spread = held.errors[:, best].std(ddof=1) / math.sqrt(self.cv)
         return int(np.argmax(held.mean <= held.mean[best] + spread + ROUNDING))
-
-    def _ahead(self, name: str, size: int) -> str:
-        """How much better than a learner the optimal tree is on training rows, in words."""
-        least, most = (100 * float(ends[size]) for ends in self.excess(name))
-        if most <= 100 * ROUNDING:
-            return f"no better than {name}"
-        if most < 0.05:
-            return f"less than 0.1 points better than {name}"
-        points = f"{least:.1f}" if most - least < 0.05 else f"{least:.1f} to {most:.1f}"
-        return f"{points} points better than {name}"
 
     @property
     def title(self) -> str:
@@ -308,27 +240,7 @@ class Comparison:
     @property
     def worth_it(self) -> list[str]:
         """One line for each learner: the sizes at which the optimal tree errs less on new rows."""
-        lines = []
-        for name in self.names if self.held_out else ():
-            found = self.verdicts(name)
-            parts = [
-                f"{what} at size {_spans(found, what)}"
-                for what in ("better", "worse")
-                if what in found[1:]
-            ]
-            text = "; ".join(parts) or "no clear difference at any size"
-            lines.append(f"on held-out rows the optimal tree against {name}: {text}")
-        if self.unproved_folds.any():
-            first = int(np.argmax(self.unproved_folds > 0))
-            lines.append(
-                f"from size {first} on, some folds' optimal trees are not proved: "
-                "the best found in time"
-            )
-        if self.interrupted:
-            lines.append(
-                "interrupted by Ctrl-C: optimal errors are those proved so far; no rows held out"
-            )
-        return lines
+        return sentences.worth_it(self)
 
     def columns(self) -> list[str]:
         """The headings of ``cells``.
@@ -398,18 +310,3 @@ class Comparison:
         from mictree.plotting.comparison import draw_comparison
 
         return draw_comparison(figure, self)
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else float(number)
-
-
-def _spans(found: list[str], what: str) -> str:
-    """The sizes with a verdict; 1, 2, 3, 7 as "1-3, 7"."""
-    spans: list[list[int]] = []
-    for size in [size for size, each in enumerate(found) if each == what]:
-        if spans and size == spans[-1][-1] + 1:
-            spans[-1].append(size)
-        else:
-            spans.append([size])
-    return ", ".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)

@@ -18,6 +18,7 @@ from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.data import Data
 from mictree.comparison.fold import Fold, Learned, Work, learn
 from mictree.comparison.held_out import (
+    OPTIMAL,
     FloatArray,
     HeldOut,
     Plan,
@@ -26,7 +27,7 @@ from mictree.comparison.held_out import (
     take_rows,
 )
 from mictree.comparison.learners import Peer, check_max_size, read_peers
-from mictree.comparison.result import OPTIMAL, Comparison
+from mictree.comparison.result import Comparison
 from mictree.distributed.collections import is_collection
 from mictree.estimators.predicting import read_labels
 from mictree.estimators.scoring import read_scoring
