@@ -7,7 +7,7 @@ const shownNow = { answer: null, key: "", rest: 0 };
 const REST = 400; // milliseconds without a change after which the table of all ties is computed
 let player = 0;
 
-const requestOf = ({ size, ...request }) => request;
+const requestOf = (state) => Object.fromEntries(Object.entries(state).filter(([name]) => name !== "size" && isUsed(state, name)));
 const keyOf = (state) => JSON.stringify(requestOf(state));
 
 // At most one question is under way; of those that wait only the newest of each task counts.
@@ -76,8 +76,7 @@ const drawTrees = (answer, state, size, name) => {
     const tree = answer.trees[kind][size], before = kind === "greedy" && splits === size && size ? answer.trees[kind][size - 1] : undefined;
     const text = `${title} after ${size} splits: ${treeText(tree, answer.names)}`;
     find(`${kind}-error`).textContent = `error ${shown(errors[size], fractions?.[size])}`;
-    find(`${kind}-tree`).replaceChildren(drawTree(tree, before, answer.names, shownMarks, text));
-    fitTree(find(`${kind}-tree`));
+    placeTree(find(`${kind}-tree`), drawTree(tree, before, answer.names, shownMarks, text));
   }
 };
 
@@ -218,11 +217,13 @@ const listen = () => {
   });
 };
 
-// What a kind of target begins with: what was there before, else the first example of its kind.
+// What a kind of target begins with: what was there before, else the target of the first example of
+// its kind. The rule stays as chosen.
 const startOf = (kind, state) => {
   const has = { formula: state.formula, data: state.csv }[kind];
   if (has) return { kind };
-  return { ...DEFAULTS, ...examples.find((example) => (example.state.kind ?? "formula") === kind).state };
+  const { rule, criterion, ties, ...target } = examples.find((example) => (example.state.kind ?? "formula") === kind).state;
+  return { kind, ...target };
 };
 
 listen();
