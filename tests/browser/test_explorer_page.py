@@ -259,6 +259,13 @@ def test_the_tour(open_explorer):
     assert not page.locator("#tour").is_visible()
 
 
+def test_the_tour_s_buttons_are_in_view_on_a_phone(open_explorer):
+    page = open_explorer(width=390, height=844)
+    page.locator("#start-tour").click()
+    tour, button = (page.locator(f"#{name}").bounding_box() for name in ("tour", "tour-next"))
+    assert button["y"] + button["height"] <= tour["y"] + tour["height"]
+
+
 def test_the_tour_says_what_is_so(open_explorer):
     """The numbers that its texts name, read from the page."""
     page = open_explorer()
