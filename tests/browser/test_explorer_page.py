@@ -349,6 +349,10 @@ def test_the_rule_and_the_formula_stay_when_data_is_chosen(open_explorer):
         assert {name: page.locator(f"#{name}").input_value() for name in chosen} == chosen
         assert page.locator("#seed").input_value() == "7"
     assert page.locator("#formula").input_value() == "a ^ b ^ c"
+    page = open_explorer(link={"kind": "data", "csv": DATA, **chosen})
+    settled(page, lambda: page.locator("#kind-formula").check())
+    assert page.locator("#formula").input_value() == EXAMPLES[0].state["formula"]
+    assert {name: page.locator(f"#{name}").input_value() for name in chosen} == chosen
 
 
 BAD_DATA = [

@@ -23,7 +23,8 @@ def start_of(page):
 
 def test_without_arguments_it_shows_the_paper_s_example(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run("explore").stdout == "wrote explorer.html\n"
+    done = run("explore")
+    assert (done.stdout, done.stderr) == ("", "mictree: wrote explorer.html\n")
     page = (tmp_path / "explorer.html").read_text("utf-8")
     assert len(page.encode()) < MOST_BYTES
     assert start_of(page) == EXAMPLES[0].state

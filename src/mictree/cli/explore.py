@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from mictree._support.files import write_whole
-from mictree.cli.common import check_output, print_parts
-from mictree.cli.table import Drop, Keep, read_table
+from mictree.cli.common import check_output
+from mictree.cli.table import Drop, Keep, read_table, say
 
 
 def explore(
@@ -55,4 +55,4 @@ def explore(
     elif data is not None and target is not None:
         start = start_with_data(*read_table(data, target, drop, keep), target)
     write_whole(out, render(start).encode())
-    print_parts(f"wrote {out}")
+    say(f"wrote {out}")
