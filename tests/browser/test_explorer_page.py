@@ -92,8 +92,10 @@ def test_a_formula_that_cannot_be_read_is_refused_where_it_is_wrong(open_explore
     page = open_explorer()
     settled(page, lambda: page.locator("#formula").fill("a & (b | "))
     assert "a literal is missing, at position 10" in page.locator("#refused").inner_text()
+    assert page.locator("#stale").is_visible()
     settled(page, lambda: page.locator("#formula").fill("a & b"))
     assert page.locator("#refused").inner_text() == ""
+    assert not page.locator("#stale").is_visible()
     assert errors(page)[0].startswith("error")
 
 
@@ -529,11 +531,15 @@ def test_axe_has_no_finding(open_explorer, scheme):
     source = files(axe).joinpath("axe.min.js").read_text("utf-8")
     page = open_explorer(scheme=scheme)
     page.locator("#start-tour").click()
+    settled(page, lambda: page.locator("#ties").select_option("random"))
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     page.wait_for_selector("#all-ties td")
     page.evaluate(source)
     check_accessible(page)
     settled(page, lambda: page.locator("#kind-data").check())
+    check_accessible(page)
+    settled(page, lambda: page.locator("#csv").fill("a,b\n1"))
+    assert page.locator("#refused").inner_text()
     check_accessible(page)
 
 

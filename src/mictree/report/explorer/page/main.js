@@ -37,6 +37,7 @@ worker.onerror = () => receive("", null, "the computation failed; reload the pag
 const receive = (key, result, refused) => {
   find("refused").textContent = refused ?? "";
   find("results").classList.toggle("stale", Boolean(refused));
+  find("stale").hidden = !refused || !shownNow.answer;
   find("results").setAttribute("aria-busy", "false");
   for (const id of ["formula", "csv"]) find(id).toggleAttribute("aria-invalid", Boolean(refused));
   shownNow.key = refused ? "" : key;
