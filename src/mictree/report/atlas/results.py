@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -84,9 +84,14 @@ class AtlasResults:
         return {stage.name: asdict(getattr(self, stage.name).plan) for stage in fields(self)}
 
 
+def _on_all_cores(experiment: Callable[..., Any]) -> Callable[..., Any]:
+    """An experiment whose kernels use all cores themselves."""
+    return lambda plan, cache, report, n_jobs: experiment(plan, cache, report)
+
+
 STAGES = {
-    "sizes": function_sizes.function_sizes,
-    "labels": relabellings.relabellings,
+    "sizes": _on_all_cores(function_sizes.function_sizes),
+    "labels": _on_all_cores(relabellings.relabellings),
     "ranked": rankings.rankings,
     "biased": worst_over_biases.worst_over_biases,
     "two_terms": two_term_biases.two_term_biases,
@@ -97,12 +102,12 @@ STAGES = {
 }
 
 
-def compute(plan: AtlasPlan, cache: Cache, clock: Clock) -> AtlasResults:
-    """Run every experiment that is not in the cache."""
+def compute(plan: AtlasPlan, cache: Cache, clock: Clock, n_jobs: int | None = None) -> AtlasResults:
+    """Run every experiment that is not in the cache, ``n_jobs`` parts of it at once."""
     found = {}
     for name, experiment in STAGES.items():
         with clock.stage(name) as report:
-            found[name] = experiment(getattr(plan, name), cache, report)
+            found[name] = experiment(getattr(plan, name), cache, report, n_jobs)
     return AtlasResults(**found)
 
 
