@@ -30,6 +30,11 @@ def test_json_and_one_bias_each():
     assert answer["supremum"][0] <= answer["supremum"][1]
 
 
+def test_jobs_change_nothing():
+    words = ("a & b | c", "--gap", 0.05, "--max-size", 3, "--json")
+    assert run(*words, "--jobs", 2).stdout == run(*words).stdout
+
+
 def test_a_drawing(tmp_path):
     path = tmp_path / "biases.svg"
     result = run("a & b | c", "--gap", 0.1, "--max-size", 3, "--draw", path)
@@ -44,6 +49,7 @@ def test_a_drawing(tmp_path):
         (["a &"], "a literal is missing"),
         (["a & b", "--ties", "random"], "--ties must be one of last, first, heaviest, lightest"),
         (["a & b", "--rule", "lookahead"], "--rule must be one of topdown, bestfirst, id3; got"),
+        (["a & b", "--jobs", 0], "n_jobs must be None or an integer other than 0; got 0"),
         (["a & b", "--each", "--draw", "x.svg"], "--draw needs one shared bias"),
     ],
 )
