@@ -164,7 +164,7 @@ def rankings(
 def _named(plan: Plan) -> dict[str, Grower]:
     """The rules by the names of the contestants."""
     looking = {LOOKAHEAD.format(d): Lookahead(d, ties=plan.ties) for d in plan.depths}
-    return {name: TopDown(criterion=name, ties=plan.ties) for name in CRITERIA} | looking
+    return {**{name: TopDown(name, ties=plan.ties) for name in CRITERIA}, **looking}
 
 
 def _growing(each: Range) -> list[range]:

@@ -31,7 +31,7 @@ class Varying(NamedTuple):
     """A function of the biases; two of one identity are equal for all biases of the box."""
 
     identity: Hashable
-    ends: tuple[Hashable, Hashable]  # exact values at ends outside the box; None of those inside
+    ends: tuple[Any, Any]  # exact values at ends outside the box; None of those inside
     middle: Any  # arb, at the middle of the box
     series: list[Any]  # arb_series over the box, one for each parameter
     reach: Any = None  # of a product, its first factor
