@@ -130,11 +130,26 @@ def check_grid(found: mt.MicOverBiases, problem_at, tie: Fraction) -> None:
     table=st.integers(0, 2**16 - 1).map(lambda number: [number >> row & 1 for row in range(16)]),
     rule=RULES,
     bias=st.sampled_from([Fraction(1, 4), Fraction(3, 8), Fraction(1, 2), Fraction(3, 4)]),
+    width=st.sampled_from([2.0**-30, 2.0**-4, 2.0**-3]),  # gains may cross in a wide box
 )
-def test_a_bias_apart_goes_by_the_ties(table, rule, bias):
-    """What is certified of one bias, and of the narrow boxes beside it that do not contain it."""
+# the gains differ at the end, and cross
+@example(
+    [1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1],
+    mt.TopDown("minority"),
+    Fraction(3, 8),
+    2.0**-4,
+)
+# below 1/2 the smaller slope leads
+@example(
+    [1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0],
+    mt.BestFirst("entropy", ties="first"),
+    Fraction(1, 2),
+    2.0**-30,
+)
+def test_a_bias_apart_goes_by_the_ties(table, rule, bias, width):
+    """What is certified of one bias, and of the boxes beside it that do not contain it."""
     task = Task(rule, bytes(table), 4, False)
-    at, width = (float(bias),), 2.0**-30
+    at = (float(bias),)
     parts = [
         Part(at, at, at), Part(at, (at[0] + width,), at), Part((at[0] - width,), at, at)
     ]  # fmt: skip

@@ -44,8 +44,8 @@ def spread(
     parallel: Any = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator")  # type: ignore[arg-type]
     results = parallel(delayed(function)(*call) for call in calls)
     try:
-        for result in results:  # yield from would close them itself
-            yield result  # noqa: UP028
+        for result in results:  # noqa: UP028  # yield from would close them itself
+            yield result
     finally:
         with warnings.catch_warnings():  # of calls made in vain, if nobody wants their results
             warnings.simplefilter("ignore")
