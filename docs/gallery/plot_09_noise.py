@@ -19,4 +19,4 @@ for noise in (0.0, 0.1, 0.2, 0.3):
     (line,) = axes.plot(result.greedy_errors, label=f"noise {noise}: MIC(8) = {result.mic:.4f}")
     axes.plot(result.optimal_errors, ":", color=line.get_color())
 axes.set(xlabel="size (splits)", ylabel="error; dotted: least")
-axes.legend()
+figure.legend(loc="outside upper center", ncols=2)

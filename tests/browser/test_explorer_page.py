@@ -92,8 +92,10 @@ def test_a_formula_that_cannot_be_read_is_refused_where_it_is_wrong(open_explore
     page = open_explorer()
     settled(page, lambda: page.locator("#formula").fill("a & (b | "))
     assert "a literal is missing, at position 10" in page.locator("#refused").inner_text()
+    assert page.locator("#stale").is_visible()
     settled(page, lambda: page.locator("#formula").fill("a & b"))
     assert page.locator("#refused").inner_text() == ""
+    assert not page.locator("#stale").is_visible()
     assert errors(page)[0].startswith("error")
 
 
@@ -259,6 +261,13 @@ def test_the_tour(open_explorer):
     assert not page.locator("#tour").is_visible()
 
 
+def test_the_tour_s_buttons_are_in_view_on_a_phone(open_explorer):
+    page = open_explorer(width=390, height=844)
+    page.locator("#start-tour").click()
+    tour, button = (page.locator(f"#{name}").bounding_box() for name in ("tour", "tour-next"))
+    assert button["y"] + button["height"] <= tour["y"] + tour["height"]
+
+
 def test_the_tour_says_what_is_so(open_explorer):
     """The numbers that its texts name, read from the page."""
     page = open_explorer()
@@ -296,6 +305,7 @@ DATA = """size,colour,age,bought
 
 def test_pasted_data(open_explorer):
     page = open_explorer()
+    settled(page, lambda: page.locator("#rule").select_option("topdown"))
     settled(page, lambda: page.locator("#kind-data").check())
     assert page.locator("#example").input_value() == "5"
     settled(page, lambda: page.locator("#csv").fill(DATA))
@@ -316,7 +326,40 @@ def test_pasted_data(open_explorer):
     assert page.locator("#target").input_value() == "colour"
 
 
+def test_pasted_data_may_have_decimal_commas(open_explorer):
+    page = open_explorer({"kind": "data", "csv": "a,b\n0,1\n1,0\n"})
+    csv = "size, cm;price;bought\n1,5;1.200,5;no\n2,5;3;yes\n3,5;-;no\n4,5;7,25;yes\n"
+    settled(page, lambda: page.locator("#csv").fill(csv))
+    assert page.locator("#refused").inner_text() == ""
+    tests = page.locator("#tests li").all_inner_texts()
+    assert tests == [
+        "size, cm > 2", "size, cm > 3", "size, cm > 4", "price > 5.125", "price is missing",
+    ]  # fmt: skip  # price > 603.875 is the first one's negation
+    page.locator("#csv").fill(csv.replace("1.200,5", "1,200.5").replace("7,25", "8"))
+    page.locator("#refused", has_text="one meaning; size, cm has '1,5'").wait_for()
+
+
+def test_the_rule_and_the_formula_stay_when_data_is_chosen(open_explorer):
+    page = open_explorer()
+    settled(page, lambda: page.locator("#formula").fill("a ^ b ^ c"))
+    chosen = {"rule": "id3", "criterion": "gini", "ties": "random"}
+    for name, value in chosen.items():
+        settled(page, lambda name=name, value=value: page.locator(f"#{name}").select_option(value))
+    settled(page, lambda: page.locator("#seed").fill("7"))
+    for kind in ("data", "formula"):
+        settled(page, lambda kind=kind: page.locator(f"#kind-{kind}").check())
+        assert {name: page.locator(f"#{name}").input_value() for name in chosen} == chosen
+        assert page.locator("#seed").input_value() == "7"
+    assert page.locator("#formula").input_value() == "a ^ b ^ c"
+    page = open_explorer(link={"kind": "data", "csv": DATA, **chosen})
+    settled(page, lambda: page.locator("#kind-formula").check())
+    assert page.locator("#formula").input_value() == EXAMPLES[0].state["formula"]
+    assert {name: page.locator(f"#{name}").input_value() for name in chosen} == chosen
+
+
 BAD_DATA = [
+    ("a;b\n1,234;0\n5,678;1\n", "commas in numbers must have one meaning; a has '1,234'"),
+    ("a,b\n1,0\n2,1\nx,1\n", "a has 2 numbers and 1 other: 'x'"),
     ("a,b\n" + "0,1\n" * 201, "at most 200 rows here; this one has 201"),
     ("a,b\n1\n", "every row must have 2 cells; row 1 has 1"),
     ("a,a\n1,2\n", "'a' occurs twice"),
@@ -388,6 +431,22 @@ def test_nothing_sticks_out(open_explorer, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_wide_tree_begins_at_its_root_on_a_phone(open_explorer):
+    link = {"formula": "a & (b ^ c ^ d ^ e ^ f)", "maxSize": 31, "size": 31}
+    page = open_explorer(width=390, height=844, link=link)
+    frame = page.locator("#greedy-tree")
+    assert frame.evaluate("frame => frame.scrollWidth > frame.clientWidth + 50")
+    boxes = frame.bounding_box(), frame.locator("rect.box").first.bounding_box()
+    middle, root = (box["x"] + box["width"] / 2 for box in boxes)
+    assert abs(middle - root) < 2
+    frame.evaluate("frame => { frame.scrollLeft = 0; }")
+    page.set_viewport_size({"width": 390, "height": 700})  # as when the address bar goes away
+    page.wait_for_timeout(50)
+    assert frame.evaluate("frame => frame.scrollLeft") == 0
+    page.locator("#smaller").click()
+    assert frame.evaluate("frame => frame.scrollLeft") > 0
+
+
 def test_the_page_answers_fingers(open_explorer):
     page = open_explorer(width=390, height=844, touch=True)
     page.locator("#larger").tap()
@@ -405,6 +464,7 @@ HOSTILE_LINKS = [
     {"formula": EVIL},
     {"formula": "a", "extra": EVIL},
     {"kind": EVIL, "rule": EVIL, "ties": EVIL, "criterion": EVIL, "seed": "1e999"},
+    {"kind": "constructor", "formula": "a"},
     {"kind": "table", "names": EVIL, "table": "01"},
     {"kind": "table", "names": ",".join("abcdefghijklmnop"), "table": "0" * 70_000},
     {"formula": "a", "biases": f"a:{EVIL}", "bias": EVIL},
@@ -430,7 +490,7 @@ def check_unharmed(page):
     page.locator("#tour-end").click()
 
 
-@pytest.mark.parametrize("link", [HOSTILE_LINKS[0], HOSTILE_LINKS[7], HOSTILE_LINKS[-2]])
+@pytest.mark.parametrize("link", [HOSTILE_LINKS[0], HOSTILE_LINKS[8], HOSTILE_LINKS[-2]])
 def test_a_hostile_link_does_nothing(open_explorer, link):
     check_unharmed(open_explorer(link=link))
 
@@ -471,11 +531,15 @@ def test_axe_has_no_finding(open_explorer, scheme):
     source = files(axe).joinpath("axe.min.js").read_text("utf-8")
     page = open_explorer(scheme=scheme)
     page.locator("#start-tour").click()
+    settled(page, lambda: page.locator("#ties").select_option("random"))
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     page.wait_for_selector("#all-ties td")
     page.evaluate(source)
     check_accessible(page)
     settled(page, lambda: page.locator("#kind-data").check())
+    check_accessible(page)
+    settled(page, lambda: page.locator("#csv").fill("a,b\n1"))
+    assert page.locator("#refused").inner_text()
     check_accessible(page)
 
 

@@ -7,13 +7,16 @@ trees and fractions must be equal; floats may differ in their last digits.
 import json
 import math
 import random
+from collections import Counter
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
+import polars
 import pytest
 
 import mictree as mt
+from mictree.columns.cells import Reading, read_cells
 from mictree.functions.expression import Expression
 from mictree.functions.syntax import postfix
 from mictree.growers import rules
@@ -185,6 +188,62 @@ def test_ten_thousand_problems(page, count, least, most):
             compare(request, answer)
         except AssertionError as error:
             raise AssertionError(f"{request}: {error}") from error
+
+
+CELLS = """tables => tables.map(columns => {
+  const shown = (numeric) => (cell) => cell === "" ? null : numeric ? String(numberOf(cell)) : cell;
+  try {
+    const read = readColumns(columns.map((_, place) => "c" + place), columns);
+    return read.map(({ numeric, cells }) => cells.map(shown(numeric)));
+  } catch (error) { return error.message; }
+})"""
+WRITTEN = (
+    ("1,5", "2,25", "-,5", "1e3", "1.234,5", "3,5e-2", "4"),
+    ("1,234", "12,345.5", "1234", "0.5", "-7", "1,000,000"),
+    ("1,234", "5", "6,789"),
+    ("1", "-2.5", ".5", "7.", "inf", "-Infinity", "+3E2"),
+    ("red", "blue", "1", "1.2.3", "0x10", "1,23,4", "1 000", "1_0"),
+)  # fmt: skip
+BLANKS = ("", "NA", "N/A", "nan", "null", "?", "-", ".", "none")
+
+
+def random_columns(draw):
+    """One to three columns of cells, mostly each in one way of writing."""
+    columns = []
+    for _ in range(draw.randint(1, 3)):
+        pieces = [*draw.choice(WRITTEN), *draw.choice(((), BLANKS, draw.choice(WRITTEN)))]
+        columns.append(draw.choices(pieces, k=4))
+    return columns
+
+
+def python_columns(columns):
+    frame = polars.DataFrame({f"c{place}": cells for place, cells in enumerate(columns)})
+    try:
+        read, _ = read_cells(frame, Reading(), {})
+    except ValueError as error:
+        return str(error)
+    return [column.to_list() for column in read]
+
+
+def test_cells_are_read_as_on_the_command_line(page):
+    """Numbers are the same numbers, texts the same texts, and refusals give the same rule."""
+    draw = random.Random(0)
+    tables = [random_columns(draw) for _ in range(3000)]
+    refused = Counter()
+    for columns, found in zip(tables, page.evaluate(CELLS, tables), strict=True):
+        expected = python_columns(columns)
+        if isinstance(expected, str):
+            refused[expected.partition(";")[0]] += 1
+            assert found.partition(";")[0] == expected.partition(";")[0], columns
+            continue
+        numeric = [[isinstance(cell, int | float) for cell in cells] for cells in expected]
+        found = [
+            [float(cell) if number else cell for cell, number in zip(*pair, strict=True)]
+            for pair in zip(found, numeric, strict=True)
+        ]
+        assert found == expected, columns
+    assert min(refused.values()) > 100
+    assert len(refused) == 2
 
 
 PARSE = """texts => texts.map(text => {

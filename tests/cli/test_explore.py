@@ -23,7 +23,8 @@ def start_of(page):
 
 def test_without_arguments_it_shows_the_paper_s_example(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run("explore").stdout == "wrote explorer.html\n"
+    done = run("explore")
+    assert (done.stdout, done.stderr) == ("", "mictree: wrote explorer.html\n")
     page = (tmp_path / "explorer.html").read_text("utf-8")
     assert len(page.encode()) < MOST_BYTES
     assert start_of(page) == EXAMPLES[0].state
@@ -61,6 +62,22 @@ def test_no_text_ends_the_page_s_data():
     page = render({"formula": evil})
     assert evil not in page
     assert start_of(page) == {"formula": evil}
+
+
+def test_commas_of_a_file_are_explained_by_an_option(tmp_path):
+    table, page = tmp_path / "table.csv", tmp_path / "page.html"
+    table.write_text("a;y\n1,234;0\n5,678;1\n")
+    words = ["explore", "--data", str(table), "--target", "y", "--out", str(page)]
+    assert "add --decimal ," in run(*words, status=2).stderr
+    run(*words, "--decimal", ",")
+    assert start_of(page.read_text("utf-8"))["csv"] == "a,y\n1.234,0\n5.678,1\n"
+
+
+def test_texts_that_the_page_would_refuse_are_refused(tmp_path):
+    table = tmp_path / "table.parquet"
+    pl.DataFrame({"a": ["1", "2", "x"], "y": [0, 1, 1]}).write_parquet(table)
+    done = run("explore", "--data", str(table), "--target", "y", status=2)
+    assert "a has 2 numbers and 1 text: 'x'" in done.stderr
 
 
 def test_an_error_is_one_line(tmp_path):

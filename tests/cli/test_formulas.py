@@ -44,7 +44,8 @@ def test_mic_table():
     shown = run(
         "mic", EXAMPLE, "--max-size", "8", "--rule", "topdown", "--rule", "bestfirst"
     ).stdout
-    assert "topdown (entropy, ties last): MIC(8) = 0, largest excess 0" in shown
+    assert "topdown (entropy, ties last): MIC(8) = 0, no excess at any size\n" in shown
+    assert "MIC(8) = 0.0117188, largest excess 0.03125 at size 5\n" in shown
     assert "bestfirst (entropy, ties last): MIC(8) = 0.0117188" in shown
 
 
@@ -215,7 +216,8 @@ def test_help_has_examples():
         (["grow", "a ^ b", *(word for i in range(15) for word in ("--bias", f"z{i}=1/2"))], "17"),
         (["optimal", "(a | b) & -> c"], "a literal is missing before '->', at position 11"),
         (["mic", ""], "at least one term"),
-        (["mic", "a", "--bias", "1"], "strictly between 0 and 1; a has 1"),
+        (["mic", "a", "--bias", "1"], "strictly between 0 and 1; got '1'"),
+        (["mic", "a ^ b", "--bias", "a=1.5"], "strictly between 0 and 1; got 'a=1.5'"),
         (["mic", "a", "--bias", "nan"], "NUMBER or NAME=NUMBER; got 'nan'"),
         (["mic", "a", "--bias", "1/0"], "NUMBER or NAME=NUMBER"),
         (["mic", "a", "--max-size", "0"], "at least 1; got 0"),
@@ -251,7 +253,8 @@ def test_help_has_examples():
             "--family monotone has one --bias; got 0.3, 0.4",
         ),
         (["sweep", "--terms", "3", "--variables", "3"], "either"),
-        (["sweep", "--variables", "9", "--bias", "x"], "number"),
+        (["sweep", "--variables", "9", "--bias", "x"], "--bias must be a number; got 'x'"),
+        (["sweep", "--variables", "9", "--bias", "1.5"], "strictly between 0 and 1; got '1.5'"),
         (["sweep", "--variables", "9", "--out", "x.csv"], ".parquet"),
         (["sweep", "--variables", "60", "--memory", "0.1"], "memory_limit"),
         (["nothing"], "nothing"),

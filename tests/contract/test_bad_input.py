@@ -126,3 +126,16 @@ def test_biases_that_floats_can_hardly_tell_from_0_and_1(bias, ties):
         assert np.isfinite(growth.errors).all()
     assert np.isfinite(mt.optimal_errors(problem, 12)).all()
     assert mt.optimal_errors(problem, 12, exact=True)[12] == 0
+
+
+@pytest.mark.parametrize("formula", ["a ^ b", "(a | b) & c", "a & b | a", "~(a & b)", "a | 1"])
+def test_other_boolean_formulas_are_sent_to_tables(formula):
+    with pytest.raises(ValueError, match=r"position \d+ .*; TableProblem\.from_formula takes any"):
+        mt.FormulaProblem(formula)
+    mt.TableProblem.from_formula(formula)
+
+
+@pytest.mark.parametrize("formula", ["a & ", "(a", "a b", "", "a $ b"])
+def test_texts_that_are_no_formula_are_sent_nowhere(formula):
+    with pytest.raises(ValueError, match=r"^((?!TableProblem).)*$"):
+        mt.FormulaProblem(formula)

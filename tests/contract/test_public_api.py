@@ -160,6 +160,13 @@ def test_dir_has_the_public_names_and_nothing_private():
     assert names == sorted(name for name in mt.__all__ if name != "__version__")
 
 
+@pytest.mark.parametrize("room", ["distributions", "families", "impurity"])
+def test_dir_of_a_room_has_its_public_names(room):
+    module = getattr(mt, room)
+    assert dir(module) == sorted(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
 def test_help_of_a_rule_lists_its_parameters():
     class Mine(mt.Grower):
         """Says little."""

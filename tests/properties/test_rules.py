@@ -159,8 +159,10 @@ def test_matrices_and_bad_rows():
     assert model.explain(X[2]).startswith("1, because")
     assert model.explain([[0.5, 1]]).startswith("0, because")
     assert model.explain({"x0": 3, "x1": 0}).startswith("1, because")
-    with pytest.raises(ValueError, match="explain takes one row; got 4"):
+    with pytest.raises(ValueError, match="row must be one row; got 4 rows"):
         model.explain(X)
+    with pytest.raises(ValueError, match="row must be one row; got 2 rows"):
+        model.draw(row=X[:2])
     with pytest.raises(ValueError, match="it has no 'x"):
         model.explain({})
 

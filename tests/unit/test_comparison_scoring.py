@@ -287,3 +287,27 @@ def test_estimators_are_not_changed(table):
     mt.compare(learner, X, y, 2, cv=2, repeats=1, sample_weight=weights)
     assert learner.get_params() == before
     assert not hasattr(learner, "tree_")
+
+
+def test_a_scoring_that_cannot_judge_the_labels_is_refused_before_any_fit():
+    X, y = random_bits(60, 3, 0)[0], np.arange(60) % 3
+    grown = []
+
+    def learner(X, y, size):
+        grown.append(size)
+        return DecisionTreeClassifier(max_leaf_nodes=size + 1).fit(X, y)
+
+    for scoring in ("roc_auc", "f1"):
+        with pytest.raises(ValueError, match=f"scoring must suit the labels; {scoring} says: "):
+            mt.compare({"own": learner}, X, y, 2, cv=3, scoring=scoring)
+        assert not grown
+    mt.compare({"own": learner}, X, y, 2, cv=3, repeats=1, scoring="roc_auc_ovr")
+    assert grown
+
+
+def test_select_size_refuses_such_a_scoring_before_any_fit(monkeypatch):
+    X, y = random_bits(60, 3, 0)[0], np.arange(60) % 3
+    model = mt.TopDownClassifier(max_size=2)
+    monkeypatch.setattr(mt.TopDownClassifier, "fit", None)  # a call would be a TypeError
+    with pytest.raises(ValueError, match="scoring must suit the labels; roc_auc says: "):
+        mt.select_size(model, X, y, scoring="roc_auc")

@@ -9,7 +9,14 @@ from matplotlib import pyplot, rc_context
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 import mictree as mt
-from mictree.plotting.data_tree import CLASS_COLOURS, Card, class_colour, to_tikz, wrap
+from mictree.plotting.data_tree import (
+    CLASS_COLOURS,
+    LONGEST_ENTRY,
+    Card,
+    class_colour,
+    to_tikz,
+    wrap,
+)
 
 LONG = "would certainly recommend the product to a friend"
 COLUMN = "answer to the long question number seventeen"
@@ -136,6 +143,24 @@ def test_long_words_break_between_their_parts():
     assert wrap("a_column-of/all_measurements > 1?") == ["a_column-of/all_", "measurements", "> 1?"]
     # a number stays whole, however long
     assert wrap("x > -1234567890.123456789012e-05?")[-1].endswith("-1234567890.123456789012e-05?")
+
+
+def test_long_names_of_classes_make_no_wide_cards():
+    X = np.arange(6)[:, None]
+    sentence = "a diagnosis that goes on for very many words and then for some more, " * 3
+    names = ["Donaudampfschifffahrtsgesellschaftskapitän" * 2, sentence + "old", sentence + "new"]
+    model = mt.TopDownClassifier(max_size=2).fit(X, np.repeat(names, 2))
+    short = mt.TopDownClassifier(max_size=2).fit(X, np.repeat(["a", "b", "c"], 2))
+    ax = model.draw()
+    assert ax.figure.get_figwidth() < 3 * short.draw().figure.get_figwidth()
+    shown = [text.get_text() for text in ax.texts]
+    assert "Donaudampfschifffahrtsge\nsellschaftskapitänDonaud\nampfschifffahrtsgesellsc\n" \
+        "haftskapitän" in shown  # fmt: skip
+    ends = {text.split("\n")[-1] for text in shown if "\n…\n" in text}
+    assert ends == {"then for some more, new", "then for some more, old"}
+    assert max(len(line) for text in shown for line in text.split("\n")) <= LONGEST_ENTRY
+    assert len([text for text in shown if text.endswith((" old", " new"))]) == 4
+    pyplot.close("all")
 
 
 def test_many_classes_repeat_the_palette():

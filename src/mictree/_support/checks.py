@@ -11,14 +11,14 @@ import numpy as np
 MOST_SPLITS = 10**7  # a curve of errors has one number per size
 
 
-def check_count(value: object, name: str) -> int:
-    """An integer, 0 or more."""
+def check_count(value: object, name: str, least: int = 0) -> int:
+    """An integer, ``least`` or more."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # any object may come
     except TypeError:
-        number = -1
-    if number < 0 or isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be an integer of at least 0; got {value!r}")
+        number = least - 1
+    if number < least or isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}")
     return number
 
 

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,17 @@ def check_rule(name: str) -> None:
     """Refuse a name of no rule."""
     if name not in RULES:
         raise ValueError(f"--rule must be one of {', '.join(RULES)}; got {name!r}")
+
+
+def read_bias(number: str, typed: str, form: str) -> Fraction:
+    """The number of a --bias, strictly between 0 and 1; errors show what was typed."""
+    try:
+        bias = Fraction(number.strip())
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"--bias must be {form}; got {typed!r}") from None
+    if not 0 < bias < 1:
+        raise ValueError(f"--bias must lie strictly between 0 and 1; got {typed!r}")
+    return bias
 
 
 def depth_setting(name: str, depth: int | None) -> dict[str, Any]:

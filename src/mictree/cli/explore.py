@@ -6,8 +6,18 @@ from typing import Annotated
 import typer
 
 from mictree._support.files import write_whole
-from mictree.cli.common import check_output, print_parts
-from mictree.cli.table import Drop, Keep, read_table
+from mictree.cli.common import check_output
+from mictree.cli.table import (
+    Decimal,
+    Drop,
+    Encoding,
+    Format,
+    Keep,
+    Missing,
+    Separator,
+    read_table,
+    say,
+)
 
 
 def explore(
@@ -28,6 +38,10 @@ def explore(
     ] = None,
     drop: Drop = [],  # noqa: B006  # typer copies defaults
     keep: Keep = [],  # noqa: B006
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    missing: Missing = [],  # noqa: B006
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("explorer.html"),
 ) -> None:
     """Write a page that shows how greedy trees grow beside the best ones.
@@ -53,6 +67,7 @@ def explore(
     if formula is not None:
         start = start_with_formula(formula)
     elif data is not None and target is not None:
-        start = start_with_data(*read_table(data, target, drop, keep), target)
+        written = Format(separator, encoding, decimal, missing)
+        start = start_with_data(*read_table(data, target, drop, keep, written), target)
     write_whole(out, render(start).encode())
-    print_parts(f"wrote {out}")
+    say(f"wrote {out}")

@@ -16,11 +16,12 @@ from mictree.cli.common import (
     make_rules,
     print_json,
     print_parts,
+    read_bias,
     save,
     working,
 )
 from mictree.cli.options import AsJson, Criterion, Depth, Draw, LargestSize, Rule, Rules, Seed, Ties
-from mictree.excess import MicResult, against
+from mictree.excess import ROUNDING, MicResult, against
 from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.growers.rules import Grower
@@ -223,10 +224,7 @@ def _read(text: str, biases: list[str]) -> _Target:
     named: dict[str, Fraction] = {}
     for option in biases:
         name, equals, number = option.rpartition("=")
-        try:
-            value = Fraction(number.strip())
-        except (ValueError, ZeroDivisionError):
-            raise ValueError(f"--bias must be NUMBER or NAME=NUMBER; got {option!r}") from None
+        value = read_bias(number, option, "NUMBER or NAME=NUMBER")
         name = name.strip() if equals else ""
         if name in given:
             raise ValueError(
@@ -274,11 +272,17 @@ def _print_mic(rules: list[Grower], results: list[MicResult]) -> None:
         table.add_row(*cells)
     lines = [
         f"{rule.label} ({rule.criterion}, ties {rule.ties}): MIC({result.max_size}) = "
-        f"{show_number(result.mic)}, largest excess {show_number(result.excess_errors.max())} "
-        f"at size {result.worst_size}"
+        f"{show_number(result.mic)}, {_largest(result)}"
         for rule, result in zip(rules, results, strict=True)
     ]
     print_parts(table, "\n".join(lines))
+
+
+def _largest(result: MicResult) -> str:
+    most = result.excess_errors.max()
+    if most <= ROUNDING:
+        return "no excess at any size"
+    return f"largest excess {show_number(most)} at size {result.worst_size}"
 
 
 def _draw_tree(path: Path | None, tree: Tree, problem: Problem) -> None:

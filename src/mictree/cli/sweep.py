@@ -1,6 +1,5 @@
 """The command sweep: MIC over a whole family of formulas or functions."""
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from mictree.cli.common import (
     make_rules,
     print_json,
     print_parts,
+    read_bias,
     save,
     working,
 )
@@ -139,10 +139,7 @@ def _family(
     if name not in (None, *FORMULAS, *FUNCTIONS):
         known = ", ".join(FORMULAS + FUNCTIONS)
         raise ValueError(f"--family must be one of {known}; got {name!r}")
-    try:
-        biases = [Fraction(text) for text in bias]
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(f"--bias must be a number; got {', '.join(bias)}") from None
+    biases = [read_bias(text, text, "a number") for text in bias]
     if name == "grid" or (name is None and variables is None):
         if terms is None or literals is None:
             alone = "--literals" if terms is None else "--terms"

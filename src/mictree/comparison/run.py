@@ -116,6 +116,9 @@ def compare(
         peer.check(len(coded.classes), weights is not None)
     plan = plan_folds(X, coded, cv, repeats, groups, random_state)
     memory = check_count(memory_limit, "memory_limit")
+    scorer = read_scoring(scoring)
+    if scorer is not None and len(plan):
+        scorer.check(coded.classes)
     work = Work(
         coded,
         weights,
@@ -124,7 +127,7 @@ def compare(
         max_depth,
         max_thresholds,
         memory,
-        read_scoring(scoring),
+        scorer,
     )
     report = progress or ignore
     clock = _Clock(time_limit)

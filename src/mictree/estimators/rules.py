@@ -226,7 +226,7 @@ def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
         return tests, data, {name: _value(data, place) for place, name in enumerate(data.names)}
     data = Data(row if hasattr(row, "columns") else [row] if np.ndim(row) == 1 else row, True)
     if data.rows != 1:
-        raise ValueError(f"explain takes one row; got {data.rows}")
+        raise ValueError(f"row must be one row; got {data.rows} rows")
     tests.check(data)
     return (
         tests,

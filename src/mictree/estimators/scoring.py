@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
+
+import numpy as np
 
 USEFUL = (
     "accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef", "neg_log_loss", "roc_auc",
@@ -33,16 +36,30 @@ class Scorer:
     def __call__(self, model: Any, X: Any, y: Any, weights: Any = None) -> float:
         """The score of a model, one finite number."""
         options = {"sample_weight": weights} if weights is not None and self.named else {}
+        score = self._apply(model, X, y, options)
+        if not isinstance(score, Real) or not math.isfinite(score):
+            raise ValueError(f"a scoring must give one finite number; got {score!r}")
+        return float(score)
+
+    def check(self, classes: Any) -> None:
+        """Refuse a scoring by name that cannot judge these classes, before any tree is grown."""
+        if not self.named:
+            return
+        from sklearn.dummy import DummyClassifier
+
+        rows = np.zeros((len(classes), 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that constant answers are poor
+            self._apply(DummyClassifier().fit(rows, classes), rows, classes, {})
+
+    def _apply(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> Any:
         try:
-            score = self.score(model, X, y, **options)
+            return self.score(model, X, y, **options)
         except ValueError as error:
             if not self.named:
                 raise
             reason = str(error).partition("\n")[0]
             raise ValueError(f"scoring must suit the labels; {self.name} says: {reason}") from error
-        if not isinstance(score, Real) or not math.isfinite(score):
-            raise ValueError(f"a scoring must give one finite number; got {score!r}")
-        return float(score)
 
 
 def read_scoring(scoring: Any) -> Scorer | None:

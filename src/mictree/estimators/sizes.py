@@ -160,6 +160,8 @@ def select_size(
     if isinstance(model.max_size, str):
         model.set_params(max_size=largest_size(model))
     scorer = read_scoring(scoring)
+    if scorer is not None:
+        scorer.check(np.unique(np.asarray(labels)))
     splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
     weight = None if weights is None else np.asarray(weights, dtype=float)
     folds_of = [(X, labels, weight, model, scorer, *fold) for fold in splits]

@@ -15,3 +15,7 @@ __all__ = [
     "threshold",
     "up_to",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

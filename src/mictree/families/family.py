@@ -156,8 +156,8 @@ def grid(max_terms: int, max_literals: int, biases: Sequence[float | Fraction] =
     >>> len(grid(max_terms=8, max_literals=8, biases=(0.5,)))
     12869
     """
-    terms = _at_least_one(max_terms, "max_terms")
-    literals = _at_least_one(max_literals, "max_literals")
+    terms = check_count(max_terms, "max_terms", least=1)
+    literals = check_count(max_literals, "max_literals", least=1)
     values = _read_biases(biases)
     name = f"grid(max_terms={terms}, max_literals={literals}, biases={_show(values)})"
     every_term = _every_term(literals, len(values))
@@ -172,18 +172,11 @@ def up_to(variables: int, biases: Sequence[float | Fraction] = (0.5,)) -> Family
     >>> len(up_to(variables=30, biases=(0.5,)))
     28628
     """
-    count = _at_least_one(variables, "variables")
+    count = check_count(variables, "variables", least=1)
     values = _read_biases(biases)
     every_term = _every_term(count, len(values))
     name = f"up_to(variables={count}, biases={_show(values)})"
     return Family(name, values, every_term, tuple(map(len, every_term)), count)
-
-
-def _at_least_one(number: object, name: str) -> int:
-    count = check_count(number, name)
-    if count < 1:
-        raise ValueError(f"{name} must be at least 1; got {count}")
-    return count
 
 
 def _read_biases(biases: Sequence[float | Fraction]) -> tuple[Fraction, ...]:

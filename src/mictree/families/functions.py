@@ -160,11 +160,15 @@ def _family(
     classes: Callable[[int, bool], tuple],
 ) -> FunctionFamily:
     """Check the arguments; ``most`` variables for bias 1/2 and for any other."""
-    count, exact = check_count(variables, "variables"), read_bias("every variable", bias)
+    exact = read_bias("every variable", bias)
     limit = most[0] if exact == HALF else most[1]
+    try:
+        count = check_count(variables, "variables")
+    except ValueError:
+        count = 0
     if not 1 <= count <= limit:
         raise ValueError(
-            f"{name} with bias {float(exact):g} must have 1 to {limit} variables; got {count}"
+            f"{name} with bias {float(exact):g} must have 1 to {limit} variables; got {variables!r}"
         )
     shown = f"{name}(variables={count}, bias={float(exact):.12g})"
     tables, counts = classes(count, exact == HALF)

@@ -25,3 +25,7 @@ __all__ = [
     "of_classes",
     "root",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

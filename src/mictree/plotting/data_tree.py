@@ -1,7 +1,8 @@
 """A tree grown on data: every node a card with its test or class, a bar of class shares, and notes.
 
-Texts are wrapped between words and never cut, and cards are as wide as their texts in the current
-font. The layout is that of ``mictree.plotting.tree``: inches at full size, drawn at one scale.
+Tests are wrapped between words and never cut. A class's name has at most four lines; the legend has
+more of a longer one. Cards are as wide as their texts in the current font. The layout is that of
+``mictree.plotting.tree``: inches at full size, drawn at one scale.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from mictree.plotting.tree import (
     TEXT_PAD,
     Layout,
     Pen,
+    short_names,
     text_width,
     to_centres,
     to_tops,
@@ -37,7 +39,9 @@ TITLE_LINE, NOTE_LINE = 0.155, 0.125
 PAD = 0.05
 BAR = 0.085
 BAR_WIDTH = 0.7  # the least width of a card
-LONGEST_LINE = 24  # characters; only a longer word makes a card wider
+LONGEST_LINE = 24  # characters; only a longer word of a test makes a card wider
+MOST_LINES = 4  # of a class's name
+LONGEST_ENTRY = 72  # characters of a name in the legend
 LEGEND_ROW, LEGEND_GAP = 0.2, 0.16
 
 # Okabe and Ito's palette, then colours of Tol's that differ from them
@@ -87,7 +91,7 @@ def draw_data_tree(
     cards : one for each node
     classes : their names
     """
-    titles = [wrap(card.title) for card in cards]
+    titles = [_title(card) for card in cards]
     layout = _place(tree, titles, cards)
     left, right, bottom = layout.extent
     legend = _legend_rows(classes, right - left)
@@ -102,6 +106,15 @@ def draw_data_tree(
     for number, row in enumerate(legend):
         _draw_legend_row(pen, row, middle, bottom - LEGEND_GAP - LEGEND_ROW * (number + 0.5))
     return pen.ax
+
+
+def _title(card: Card) -> list[str]:
+    """The lines of a test, or of a class's name, whose words may break and whose middle may go."""
+    lines = wrap(card.title)
+    if card.label is None:
+        return lines
+    lines = [part for line in lines for part in textwrap.wrap(line, LONGEST_LINE) or [line]]
+    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 2], "…", lines[-1]]
 
 
 def wrap(text: str) -> list[str]:
@@ -204,8 +217,10 @@ def _legend_rows(classes: Sequence[str], most: float) -> list[list[LegendEntry]]
     """The classes in rows that are about as wide as the tree."""
     rows: list[list[LegendEntry]] = []
     room = 0.0
-    for number, name in enumerate(classes):
-        shown = " ".join(name.split())
+    names = [" ".join(name.split()) for name in classes]
+    short = short_names(names, LONGEST_ENTRY)
+    for number, name in enumerate(names):
+        shown = short[name]
         width = 1.06 * text_width(shown, NOTE_POINTS) + 0.36  # small letters on a screen are wider
         if not rows or width > room:
             rows.append([])
@@ -226,7 +241,7 @@ def _draw_legend_row(pen: Pen, row: list[LegendEntry], middle: float, y: float) 
 
 def to_tikz(tree: Tree, cards: Sequence[Card]) -> str:
     """The same layout as a ``tikzpicture``; needs the package tikz and nothing else."""
-    titles = [wrap(card.title) for card in cards]
+    titles = [_title(card) for card in cards]
     layout = _place(tree, titles, cards)
     lines = [r"\begin{tikzpicture}[x=1in, y=1in, every node/.style={align=center}]"]
     for node, card in enumerate(cards):

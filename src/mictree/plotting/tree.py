@@ -92,13 +92,12 @@ def draw_tree(ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[
     return pen.ax
 
 
-def short_names(names: list[str]) -> dict[str, str]:
+def short_names(names: list[str], longest: int = LONGEST_NAME) -> dict[str, str]:
     """Long names without their middle, unless two of them would then read the same."""
-    tail = LONGEST_NAME // 2 - 1
-    head = LONGEST_NAME - tail - 1
+    tail = longest // 2 - 1
+    head = longest - tail - 1
     short = {
-        name: name if len(name) <= LONGEST_NAME else f"{name[:head]}…{name[-tail:]}"
-        for name in names
+        name: name if len(name) <= longest else f"{name[:head]}…{name[-tail:]}" for name in names
     }
     uses = Counter(short.values())
     return {name: text if uses[text] == 1 else name for name, text in short.items()}

@@ -25,6 +25,10 @@ Distribution = tuple[Fraction, ...]
 SUM_TOLERANCE = 1e-9  # rounded numbers that sum to one within this are scaled
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def product(biases: Iterable[Number] | Mapping[str, Number]) -> Distribution:
     """Independent variables.
 

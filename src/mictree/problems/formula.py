@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mictree._support.chances import at_least_one
+from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF, as_formula
 from mictree.problems.base import (
     EVEN,
@@ -69,7 +70,7 @@ class FormulaProblem(Problem):
     """
 
     def __init__(self, formula: str | ReadOnceDNF, bias: Biases = 0.5) -> None:
-        self.formula: ReadOnceDNF = as_formula(formula)
+        self.formula: ReadOnceDNF = _read(formula)
         self.biases: dict[str, Fraction] = read_biases(self.formula.variables, bias)
         literals = {literal.variable: literal for term in self.formula.terms for literal in term}
         self._positive = np.array(
@@ -321,6 +322,21 @@ def without(term: TermValues, value: int) -> TermValues:
     """A term with one literal of the given satisfaction probability less."""
     place = term.index(value)
     return (*term[:place], *term[place + 1 :])
+
+
+def _read(formula: str | ReadOnceDNF) -> ReadOnceDNF:
+    """The formula; if it is another Boolean formula, the error names what takes it."""
+    try:
+        return as_formula(formula)
+    except ValueError as error:
+        try:
+            Expression.parse(str(formula))
+        except ValueError:
+            raise error from None
+        raise ValueError(
+            f"{error}; TableProblem.from_formula takes any Boolean formula of at most "
+            f"{MAX_VARIABLES} variables"
+        ) from None
 
 
 def _insert(ascending: Iterable[Probability], number: Probability) -> tuple[Probability, ...]:

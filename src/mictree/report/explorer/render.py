@@ -17,8 +17,8 @@ from mictree.report.page import fill, hash_source
 FOLDER = Path(__file__).parent
 # in the order in which they use each other
 TWIN = (
-    "syntax", "fractions", "problem", "gains", "draws", "lookahead", "growth", "optimal", "csv",
-    "answer", "worker",
+    "syntax", "fractions", "problem", "gains", "draws", "lookahead", "growth", "optimal", "cells",
+    "csv", "answer", "worker",
 )  # fmt: skip
 PAGE = (
     "elements", "state", "tree", "curves", "step", "tables", "truth", "controls", "tour", "picture",

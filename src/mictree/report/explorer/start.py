@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from mictree.columns.cells import Reading, read_cells
 from mictree.functions.expression import Expression
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def start_with_data(features: "polars.DataFrame", labels: Any, target: str) -> d
             f"the explorer takes at most {MOST_COLUMNS} columns; the file has {frame.width}; "
             "mictree data takes it"
         )
+    read_cells(frame, Reading(), {})  # the page reads texts again, and refuses what this refuses
     text = frame.write_csv()
     if len(text) > MOST_TEXT:
         raise ValueError(

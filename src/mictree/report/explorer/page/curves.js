@@ -41,8 +41,8 @@ const drawChart = (errors, size, ruleName, room) => {
     ticks.map((at) => svg("text", { class: "tick", x: x(at), y: height - bottom + 16, "text-anchor": "middle" }, at)),
     svg("text", { x: (left + width - right) / 2, y: height - 5, "text-anchor": "middle" }, "number of splits"),
     svg("text", { x: 13, y: (top + height - bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 13 ${(top + height - bottom) / 2})` }, "error"),
-    svg("polyline", { class: "curve optimal", points: points(errors.optimal).join(" ") }),
     svg("polyline", { class: "curve greedy", points: points(errors.greedy).join(" ") }),
+    svg("polyline", { class: "curve optimal", points: points(errors.optimal).join(" ") }), // dashed: both are seen where they agree
     svg("circle", { class: "dot optimal", cx: x(size), cy: y(errors.optimal[size]), r: 5 }),
     svg("circle", { class: "dot greedy", cx: x(size), cy: y(errors.greedy[size]), r: 5 }),
     drawKey([["greedy", ruleName], ["optimal", "best"], ["excess", width < 480 ? "excess" : `excess; its mean: ${decimal(errors.mic)}`]], width < 480 ? 8 : left));

@@ -7,7 +7,7 @@ const shownNow = { answer: null, key: "", rest: 0 };
 const REST = 400; // milliseconds without a change after which the table of all ties is computed
 let player = 0;
 
-const requestOf = ({ size, ...request }) => request;
+const requestOf = (state) => Object.fromEntries(Object.entries(state).filter(([name]) => name !== "size" && isUsed(state, name)));
 const keyOf = (state) => JSON.stringify(requestOf(state));
 
 // At most one question is under way; of those that wait only the newest of each task counts.
@@ -37,6 +37,7 @@ worker.onerror = () => receive("", null, "the computation failed; reload the pag
 const receive = (key, result, refused) => {
   find("refused").textContent = refused ?? "";
   find("results").classList.toggle("stale", Boolean(refused));
+  find("stale").hidden = !refused || !shownNow.answer;
   find("results").setAttribute("aria-busy", "false");
   for (const id of ["formula", "csv"]) find(id).toggleAttribute("aria-invalid", Boolean(refused));
   shownNow.key = refused ? "" : key;
@@ -76,8 +77,7 @@ const drawTrees = (answer, state, size, name) => {
     const tree = answer.trees[kind][size], before = kind === "greedy" && splits === size && size ? answer.trees[kind][size - 1] : undefined;
     const text = `${title} after ${size} splits: ${treeText(tree, answer.names)}`;
     find(`${kind}-error`).textContent = `error ${shown(errors[size], fractions?.[size])}`;
-    find(`${kind}-tree`).replaceChildren(drawTree(tree, before, answer.names, shownMarks, text));
-    fitTree(find(`${kind}-tree`));
+    placeTree(find(`${kind}-tree`), drawTree(tree, before, answer.names, shownMarks, text));
   }
 };
 
@@ -218,11 +218,13 @@ const listen = () => {
   });
 };
 
-// What a kind of target begins with: what was there before, else the first example of its kind.
+// What a kind of target begins with: what was there before, else the target of the first example of
+// its kind. The rule stays as chosen.
 const startOf = (kind, state) => {
   const has = { formula: state.formula, data: state.csv }[kind];
   if (has) return { kind };
-  return { ...DEFAULTS, ...examples.find((example) => (example.state.kind ?? "formula") === kind).state };
+  const { rule, criterion, ties, ...target } = examples.find((example) => (example.state.kind ?? "formula") === kind).state;
+  return { kind, ...target };
 };
 
 listen();

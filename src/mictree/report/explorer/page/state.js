@@ -25,12 +25,13 @@ const UNUSED = {
   table: ["formula", "extra", "csv", "target", "positive"],
   data: ["formula", "extra", "table", "names", "bias", "biases"],
 };
+const isUsed = ({ kind }, name) => !Object.hasOwn(UNUSED, kind) || !UNUSED[kind].includes(name);
 
 const writeFragment = (state) => {
   const fields = new URLSearchParams();
   for (const name of Object.keys(DEFAULTS)) {
     const text = writeField(name, state[name]);
-    if (text !== writeField(name, DEFAULTS[name]) && !UNUSED[state.kind]?.includes(name)) fields.set(name, text);
+    if (text !== writeField(name, DEFAULTS[name]) && isUsed(state, name)) fields.set(name, text);
   }
   return `#${fields}`;
 };

@@ -97,12 +97,13 @@ const drawTree = (tree, before, names, marks, title) => {
     nodes.map((node) => (node.children ? drawNode(node, names, isFresh(node)) : drawLeaf(node, marks.get(pathKey(node.path))))));
 };
 
-// Shrink a tree that is too wide for its place.
-const fitTree = (frame) => {
-  const drawing = frame.firstElementChild;
-  if (!drawing) return;
-  const { width, height } = drawing.viewBox.baseVal;
+// Put a tree into its place: shrink it if it is too wide, and show the root of a new one in the middle.
+const placeTree = (frame, drawing) => {
+  const { x, width, height } = drawing.viewBox.baseVal, title = drawing.getAttribute("aria-label");
+  const isNew = frame.firstElementChild?.getAttribute("aria-label") !== title;
+  frame.replaceChildren(drawing);
   const scale = Math.min(1, Math.max(SMALLEST, frame.clientWidth / width));
   drawing.setAttribute("width", scale * width);
   drawing.setAttribute("height", scale * height);
+  if (isNew) frame.scrollLeft = -scale * x - frame.clientWidth / 2; // the root is drawn at 0
 };

@@ -3,10 +3,9 @@
 const MOST_ROWS = 200;
 const MOST_COLUMNS = 50;
 const MOST_TEXT = 60000; // characters
-const MISSING = new Set(["", "NA", "NaN", "nan", "null", "?"]); // as on the command line
-const SEPARATORS = [",", ";", "\t"];
+const SEPARATORS = [",", ";", "\t", "|"];
 
-// Rows of cells; quotes as in RFC 4180.
+// Rows of cells, and whether the last one lacks its closing quote; quotes as in RFC 4180.
 const readCells = (text, separator) => {
   const rows = [[]];
   let cell = "", inside = false;
@@ -29,9 +28,20 @@ const readCells = (text, separator) => {
       cell += sign;
     }
   }
-  if (inside) throw new Error("a quoted cell must end with a quote; the last one does not");
   endCell();
-  return rows.filter((row) => row.length > 1 || row[0] !== "");
+  return { rows: rows.filter((row) => row.length > 1 || row[0] !== ""), open: inside };
+};
+
+// By the separator that gives most rows as many cells as the header, and most cells.
+const readRows = (text) => {
+  let best = { alike: 0, width: 1, ...readCells(text, SEPARATORS[0]) };
+  for (const separator of SEPARATORS) {
+    const { rows, open } = readCells(text, separator), width = rows[0]?.length ?? 1;
+    const alike = rows.filter((row) => row.length === width).length / rows.length;
+    if (width > 1 && (alike > best.alike || (alike === best.alike && width > best.width))) best = { alike, width, rows, open };
+  }
+  if (best.open) throw new Error("a quoted cell must end with a quote; the last one does not");
+  return best.rows;
 };
 
 const readTable = (text) => {
@@ -39,9 +49,7 @@ const readTable = (text) => {
     throw new Error(`a table may have at most ${MOST_TEXT} characters here; this one has ${text.length}`);
   }
   const unix = text.replace(/\r\n?/g, "\n").replace(/^\ufeff/, "");
-  const header = unix.split("\n", 1)[0];
-  const separator = SEPARATORS.find((sign) => header.includes(sign)) ?? ",";
-  const [names, ...rows] = readCells(unix, separator);
+  const [names, ...rows] = readRows(unix);
   if (!names || names.length < 2) throw new Error("a table must have a header and two columns or more");
   if (names.length > MOST_COLUMNS) throw new Error(`a table may have at most ${MOST_COLUMNS} columns here; this one has ${names.length}`);
   if (new Set(names).size < names.length) {
@@ -54,14 +62,12 @@ const readTable = (text) => {
   }
   const wrong = rows.findIndex((row) => row.length !== names.length);
   if (wrong >= 0) throw new Error(`every row must have ${names.length} cells; row ${wrong + 1} has ${rows[wrong].length}`);
-  return { names, rows };
+  return { count: rows.length, columns: readColumns(names, names.map((_, place) => rows.map((row) => row[place]))) };
 };
 
-const isNumber = (cell) => cell !== "" && Number.isFinite(Number(cell));
-
-const inOrder = (values) => {
-  const compare = values.every(isNumber) ? (one, two) => one - two : (one, two) => (one < two ? -1 : one > two ? 1 : 0);
-  return [...new Set(values)].sort(compare);
+const valuesOf = ({ numeric, cells }) => {
+  const compare = (one, two) => (one < two ? -1 : one > two ? 1 : 0);
+  return [...new Set(presentOf(cells))].sort(numeric ? (one, two) => compare(numberOf(one), numberOf(two)) : compare);
 };
 
 // At most three thresholds, each halfway between two neighbouring values, near the quartiles.
@@ -76,21 +82,21 @@ const quartiles = (numbers) => {
 };
 
 // The tests that a column offers; a test that a missing value cannot answer is not met.
-const testsOf = (name, cells) => {
-  const present = cells.filter((cell) => !MISSING.has(cell)), values = inOrder(present);
+const testsOf = (column) => {
+  const { name, numeric, cells } = column, present = presentOf(cells), values = valuesOf(column);
   const tests = [];
-  if (values.length > 2 && values.every(isNumber)) {
-    for (const threshold of quartiles(present.map(Number))) {
-      tests.push([`${name} > ${threshold}`, (cell) => Number(cell) > threshold]);
+  if (values.length > 2 && numeric) {
+    for (const threshold of quartiles(present.map(numberOf))) {
+      tests.push([`${name} > ${threshold}`, (cell) => numberOf(cell) > threshold]);
     }
   } else if (values.length > 1) {
     for (const value of values.length === 2 ? values.slice(1) : values) {
       tests.push([`${name} = ${value}`, (cell) => cell === value]);
     }
   }
-  const met = tests.map(([title, meets]) => ({ title, bits: cells.map((cell) => (!MISSING.has(cell) && meets(cell) ? 1 : 0)) }));
+  const met = tests.map(([title, meets]) => ({ title, bits: cells.map((cell) => (cell !== "" && meets(cell) ? 1 : 0)) }));
   if (present.length < cells.length && present.length) {
-    met.push({ title: `${name} is missing`, bits: cells.map((cell) => (MISSING.has(cell) ? 1 : 0)) });
+    met.push({ title: `${name} is missing`, bits: cells.map((cell) => (cell === "" ? 1 : 0)) });
   }
   return met;
 };
@@ -117,23 +123,22 @@ const chooseTests = (tests, labels) => {
 // `target` names the column to predict, by default the last; `positive` the value with label 1, by
 // default the later of two, or the most frequent of more.
 const readData = (text, target, positive) => {
-  const { names, rows } = readTable(text);
-  const column = target ? names.indexOf(target) : names.length - 1;
-  if (column < 0) throw new Error(`the table must have a column ${quoted(target)}; it has ${names.slice(0, 10).join(", ")}`);
-  const cells = names.map((_, place) => rows.map((row) => row[place]));
-  const unknown = cells[column].filter((cell) => MISSING.has(cell)).length;
-  if (unknown) throw new Error(`every row must have a label; ${names[column]} is missing in ${unknown} rows`);
-  const values = inOrder(cells[column]);
-  const frequency = (value) => cells[column].filter((cell) => cell === value).length;
+  const { count, columns } = readTable(text), names = columns.map(({ name }) => name);
+  const label = target ? columns[names.indexOf(target)] : columns.at(-1);
+  if (!label) throw new Error(`the table must have a column ${quoted(target)}; it has ${names.slice(0, 10).join(", ")}`);
+  const unknown = count - presentOf(label.cells).length;
+  if (unknown) throw new Error(`every row must have a label; ${label.name} is missing in ${unknown} rows`);
+  const values = valuesOf(label);
+  const frequency = (value) => label.cells.filter((cell) => cell === value).length;
   const usual = values.length === 2 ? values[1] : values.reduce((most, value) => (frequency(value) > frequency(most) ? value : most));
   const one = values.includes(positive) ? positive : usual;
-  const labels = cells[column].map((cell) => (cell === one ? 1 : 0));
-  const offered = names.flatMap((name, place) => (place === column ? [] : testsOf(name, cells[place])));
+  const labels = label.cells.map((cell) => (cell === one ? 1 : 0));
+  const offered = columns.flatMap((column) => (column === label ? [] : testsOf(column)));
   const tests = chooseTests(offered, labels);
   if (!tests.chosen.length) throw new Error("a column besides the target must have two different values; none has");
-  const packed = rows.map((_, row) => tests.chosen.reduce((sum, { bits }, place) => sum + (bits[row] << place), 0));
+  const packed = labels.map((_, row) => tests.chosen.reduce((sum, { bits }, place) => sum + (bits[row] << place), 0));
   return {
-    columns: names, target: names[column], values, positive: one, rows: packed, labels,
+    columns: names, target: label.name, values, positive: one, rows: packed, labels,
     tests: tests.chosen.map(({ title }) => title), offered: tests.offered,
   };
 };
