@@ -110,7 +110,9 @@ def mic_over_biases(
     Gains that are the same function of the biases tie, and go by the rule's ties. Others tie only
     at single biases. Where such a bias is shared and a multiple of 2**-30, or an end of the range,
     it is certified by itself, and the rule's ties decide; elsewhere both choices count, and the gap
-    stays open if they differ by more.
+    stays open if they differ by more. Beside a bias that is certified by itself, gains are compared
+    exactly. A grower counts a lead of less than 1e-10 as a tie, as there are some within about 1e-9
+    of that bias, and may grow another tree.
 
     Examples
     --------
