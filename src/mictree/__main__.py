@@ -26,6 +26,7 @@ def main() -> None:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not with nohup
             signal.signal(signal.SIGINT, _interrupt)
         sys.unraisablehook = _report
+        _silence_cleaners()
         from mictree import cli
 
         try:
@@ -65,6 +66,12 @@ def _report(error: "sys.UnraisableHookArgs") -> None:
         _leave()
     if not _pressed:  # objects that Ctrl-C left half made fail again when they are deleted
         sys.__unraisablehook__(error)
+
+
+def _silence_cleaners() -> None:
+    """Let joblib's process that cleans up behind a killed command do so without a warning."""
+    others = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = (others + "," if others else "") + "ignore:resource_tracker"
 
 
 def _end_workers() -> None:

@@ -1,6 +1,8 @@
 """The command biases."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -30,6 +32,43 @@ def test_json_and_one_bias_each():
     assert answer["supremum"][0] <= answer["supremum"][1]
 
 
+def test_jobs_change_nothing():
+    words = ("a & b | c", "--gap", 0.05, "--max-size", 3, "--json")
+    assert run(*words, "--jobs", 2).stdout == run(*words).stdout
+
+
+PRESSING = """
+import signal
+from mictree import __main__ as entry
+from mictree.families import bias_search
+
+spread, calls = bias_search.spread, []
+
+def press(*arguments):
+    calls.append(arguments)
+    for result in spread(*arguments):
+        yield result
+        if len(calls) > 2:
+            signal.raise_signal(signal.SIGINT)
+
+bias_search.spread = press
+bias_search.MOST_CUBES = 27  # a box in each task
+if __name__ == "__main__":
+    entry.main()
+"""
+
+
+def test_ctrl_c_prints_what_is_certified_and_ends_the_workers(tmp_path):
+    script = tmp_path / "pressing.py"
+    script.write_text(PRESSING)
+    words = ["biases", "a & b | c", "--gap", "1e-9", "--max-size", "3", "--jobs", "2"]
+    done = subprocess.run(
+        [sys.executable, script, *words], capture_output=True, text=True, check=False, timeout=300
+    )  # a worker that lived on would keep the pipes open
+    assert (done.returncode, done.stderr) == (130, "mictree: interrupted\n")
+    assert "stopped early" in done.stdout
+
+
 def test_a_drawing(tmp_path):
     path = tmp_path / "biases.svg"
     result = run("a & b | c", "--gap", 0.1, "--max-size", 3, "--draw", path)
@@ -44,6 +83,7 @@ def test_a_drawing(tmp_path):
         (["a &"], "a literal is missing"),
         (["a & b", "--ties", "random"], "--ties must be one of last, first, heaviest, lightest"),
         (["a & b", "--rule", "lookahead"], "--rule must be one of topdown, bestfirst, id3; got"),
+        (["a & b", "--jobs", 0], "n_jobs must be None or an integer other than 0; got 0"),
         (["a & b", "--each", "--draw", "x.svg"], "--draw needs one shared bias"),
     ],
 )

@@ -16,12 +16,17 @@ from typer.testing import CliRunner
 import mictree as mt
 from mictree._support import jit
 from mictree._support.parallel import spread
+from mictree._support.progress import ignore
 from mictree.cli import app, workers
 from mictree.comparison import run
 from mictree.experiments import finite_samples, sample_size
 from mictree.experiments.cache import Cache
 from mictree.optimal.search.questions import Asking
 from mictree.report import run as report
+from mictree.report.atlas import results as atlas
+from mictree.report.atlas.results import SHARES
+from mictree.report.results import Clock
+from tests.quick_atlas import SMALL
 
 BACKENDS = ("threading", "loky", "dask")
 FINITE = finite_samples.Plan(
@@ -49,6 +54,18 @@ def test_sample_sizes(backend):
     expected = sample_size.sample_sizes(SIZES, n_jobs=1)
     found = sample_size.sample_sizes(SIZES, n_jobs=2)
     assert found.cases[0].frame.equals(expected.cases[0].frame)
+
+
+def test_every_stage_of_the_atlas(backend, tmp_path):
+    """Kept results too are the same: a run with one job finds all those of a run with two."""
+    results = []
+    for n_jobs, folder in ((1, "one"), (2, "two"), (1, "two")):
+        cache = Cache(tmp_path / folder)
+        clock = Clock(cache, ignore, shares=SHARES, what="the atlas")
+        results.append(dict(atlas.compute(SMALL, cache, clock, n_jobs).frames()))
+    assert cache.computed == 0
+    for found in results[1:]:
+        assert all(frame.equals(found[name]) for name, frame in results[0].items())
 
 
 def test_select_size(backend):

@@ -1,7 +1,9 @@
 """MIC over all biases of a range: every bias lies in the interval of its box."""
 
 from fractions import Fraction
+from itertools import pairwise
 
+import joblib
 import numpy as np
 import pytest
 from flint import ctx
@@ -9,9 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.families import bias_search
 from mictree.families.bias_boxes import SLACK, Boxes, Chances, Cubes, least_errors
 from mictree.families.bias_gains import PRECISION, Identities, Numbers
 from mictree.families.bias_growth import CLOSED, Courses
+from mictree.families.bias_search import Part, Task, certify
 
 RULES = st.builds(
     lambda kind, criterion, ties: kind(criterion, ties),
@@ -40,6 +44,8 @@ def check_boxes(found: mt.MicOverBiases, problem_at, count: int, seed: int) -> N
     largest = 0.0
     for row in found.boxes.iter_rows():
         low, high, (least, most) = row[:sides], row[sides:-2], row[-2:]
+        if 0 < max(b - a for a, b in zip(low, high, strict=True)) <= bias_search.NARROWEST:
+            continue  # beside a tie, where growers count leads as ties
         for _ in range(count):
             biases = [
                 Fraction(a)
@@ -93,11 +99,91 @@ def test_a_tie_at_the_end_of_a_box(table, rule):
         assert len(asked) < 500, "boxes that are too narrow to divide keep the search busy"
 
     formula = text_of(table, "abcde")
-    found = mt.mic_over_biases(rule, formula, (0.25, 0.25 + 2**-26), 3, 1e-3, progress=count)
-    exact = mt.mic(rule, mt.TableProblem.from_formula(formula, Fraction(1, 4)), 3, exact=True).mic
-    assert found.boxes["low"][0] == 0.25
-    assert found.boxes["mic_lower"][0] <= exact <= found.boxes["mic_upper"][0]
-    assert exact <= found.supremum[1]
+    for between in ((0.25, 0.25 + 2**-26), (0.25 - 2**-24, 0.25), (0.24, 0.27)):
+        asked.clear()
+        found = mt.mic_over_biases(rule, formula, between, 3, 1e-3, progress=count)
+        assert found.complete
+        check_grid(found, lambda bias: mt.TableProblem.from_formula(formula, bias), Fraction(1, 4))
+
+
+def check_grid(found: mt.MicOverBiases, problem_at, tie: Fraction) -> None:
+    """Exact biases of the range, among them one at which gains tie, against the boxes they are in.
+
+    The tie is in some box that contains it; if it is a box of its own, that one is narrow.
+    """
+    low, high = (Fraction(found.boxes[side][end]) for side, end in (("low", 0), ("high", -1)))
+    grid = {low + (high - low) * Fraction(place, 6) for place in range(7)} | {tie}
+    boxes = [tuple(map(Fraction, row)) for row in found.boxes.iter_rows()]
+    for bias in sorted(grid):
+        exact = mt.mic(found.rule, problem_at(bias), found.max_size, exact=True).mic
+        assert exact <= found.supremum[1] + ROUNDING
+        own = [box for box in boxes if box[0] == box[1] == bias]
+        around = own or [box for box in boxes if box[0] <= bias <= box[1]]
+        for _, _, least, most in around:
+            assert least - ROUNDING <= exact <= most + ROUNDING, (bias, exact)
+        assert all(most - least < 1e-9 for _, _, least, most in own)
+    points = [box[0] for box in boxes if box[0] == box[1]]
+    assert len(set(points)) == len(points)
+    assert all(box[1] == after[0] for box, after in pairwise(boxes))
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    table=st.integers(0, 2**16 - 1).map(lambda number: [number >> row & 1 for row in range(16)]),
+    rule=RULES,
+    bias=st.sampled_from([Fraction(1, 4), Fraction(3, 8), Fraction(1, 2), Fraction(3, 4)]),
+    # gains may cross in a wide box; in a narrower one than these, growers count leads as ties
+    width=st.sampled_from([2.0**-12, 2.0**-4, 2.0**-3]),
+)
+# the gains differ at the end, and cross
+@example(
+    [1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1],
+    mt.TopDown("minority"),
+    Fraction(3, 8),
+    2.0**-4,
+)
+def test_a_bias_apart_goes_by_the_ties(table, rule, bias, width):
+    """What is certified of one bias, and of the boxes beside it that do not contain it."""
+    task = Task(rule, bytes(table), 4, False)
+    at = (float(bias),)
+    parts = [
+        Part(at, at, at), Part(at, (at[0] + width,), at), Part((at[0] - width,), at, at)
+    ]  # fmt: skip
+    names = "abcd"
+    formula = text_of(table, names)
+    for part, (least, most) in zip(parts, certify(task, parts), strict=True):
+        for share in (0,) if part.low == part.high else (1, 4, 7):
+            ends = Fraction(part.low[0]), Fraction(part.high[0])
+            inside = ends[0] + (ends[1] - ends[0]) * Fraction(share, 8)
+            exact = mt.mic(rule, mt.TableProblem.from_formula(formula, inside), 4, exact=True).mic
+            assert least - ROUNDING <= exact <= most + ROUNDING, (part, inside, exact)
+
+
+def test_slopes_decide_on_both_sides_of_a_tie():
+    """Above 1/2 the larger slope leads, below it the smaller one; at 1/2 the ties decide."""
+    table = [1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0]
+    rule, width = mt.BestFirst("entropy", ties="first"), 2.0**-30
+    sides = [Part((0.5 - width,), (0.5,)), Part((0.5,), (0.5,)), Part((0.5,), (0.5 + width,))]
+    found = certify(Task(rule, bytes(table), 4, False), sides)
+    for shift, (least, most) in zip((-1, 0, 1), found, strict=True):
+        bias = Fraction(1, 2) + Fraction(shift, 2**24)  # so far off, growers see no tie
+        problem = mt.TableProblem.from_formula(text_of(table, "abcd"), bias)
+        exact = float(mt.mic(rule, problem, 4, exact=True).mic)
+        assert most - least < 1e-8
+        assert exact == pytest.approx(least, abs=1e-6)
+    assert found[2][0] > found[0][1] + 0.06
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("each", [False, True])
+def test_the_same_boxes_with_two_jobs(backend, each, monkeypatch):
+    monkeypatch.setattr(bias_search, "MOST_CUBES", 3**3)  # a box in each task
+    work = ("topdown", "a & b | ~c", (0.3, 0.8), 4, 0.05)
+    expected = mt.mic_over_biases(*work, each=each, n_jobs=1)
+    with joblib.parallel_config(backend=backend):
+        found = mt.mic_over_biases(*work, each=each, n_jobs=2)
+    assert found.boxes.equals(expected.boxes)
+    assert (found.supremum, found.worst) == (expected.supremum, expected.worst)
 
 
 @settings(max_examples=6)
@@ -290,6 +376,7 @@ def test_ctrl_c_returns_what_is_certified():
         ({"between": (0, 0.2)}, "strictly between 0 and 1"),
         ({"between": 0.3}, "two biases"),
         ({"gap": 0}, "gap must be positive; got 0"),
+        ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0; got 0"),
         ({"max_size": 0}, "max_size must be at least 1; got 0"),
         ({"formula": "a & b & c & d & e", "each": True}, "1 to 4 variables .* it has 5"),
         ({"formula": "1"}, "1 to 8 variables .* it has 0"),

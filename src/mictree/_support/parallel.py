@@ -1,5 +1,6 @@
 """Independent calls, spread by joblib over whatever backend the user has chosen."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -41,7 +42,14 @@ def spread(
     if client is not None:
         function, calls = _Boxed(function), _boxed(calls, client)
     parallel: Any = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator")  # type: ignore[arg-type]
-    yield from parallel(delayed(function)(*call) for call in calls)
+    results = parallel(delayed(function)(*call) for call in calls)
+    try:
+        for result in results:  # noqa: UP028  # yield from would close them itself
+            yield result
+    finally:
+        with warnings.catch_warnings():  # of calls made in vain, if nobody wants their results
+            warnings.simplefilter("ignore")
+            results.close()
 
 
 def _boxed(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...]]:

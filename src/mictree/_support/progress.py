@@ -53,3 +53,9 @@ class EqualParts:
         for part in parts:
             self.begin(detail(part))
             yield part
+
+    def follow(self, results: Iterator[Part], details: Iterable[str]) -> Iterator[Part]:
+        """Results that are made one by one; each is reported before it is waited for."""
+        for detail in details:
+            self.begin(detail)
+            yield next(results)

@@ -15,6 +15,7 @@ from mictree.cli.common import (
     working,
 )
 from mictree.cli.options import AsJson, Criterion, Draw, LargestSize
+from mictree.cli.workers import Jobs
 from mictree.growers.rules import RULES, TIES, Lookahead
 
 # a bound over boxes needs gains of single splits, and ties that no draw decides
@@ -50,6 +51,7 @@ def biases(
         float | None,
         typer.Option(help="Seconds; then print what is certified so far.", show_default=False),
     ] = None,
+    jobs: Jobs = 1,
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
@@ -63,6 +65,7 @@ def biases(
       mictree biases "x1 & x2 | y1 & y2 & y3" --between 0.1 0.9 --max-size 8
       mictree biases "a & b | ~c" --rule bestfirst --draw biases.svg
       mictree biases "a & b | c" --each --time-limit 10 --json
+      mictree biases "a & b | c & d | e & f & g" --jobs 2
     """
     from mictree.families.biases import mic_over_biases
 
@@ -76,7 +79,7 @@ def biases(
     with working("biases") as report:
         found = mic_over_biases(
             grower, formula, between, max_size, gap,
-            each=each, time_limit=time_limit, progress=report,
+            each=each, time_limit=time_limit, progress=report, n_jobs=jobs,
         )  # fmt: skip
     if as_json:
         print_json(

@@ -23,7 +23,8 @@ def reproduce(
 
     Writes report.html, the figures and all numbers into the folder --out.
 
-    --scheduler or --workers spread the experiments on samples over a Dask cluster.
+    --scheduler or --workers spread the checks of statements and the experiments on samples over a
+    Dask cluster.
 
     Repeat the command to continue an interrupted run. The exit status is 1 if the result of a
     statement of the paper is not the expected one; see mictree verify.

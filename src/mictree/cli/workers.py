@@ -17,6 +17,7 @@ Workers = Annotated[
     int | None,
     typer.Option(help="Start a Dask cluster of so many processes here.", show_default=False),
 ]
+Jobs = Annotated[int, typer.Option(help="Independent tasks at once; -1 for one on each core.")]
 SECONDS = 10  # to connect
 
 

@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,9 @@ import polars as pl
 from mictree._support.files import read_sealed, write_sealed
 from mictree._support.parallel import spread
 from mictree._support.versions import code_version, library_versions
+
+# the parameters of a result, and what computes it
+Part = tuple[Any, Callable[[], Any]]
 
 
 @dataclass(frozen=True)
@@ -39,40 +42,23 @@ class Cache:
 
     def frame(self, name: str, parameters: Any, compute: Callable[[], pl.DataFrame]) -> Found:
         """A polars frame, kept as Parquet."""
-        return self._find(name, parameters, compute, _frame_to_bytes, _frame_from_bytes)
+        return next(self.frames(name, [(parameters, compute)]))
 
-    def by_rows(
-        self,
-        name: str,
-        parameters: dict[str, Any],
-        counts: Sequence[int],
-        compute: Callable[[int], pl.DataFrame],
-        n_jobs: int | None = None,
-        begin: Callable[[int], None] = lambda rows: None,
-    ) -> pl.DataFrame:
-        """The frames of several numbers of rows, below each other; each is kept by itself.
-
-        ``n_jobs`` of them are computed at once, by joblib; ``begin`` is called before each one.
-        """
-        kept = {rows: self._kept(name, parameters | {"rows": rows}) for rows in counts}
-        missing = [rows for rows in counts if kept[rows] is None]
-        made = spread(_timed, [(compute, rows) for rows in missing], n_jobs)
-        frames = []
-        for rows in counts:
-            begin(rows)
-            found = kept[rows]
-            if found is None:
-                found = next(made)
-                self._keep(name, parameters | {"rows": rows}, found, _frame_to_bytes)
-            else:
-                self.reused += 1
-                found = _frame_from_bytes(found)
-            frames.append(found.value)
-        return pl.concat(frames)
+    def frames(
+        self, name: str, parts: Sequence[Part], n_jobs: int | None = None
+    ) -> Iterator[Found]:
+        """Several frames in order, each kept by itself; ``n_jobs`` are made at once, by joblib."""
+        return self._find(name, parts, n_jobs, _frame_to_bytes, _frame_from_bytes)
 
     def values(self, name: str, parameters: Any, compute: Callable[[], Any]) -> Found:
         """A value that JSON can hold."""
-        return self._find(name, parameters, compute, _values_to_bytes, _values_from_bytes)
+        return next(self.many_values(name, [(parameters, compute)]))
+
+    def many_values(
+        self, name: str, parts: Sequence[Part], n_jobs: int | None = None
+    ) -> Iterator[Found]:
+        """Several values that JSON can hold, as ``frames``."""
+        return self._find(name, parts, n_jobs, _values_to_bytes, _values_from_bytes)
 
     def path(self, name: str, parameters: Any) -> Path:
         """The file of a result, given its parameters, for this version."""
@@ -80,14 +66,18 @@ class Cache:
         digest = hashlib.sha256(_key(name, parameters).encode()).hexdigest()
         return self.folder / f"{name}-{digest[:16]}.result"
 
-    def _find(self, name, parameters, compute, to_bytes, from_bytes) -> Found:
-        content = self._kept(name, parameters)
-        if content is not None:
-            self.reused += 1
-            return from_bytes(content)
-        found = _timed(compute)
-        self._keep(name, parameters, found, to_bytes)
-        return found
+    def _find(self, name, parts, n_jobs, to_bytes, from_bytes) -> Iterator[Found]:
+        kept = [self._kept(name, parameters) for parameters, _ in parts]
+        missing = [(part[1],) for part, content in zip(parts, kept, strict=True) if content is None]
+        made = spread(_timed, missing, n_jobs)
+        for (parameters, _), content in zip(parts, kept, strict=True):
+            if content is not None:
+                self.reused += 1
+                yield from_bytes(content)
+                continue
+            found = next(made)
+            self._keep(name, parameters, found, to_bytes)
+            yield found
 
     def _kept(self, name: str, parameters: Any) -> bytes | None:
         """A result of an earlier run, if there is one."""
@@ -104,10 +94,10 @@ class Cache:
         self.computed += 1
 
 
-def _timed(compute: Callable[..., Any], *arguments: Any) -> Found:
+def _timed(compute: Callable[[], Any]) -> Found:
     """What a function computes, and how long that took; runs on workers."""
     begin = time.perf_counter()
-    value = compute(*arguments)
+    value = compute()
     return Found(value, time.perf_counter() - begin)
 
 

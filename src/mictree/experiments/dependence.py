@@ -8,6 +8,7 @@ arrangements are covered, up to reading the chain backwards and exchanging terms
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import polars as pl
@@ -74,9 +75,12 @@ ZERO = 1e-12  # a smaller MIC is rounding
 
 
 def dependence(
-    plan: Plan, cache: Cache | None = None, progress: Report | None = None
+    plan: Plan,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
 ) -> Dependence:
-    """Compare both rules with optimal trees on every arrangement.
+    """Compare both rules with optimal trees on every arrangement, ``n_jobs`` correlations at once.
 
     Examples
     --------
@@ -86,12 +90,13 @@ def dependence(
     """
     store = cache or Cache()
     parts = EqualParts("dependence", len(plan.correlations), progress)
-    frames = []
-    for correlation in parts.each(plan.correlations, lambda value: f"correlation {value:g}"):
-        parameters = asdict(plan) | {"correlations": correlation}
-        found = store.frame("dependence", parameters, lambda c=correlation: _compare(plan, c))
-        frames.append(found.value)
-    return Dependence(plan, pl.concat(frames))
+    work = [
+        (asdict(plan) | {"correlations": each}, partial(_compare, plan, each))
+        for each in plan.correlations
+    ]
+    made = store.frames("dependence", work, n_jobs)
+    told = (f"correlation {each:g}" for each in plan.correlations)
+    return Dependence(plan, pl.concat([found.value for found in parts.follow(made, told)]))
 
 
 def arrangements(max_literals: int) -> Iterator[str]:

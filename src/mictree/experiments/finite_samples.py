@@ -126,12 +126,13 @@ def finite_samples(
         problem = plan.problem(biases)
         parameters: dict[str, Any] = asdict(plan) | {"biases": biases, "number": number}
         del parameters["rows"]
-
-        def begin(rows: int, name: str = name) -> None:
-            parts.begin(f"{name}, {rows:,} rows")
-
-        fit = partial(_fits, plan, problem, number)
-        frame = store.by_rows("finite", parameters, plan.rows, fit, n_jobs, begin)
+        fits = [
+            (parameters | {"rows": rows}, partial(_fits, plan, problem, number, rows))
+            for rows in plan.rows
+        ]
+        made = store.frames("finite", fits, n_jobs)
+        told = (f"{name}, {rows:,} rows" for rows in plan.rows)
+        frame = pl.concat([found.value for found in parts.follow(made, told)])
         parts.begin(f"{name}, optimal trees")
         limit = store.values(
             "limit", parameters, lambda problem=problem: asdict(_limit(plan, problem))

@@ -32,9 +32,12 @@ class LaterStatements:
 
 
 def later_statements(
-    plan: Plan, cache: Cache | None = None, progress: Report | None = None
+    plan: Plan,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
 ) -> LaterStatements:
-    """Check every statement.
+    """Check every statement, ``n_jobs`` at once.
 
     Examples
     --------
@@ -45,6 +48,6 @@ def later_statements(
     rows = [
         {"number": check.number, "statement": check.statement, "verdict": check.verdict,
          "expected": check.expected, "range_covered": check.range_covered, "detail": check.detail}
-        for check in check_all(LATER, plan.quick, cache or Cache(), progress)
+        for check in check_all(LATER, plan.quick, cache or Cache(), progress, n_jobs)
     ]  # fmt: skip
     return LaterStatements(plan, pl.DataFrame(rows))

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -65,8 +66,13 @@ class Noise:
 SAME = 1e-9  # a smaller difference is rounding
 
 
-def noise(plan: Plan, cache: Cache | None = None, progress: Report | None = None) -> Noise:
-    """Compare both rules with optimal trees on every formula.
+def noise(
+    plan: Plan,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
+) -> Noise:
+    """Compare both rules with optimal trees on every formula, ``n_jobs`` noises at once.
 
     Examples
     --------
@@ -76,12 +82,12 @@ def noise(plan: Plan, cache: Cache | None = None, progress: Report | None = None
     """
     store = cache or Cache()
     parts = EqualParts("noise", len(plan.noises), progress)
-    frames = []
-    for each in parts.each(plan.noises, lambda value: f"noise {value:g}"):
-        parameters = asdict(plan) | {"noises": each}
-        found = store.frame("noise", parameters, lambda n=each: _compare(plan, n))
-        frames.append(found.value)
-    return Noise(plan, pl.concat(frames))
+    work = [
+        (asdict(plan) | {"noises": each}, partial(_compare, plan, each)) for each in plan.noises
+    ]
+    made = store.frames("noise", work, n_jobs)
+    told = (f"noise {each:g}" for each in plan.noises)
+    return Noise(plan, pl.concat([found.value for found in parts.follow(made, told)]))
 
 
 def _compare(plan: Plan, chance: float) -> pl.DataFrame:

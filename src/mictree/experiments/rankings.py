@@ -5,9 +5,9 @@ whose every node tests one of its k splits of largest gain, so it bounds what an
 among these can reach.
 """
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -108,8 +108,13 @@ LOOKAHEAD, TOP = "lookahead {}", "top {}"
 BLOCK = 500  # members
 
 
-def rankings(plan: Plan, cache: Cache | None = None, progress: Report | None = None) -> Rankings:
-    """Compare all contestants on all ranges.
+def rankings(
+    plan: Plan,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
+) -> Rankings:
+    """Compare all contestants on all ranges, ``n_jobs`` contestants or blocks of members at once.
 
     Examples
     --------
@@ -119,41 +124,72 @@ def rankings(plan: Plan, cache: Cache | None = None, progress: Report | None = N
     ['entropy', 'gini', 'lookahead 1', 'minority', 'root', 'top 1', 'top 2']
     """
     store = cache or Cache()
-    work = [(each, members) for each in plan.ranges for members in _blocks(each)]
-    parts = EqualParts("rankings", len(plan.ranges) + len(work), progress)
-    frames = []
-    for each in parts.each(plan.ranges, lambda each: f"rules, {each.title}"):
-        settings = asdict(each) | {"ties": plan.ties, "depths": plan.depths}
-        frames.append(store.frame("rules", settings, lambda e=each: _rules(plan, e)).value)
-    for each, members in parts.each(work, lambda part: f"top splits, {part[0].title}"):
-        settings = asdict(each) | {"tops": plan.tops, "members": [members.start, members.stop]}
-        found = store.frame("tops", settings, lambda e=each, m=members: _tops(plan, e, m))
-        frames.append(found.value)
-    merged = pl.concat(frames).group_by("range", "contestant", "mic", maintain_order=True)
-    return Rankings(plan, merged.agg(pl.col("members").sum(), pl.col("count").sum()))
-
-
-def _blocks(each: Range) -> Iterator[range]:
-    """The members of a range in parts that are kept one by one."""
-    every = each.family.members if each.with_tops else range(0)
-    for start in range(every.start, every.stop, BLOCK):
-        yield range(start, min(start + BLOCK, every.stop))
-
-
-def _rules(plan: Plan, each: Range) -> pl.DataFrame:
-    family = each.family
-    named: list[tuple[str, Grower]] = [
-        (criterion, TopDown(criterion=criterion, ties=plan.ties)) for criterion in CRITERIA
+    rules = [
+        (each, name, members)
+        for each in plan.ranges
+        for name in _named(plan)
+        for members in _growing(each)
     ]
-    named += [(LOOKAHEAD.format(d), Lookahead(d, ties=plan.ties)) for d in plan.depths]
-    columns = {}
+    tops = [(each, members) for each in plan.ranges if each.with_tops for members in _blocks(each)]
+    parts = EqualParts("rankings", len(rules) + len(tops), progress)
+    grown = store.frames(
+        "rules",
+        [
+            (
+                asdict(each) | {"rule": repr(_named(plan)[name]), "members": _ends(members)},
+                partial(_rule, plan, each, name, members),
+            )
+            for each, name, members in rules
+        ],
+        n_jobs,
+    )
+    found = list(parts.follow(grown, (f"{name}, {each.title}" for each, name, _ in rules)))
+    chosen = store.frames(
+        "tops",
+        [
+            (
+                asdict(each) | {"tops": plan.tops, "members": _ends(members)},
+                partial(_tops, plan, each, members),
+            )
+            for each, members in tops
+        ],
+        n_jobs,
+    )
+    found += parts.follow(chosen, (f"top splits, {each.title}" for each, _ in tops))
+    merged = pl.concat([each.value for each in found])
+    counted = merged.group_by("range", "contestant", "mic", maintain_order=True)
+    return Rankings(plan, counted.agg(pl.col("members").sum(), pl.col("count").sum()))
+
+
+def _named(plan: Plan) -> dict[str, Grower]:
+    """The rules by the names of the contestants."""
+    looking = {LOOKAHEAD.format(d): Lookahead(d, ties=plan.ties) for d in plan.depths}
+    return {**{name: TopDown(name, ties=plan.ties) for name in CRITERIA}, **looking}
+
+
+def _growing(each: Range) -> list[range]:
+    """The members of a range in parts that one rule is grown on; a family of formulas is one."""
+    return _blocks(each) if each.variables else [each.family.members]
+
+
+def _blocks(each: Range) -> list[range]:
+    """The members of a range in parts that are kept one by one."""
+    every = each.family.members
+    starts = range(every.start, every.stop, BLOCK)
+    return [range(start, min(start + BLOCK, every.stop)) for start in starts]
+
+
+def _ends(members: range) -> list[int]:
+    return [members.start, members.stop]
+
+
+def _rule(plan: Plan, each: Range, name: str, members: range) -> pl.DataFrame:
+    family, rule = each.family, _named(plan)[name]
     if isinstance(family, Family):
-        for name, rule in named:
-            columns[name] = sweep(family, each.max_size, [rule])["mic"].to_numpy()
+        mic = sweep(family, each.max_size, [rule])["mic"].to_numpy()
     else:
-        for name, rule in named:
-            columns[name] = np.array([_mic(rule, family, m, each.max_size) for m in family.members])
-    return _counted(each, family, family.members, columns)
+        mic = np.array([_mic(rule, family, member, each.max_size) for member in members])
+    return _counted(each, family, members, {name: mic})
 
 
 def _mic(rule: Grower, family: FunctionFamily, member: int, max_size: int) -> float:

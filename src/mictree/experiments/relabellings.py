@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from mictree._support.progress import Progress, Report, ignore
+from mictree._support.progress import Report, ignore
 from mictree.experiments.cache import Cache
 from mictree.families.functions import FunctionFamily, functions
 from mictree.families.sweep import sweep
@@ -91,49 +91,46 @@ def relabellings(
     >>> found.representatives["count"].sum(), found.relabelled.height
     (32, 24)
     """
-    store, report = cache or Cache(), progress or ignore
-    whole, drawn = [], []
-    for place, name in enumerate(RULES):
-
-        def within(stage: Progress, place: int = place) -> None:
-            share = (place + (stage.share or 0)) / len(RULES)
-            report(Progress("relabellings", share, f"{stage.what} {stage.detail}"))
-
-        found = store.frame(
-            f"relabelled-{name}", asdict(plan), lambda n=name, w=within: _compute(plan, n, w)
-        ).value
-        whole.append(found.filter(draw=-1))
-        drawn.append(found.filter(pl.col("draw") >= 0))
-    representatives = pl.concat(whole).select("rule", "mic", "members", "count")
-    dropped = pl.concat(drawn).drop("members", "count")
-    return Relabellings(plan, representatives, dropped)
+    store = cache or Cache()
+    found = store.frame(
+        "relabelled", asdict(plan), lambda: _compute(plan, progress or ignore)
+    ).value
+    representatives = found.filter(draw=-1).select("rule", "mic", "members", "count")
+    drawn = found.filter(pl.col("draw") >= 0).drop("members", "count")
+    return Relabellings(plan, representatives, drawn)
 
 
-def _compute(plan: Plan, name: str, report: Report) -> pl.DataFrame:
-    """Both frames of one rule, below each other; draw is -1 in the first."""
+def _compute(plan: Plan, report: Report) -> pl.DataFrame:
+    """Both frames of each rule, below each other; draw is -1 in the first."""
     family = functions(plan.variables)
-    rule = plan.rule(name)
-    frame = sweep(family, plan.max_size, [rule], progress=report)
-    whole = frame.group_by("mic").agg(
-        pl.len().cast(pl.Int64).alias("members"), pl.col("count").sum()
-    )
     draws = np.random.default_rng(plan.seed)
     members = draws.choice(len(family), plan.members, p=family.counts / family.counts.sum())
     tables = relabel(family.tables[members], plan.variables, plan.relabellings, draws)
     ones = np.ones(tables.size, dtype=np.int64)
     copies = FunctionFamily("relabelled", family.variables, family.bias, tables.ravel(), ones, True)
-    swept = sweep(copies, plan.max_size, [rule], progress=report)
-    drawn = pl.DataFrame(
-        {
-            "draw": np.repeat(np.arange(plan.members), plan.relabellings),
-            "table": np.repeat(family.tables[members], plan.relabellings),
-            "relabelled_table": tables.ravel(),
-            "representative_mic": np.repeat(frame["mic"].to_numpy()[members], plan.relabellings),
-            "mic": swept["mic"],
-        }
-    )
-    both = [whole.sort("mic").with_columns(pl.lit(-1, pl.Int64).alias("draw")), drawn]
-    return pl.concat(both, how="diagonal").with_columns(pl.lit(name).alias("rule"))
+    rules = [plan.rule(name) for name in RULES]
+    # the copies are few beside the representatives
+    swept = [sweep(each, plan.max_size, rules, progress=report) for each in (copies, family)]
+    parts = []
+    for name, rule in zip(RULES, rules, strict=True):
+        mic, frame = (each.filter(rule=rule.label) for each in swept)
+        whole = frame.group_by("mic").agg(
+            pl.len().cast(pl.Int64).alias("members"), pl.col("count").sum()
+        )
+        drawn = pl.DataFrame(
+            {
+                "draw": np.repeat(np.arange(plan.members), plan.relabellings),
+                "table": np.repeat(family.tables[members], plan.relabellings),
+                "relabelled_table": tables.ravel(),
+                "representative_mic": np.repeat(
+                    frame["mic"].to_numpy()[members], plan.relabellings
+                ),
+                "mic": mic["mic"],
+            }
+        )
+        both = [whole.sort("mic").with_columns(pl.lit(-1, pl.Int64).alias("draw")), drawn]
+        parts.append(pl.concat(both, how="diagonal").with_columns(pl.lit(name).alias("rule")))
+    return pl.concat(parts)
 
 
 def relabel(

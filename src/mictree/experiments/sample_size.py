@@ -124,12 +124,13 @@ def sample_sizes(
     for number, case in enumerate(plan.cases):
         parameters: dict[str, Any] = asdict(plan) | {"cases": asdict(case), "number": number}
         del parameters["rows"]
-
-        def begin(rows: int, name: str = case.name) -> None:
-            parts.begin(f"{name}, {rows:,} rows")
-
-        fit = partial(_curves, plan, case, number)
-        frame = store.by_rows("sample-size", parameters, plan.rows, fit, n_jobs, begin)
+        fits = [
+            (parameters | {"rows": rows}, partial(_curves, plan, case, number, rows))
+            for rows in plan.rows
+        ]
+        made = store.frames("sample-size", fits, n_jobs)
+        told = (f"{case.name}, {rows:,} rows" for rows in plan.rows)
+        frame = pl.concat([found.value for found in parts.follow(made, told)])
         problem = case.problem
         optimal = store.values(
             "sample-size-optimal",

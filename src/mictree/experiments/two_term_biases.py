@@ -101,9 +101,14 @@ class TwoTermBiases:
 
 
 def two_term_biases(
-    plan: Plan | None = None, cache: Cache | None = None, progress: Report | None = None
+    plan: Plan | None = None,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
 ) -> TwoTermBiases:
     """Certify, for every pair of terms and bias, whether TopDown's trees are optimal.
+
+    ``n_jobs`` pairs are worked on at once, by joblib.
 
     Examples
     --------
@@ -113,14 +118,13 @@ def two_term_biases(
     """
     chosen, store = plan or Plan(), cache or Cache()
     parts = EqualParts("two terms", len(chosen.pairs), progress)
-    frames, seconds = [], 0.0
-    for pair in parts.each(chosen.pairs, lambda pair: f"{pair[0]} and {pair[1]} literals"):
-        found = store.frame(
-            "two-term-biases", asdict(chosen) | {"pair": pair}, partial(_runs_of, chosen, pair)
-        )
-        frames.append(found.value)
-        seconds += found.seconds
-    return TwoTermBiases(chosen, pl.concat(frames), seconds)
+    work = [
+        (asdict(chosen) | {"pair": pair}, partial(_runs_of, chosen, pair)) for pair in chosen.pairs
+    ]
+    made = store.frames("two-term-biases", work, n_jobs)
+    found = list(parts.follow(made, (f"{a} and {b} literals" for a, b in chosen.pairs)))
+    frame = pl.concat([each.value for each in found])
+    return TwoTermBiases(chosen, frame, sum(each.seconds for each in found))
 
 
 def _runs_of(plan: Plan, pair: Pair) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """When a small forest of small trees passes the best single tree."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import polars as pl
 
@@ -71,8 +72,13 @@ def problem_of(target: str) -> FormulaProblem | TableProblem:
     raise ValueError(f"a target is {MAJORITY} n, {PARITY} n or {FORMULA} sizes; got {target!r}")
 
 
-def voting(plan: Plan, cache: Cache | None = None, progress: Report | None = None) -> Voting:
-    """Grow all forests.
+def voting(
+    plan: Plan,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
+) -> Voting:
+    """Grow all forests; those of ``n_jobs`` targets and numbers of trees at once.
 
     Examples
     --------
@@ -83,14 +89,13 @@ def voting(plan: Plan, cache: Cache | None = None, progress: Report | None = Non
     store = cache or Cache()
     pairs = [(target, trees) for target in plan.targets for trees in plan.trees]
     parts = EqualParts("forests", len(pairs), progress)
-    frames = []
-    for target, trees in parts.each(pairs, lambda pair: f"{pair[0]}, {pair[1]} trees"):
-        parameters = asdict(plan) | {"targets": target, "trees": trees}
-        found = store.frame(
-            "forest", parameters, lambda name=target, count=trees: _vote(plan, name, count)
-        )
-        frames.append(found.value)
-    return Voting(plan, pl.concat(frames))
+    work = [
+        (asdict(plan) | {"targets": target, "trees": trees}, partial(_vote, plan, target, trees))
+        for target, trees in pairs
+    ]
+    made = store.frames("forest", work, n_jobs)
+    told = (f"{target}, {trees} trees" for target, trees in pairs)
+    return Voting(plan, pl.concat([found.value for found in parts.follow(made, told)]))
 
 
 def _vote(plan: Plan, target: str, trees: int) -> pl.DataFrame:

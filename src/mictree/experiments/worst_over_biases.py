@@ -4,6 +4,7 @@ Formulas of few variables are certified for every bias; all others are computed 
 """
 
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -70,9 +71,12 @@ class WorstOverBiases:
 
 
 def worst_over_biases(
-    plan: Plan, cache: Cache | None = None, progress: Report | None = None
+    plan: Plan,
+    cache: Cache | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
 ) -> WorstOverBiases:
-    """Find the worst formulas and follow their MIC over the bias.
+    """Find the worst formulas and follow their MIC over the bias; certify ``n_jobs`` at once.
 
     Examples
     --------
@@ -90,8 +94,9 @@ def worst_over_biases(
     parts.begin("which formulas to certify")
     chosen = store.values("bias-chosen", parameters, lambda: _choose(plan)).value
     boxes, suprema = [], []
-    for sizes in parts.each(chosen, lambda sizes: f"certifying {sizes}"):
-        found = store.values("bias-boxes", [parameters, sizes], lambda s=sizes: _certify(plan, s))
+    work = [([parameters, sizes], partial(_certify, plan, sizes)) for sizes in chosen]
+    made = store.many_values("bias-boxes", work, n_jobs)
+    for found in parts.follow(made, (f"certifying {sizes}" for sizes in chosen)):
         boxes += found.value["boxes"]
         suprema.append(found.value["supremum"])
     return WorstOverBiases(plan, points, pl.DataFrame(boxes), pl.DataFrame(suprema))

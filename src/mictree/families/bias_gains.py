@@ -2,9 +2,10 @@
 
 A number that depends on the biases is kept as its value at the middle of the box and as series over
 the whole box: value, slope and bend. So the difference of two of them is known better than either:
-by the mean value theorem it is the difference at the middle plus slopes times distances. At a bias
-of 1/2 gains often tie that tie nowhere else. Boxes end there without containing it, and on such a
-box the difference has the sign of its slope, or of its bend where the slope vanishes too.
+by the mean value theorem it is the difference at the middle plus slopes times distances. At single
+biases, 1/2 above all, gains tie that tie nowhere near. A box may end there without containing that
+bias. If two numbers are exactly equal at such an end, their difference inside has the sign of its
+slope, or of its bend where the slope vanishes too.
 """
 
 import math
@@ -17,7 +18,8 @@ import numpy as np
 from flint import arb, arb_series
 
 from mictree.families.bias_boxes import Cubes
-from mictree.families.bias_points import IMPURITIES, ORDER, Moved, Point, counts_by_ones
+from mictree.families.bias_points import ORDER, Moved, Point, counts_by_ones
+from mictree.families.bias_values import ExactValues, scaled
 
 PRECISION = 100  # bits
 # Larger than TIE_TOLERANCE: a lead that growers might count as a tie is not certain.
@@ -29,7 +31,7 @@ class Varying(NamedTuple):
     """A function of the biases; two of one identity are equal for all biases of the box."""
 
     identity: Hashable
-    half: Hashable  # the identity of its value at a shared bias of 1/2
+    ends: tuple[Any, Any]  # exact values at ends outside the box; None of those inside
     middle: Any  # arb, at the middle of the box
     series: list[Any]  # arb_series over the box, one for each parameter
     reach: Any = None  # of a product, its first factor
@@ -44,10 +46,19 @@ class Weighted(NamedTuple):
 
 
 class Numbers:
-    """The gains and reaches of a function's restrictions over one box."""
+    """The gains and reaches of a function's restrictions over one box.
+
+    The box does not contain its ``apart`` ends; a box of one bias that is apart is exact. The bias
+    1/2, where ties are many, is always apart if it is shared.
+    """
 
     def __init__(
-        self, identities: "Identities", criterion: str, low: np.ndarray, high: np.ndarray
+        self,
+        identities: "Identities",
+        criterion: str,
+        low: np.ndarray,
+        high: np.ndarray,
+        apart: tuple[float, ...] = (),
     ) -> None:
         self.identities = identities
         self.criterion = criterion
@@ -56,8 +67,10 @@ class Numbers:
         self.ends = float(low[0]), float(high[0])
         # boxes of one shared bias do not reach across 1/2
         self.side = 0 if self.each or low[0] < 0.5 < high[0] else 1 if low[0] >= 0.5 else -1
-        self.at_half = not self.each and self.ends == (0.5, 0.5)
-        self._touches_half = not self.each and not self.at_half and 0.5 in self.ends
+        known = () if self.each else tuple(end for end in self.ends if end in (0.5, *apart))
+        self.exact = Fraction(self.ends[0]) if known and self.ends[0] == self.ends[1] else None
+        self._outside = tuple(Fraction(end) if end in known else None for end in self.ends)
+        self._inside = tuple(end for end in self.ends if end not in known)
         middles = [(arb(float(a)) + arb(float(b))) / 2 for a, b in zip(low, high, strict=True)]
         balls = [arb(float(a)).union(arb(float(b))) for a, b in zip(low, high, strict=True)]
         self._distances = [ball - middle for ball, middle in zip(balls, middles, strict=True)]
@@ -76,17 +89,25 @@ class Numbers:
 
     def gain(self, cube: int, variable: int) -> Varying:
         """The gain of a split."""
-        half = self.identities.gain_at_half(cube, variable, self.criterion)
-        identity = half if self.at_half else self.identities.gain(cube, variable)
-        if self.criterion == "minority" and identity != ZERO:
+        exact = self.identities.exact.gain
+        ends = self._at_ends(lambda bias: exact(cube, variable, self.criterion, bias))
+        identity = self.identities.gain(cube, variable)
+        if self.exact is not None:
+            identity = ends[0] or ZERO
+        elif self.criterion == "minority" and identity != ZERO:
             labels = {self.label(child) for child in self.cubes.children[cube][variable]}
             if len(labels) == 1 and 0 not in labels:
                 identity = ZERO
         if identity == ZERO:
-            return Varying(ZERO, ZERO, arb(0), [arb_series([0], ORDER)] * len(self._moved))
-        gain = self._read(identity, half, lambda point: point.gain(cube, variable))
+            return Varying(ZERO, ends, arb(0), [arb_series([0], ORDER)] * len(self._moved))
+        gain = self._read(identity, ends, lambda point: point.gain(cube, variable))
         positive = self.surely_positive(cube, variable) or bool(gain.series[0][0] > 0)
         return gain._replace(positive=positive)
+
+    def _at_ends(self, value: "Callable[[Fraction], Any]") -> tuple[Any, Any]:
+        """Exact values at the ends that are apart, else None."""
+        low, high = (None if bias is None else value(bias) for bias in self._outside)
+        return low, high
 
     def surely_positive(self, cube: int, variable: int) -> bool:
         """Whether a gain is above 0 for all biases of the box.
@@ -95,25 +116,31 @@ class Numbers:
         """
         if self.each or self.criterion == "minority":
             return False
-        return self.identities.rates_differ(cube, variable, *self.ends)
+        return self.identities.rates_differ(cube, variable, *self.ends, self._inside)
 
     def reach(self, cube: int) -> Varying:
         """The chance of a restriction."""
         values = self.cubes.values[cube]
-        depth = len(values) - values.count(2)
+        ends = self._at_ends(lambda bias: self.identities.exact.reach(cube, bias))
         identity: Hashable = values
-        if not self.each:
-            identity = (depth, 0 if self.at_half else values.count(1))
-        return self._read(identity, depth, lambda point: point.reach(cube))
+        if self.exact is not None:
+            identity = ends[0]
+        elif not self.each:
+            identity = (len(values) - values.count(2), values.count(1))
+        return self._read(identity, ends, lambda point: point.reach(cube))
 
     def weigh(self, gain: Varying, cube: int) -> Varying:
         """Reach times gain."""
         if gain.identity == ZERO:
             return gain
         reach = self.reach(cube)
+        low, high = (
+            None if chance is None else scaled(value, chance)
+            for chance, value in zip(reach.ends, gain.ends, strict=True)
+        )
         return Varying(
-            Weighted(reach.identity, gain.identity),
-            ZERO if gain.half == ZERO else (reach.half, gain.half),
+            Weighted(reach.identity, gain.identity) if self.exact is None else low,
+            (low, high),
             reach.middle * gain.middle,
             [a * b for a, b in zip(reach.series, gain.series, strict=True)],
             reach,
@@ -123,7 +150,7 @@ class Numbers:
     def leads(self, first: Varying, second: Varying) -> bool:
         """Whether one number is larger than another for all biases inside the box.
 
-        By more than a tie, but where both are equal at a bias of 1/2 outside the box.
+        By more than a tie, but where both are equal at an end that the box does not contain.
         """
         if isinstance(first.identity, Weighted) and isinstance(second.identity, Weighted):
             (reach, gain), (other, other_gain) = first.identity, second.identity
@@ -131,14 +158,22 @@ class Numbers:
                 if self.side and reach[0] == other[0]:
                     return (reach[1] - other[1]) * self.side > 0
                 return self.leads(first.reach, second.reach)
-        if self._touches_half and first.half == second.half:
+        if self.exact is None and self._leads_from_an_end(first, second):
+            return True
+        return bool(self._difference(first, second) > MARGIN * abs(first.middle))
+
+    def _leads_from_an_end(self, first: Varying, second: Varying) -> bool:
+        """Whether two numbers are equal at an end, and the first is larger from there on."""
+        for end, other, inward in zip(first.ends, second.ends, (1, -1), strict=True):
+            if end is None or end != other:
+                continue
             difference = first.series[0] - second.series[0]
-            if self.side * difference[1] > 0:
+            if inward * difference[1] > 0:
                 return True
             # a smooth gain is never negative, so where it vanishes its slope does too
-            if first.half == ZERO and self.criterion != "minority" and difference[2] > 0:
+            if end == () and self.criterion != "minority" and difference[2] > 0:
                 return True
-        return bool(self._difference(first, second) > MARGIN * abs(first.middle))
+        return False
 
     def gains_more(self, cube: int, first: int, second: int) -> bool:
         """The same for the gains of two splits of one leaf.
@@ -146,8 +181,8 @@ class Numbers:
         The leaf's own impurity is part of both; their difference is known better without it.
         """
         rests = [
-            self._read(None, None, lambda point, variable=variable: point.rest(cube, variable))
-            for variable in (second, first)
+            self._read(None, (None, None), lambda point, each=each: point.rest(cube, each))
+            for each in (second, first)
         ]
         least = MARGIN * abs(self._middle.gain(cube, first))
         return bool(self._difference(*rests) > least)
@@ -159,8 +194,10 @@ class Numbers:
             difference += (a[1] - b[1]) * distance
         return difference
 
-    def _read(self, identity: Hashable, half: Hashable, ask: "Callable[[Point], Any]") -> Varying:
-        return Varying(identity, half, ask(self._middle), [ask(point) for point in self._moved])
+    def _read(
+        self, identity: Hashable, ends: tuple[Any, Any], ask: "Callable[[Point], Any]"
+    ) -> Varying:
+        return Varying(identity, ends, ask(self._middle), [ask(point) for point in self._moved])
 
 
 class Identities:
@@ -171,7 +208,7 @@ class Identities:
         self.each = each
         self._rate = cache(self._identify)
         self.gain = cache(self._gain)
-        self.gain_at_half = cache(self._gain_at_half)
+        self.exact = ExactValues(cubes)
         self.rates_differ = cache(self._rates_differ)
         self.lead = cache(self._lead)
 
@@ -183,33 +220,20 @@ class Identities:
         rates = (min(self._rate(each, True), self._rate(each, False)) for each in (cube, zero, one))
         return (variable if self.each else 0, *rates)
 
-    def _gain_at_half(self, cube: int, variable: int, criterion: str) -> Hashable:
-        """By value; at the bias 1/2 both children weigh the same."""
-        rates = []
-        for each in (cube, *self.cubes.children[cube][variable]):
-            rows = self.cubes.positive[each]
-            rates.append(Fraction(int(rows.sum()), rows.size))
-        if rates[1] == rates[2]:
-            return ZERO
-        if criterion in ("gini", "minority"):
-            impurity = IMPURITIES[criterion]
-            whole, zero, one = (impurity(rate, 1 - rate) for rate in rates)
-            return 2 * whole - zero - one or ZERO
-        whole, *sides = (min(rate, 1 - rate) for rate in rates)
-        return (whole, *sorted(sides))
-
-    def _rates_differ(self, cube: int, variable: int, low: float, high: float) -> bool:
+    def _rates_differ(
+        self, cube: int, variable: int, low: float, high: float, inside: tuple[float, ...]
+    ) -> bool:
         """Whether the children's rates differ for all shared biases of an interval.
 
-        At its ends too, but for an end of 1/2 that the box does not contain.
+        ``inside`` has those of its ends that belong to it.
         """
         zero, one = (
             counts_by_ones(self.cubes.positive[child])
             for child in self.cubes.children[cube][variable]
         )
         counts = [b - a for a, b in zip(zero, one, strict=True)]
-        ends = (end for end in (low, high) if end != 0.5)
-        return _sign(counts, low, high) != 0 and all(_sign(counts, end, end) != 0 for end in ends)
+        places = [(low, high), *((end, end) for end in inside)]
+        return all(_sign(counts, *ends) != 0 for ends in places)
 
     def _lead(self, cube: int, low: float, high: float) -> int:
         """Which label is the likelier one for all shared biases inside an interval: 1, -1, or 0."""

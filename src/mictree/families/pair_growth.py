@@ -11,8 +11,9 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from flint import arb, arb_series, ctx
+from flint import arb, arb_series
 
+from mictree._support.precision import precision
 from mictree.families.pair_errors import (
     PURE,
     IntArray,
@@ -68,7 +69,7 @@ def check_pair(low: float, high: float, shorter: int, longer: int) -> Found:
     Found(outcome='excess', size=2)
     """
     try:
-        with ctx.workprec(PRECISION):
+        with precision(PRECISION):
             box = PairBox(low, high, shorter + longer)
             return PairGrowth(box).check((shorter, longer))
     except UndecidedBox:

@@ -86,7 +86,7 @@ def compute(quick: bool, cache: Cache, clock: Clock, n_jobs: int | None = None) 
     with clock.stage("compiling"):
         warm_up()
     with clock.stage("theorems") as report:
-        checks = check_all(STATEMENTS, quick, cache, report)
+        checks = check_all(STATEMENTS, quick, cache, report, n_jobs)
     with clock.stage("example trees"):
         shown, stepped = examples(), stepped_growths()
     with clock.stage("histograms") as report:

@@ -53,7 +53,7 @@ def reproduce(
         only one process may write to it at a time
     quick : smaller ranges everywhere, for a first look
     progress : called with the share of the run done so far and, in words, the current task
-    n_jobs : experiments on samples at once, by joblib
+    n_jobs : statements, or experiments on samples, at once, by joblib
     """
     out.mkdir(parents=True, exist_ok=True)
     with locked(out / ".lock", out):

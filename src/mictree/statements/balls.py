@@ -17,8 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
+from mictree._support.precision import precision
 from mictree.statements.checks import Counterexample
 
 PRECISION = 96  # bits, for boxes
@@ -49,7 +50,7 @@ def certify_positive(
     Raises Counterexample at a point where it is certainly not, or when ``max_boxes`` are not enough
     to decide.
     """
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         waiting: list[Box] = [tuple(box)]
         widths = [high - low for low, high in box]
         pieces, bound = 0, float("inf")
@@ -121,7 +122,7 @@ def bend(u: arb) -> arb:
 
 def _bend_at(u: arb) -> arb:
     if u > 0:
-        with ctx.workprec(POINT_PRECISION):  # the difference cancels where u is small
+        with precision(POINT_PRECISION):  # the difference cancels where u is small
             return (1 / arb.const_log2() - _slope_at(u)) / u
     return 1 / (2 * arb.const_log2())
 
@@ -171,7 +172,7 @@ def require_positive(values: Callable[[], dict[str, arb]]) -> list[float]:
 
     Raises Counterexample at the first that is not surely positive.
     """
-    with ctx.workprec(POINT_PRECISION):
+    with precision(POINT_PRECISION):
         bounds = []
         for case, value in values().items():
             if not value > 0:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
+from mictree._support.precision import precision
 from mictree.statements.balls import (
     POINT_PRECISION,
     as_ball,
@@ -65,7 +66,7 @@ def lemma_parts(k: int, m: int) -> dict[int, arb]:
 
 def require_parts(k: int, m: int) -> None:
     """Raise Counterexample unless every part of Lemma C.6 is positive and one of the lemmas'."""
-    with ctx.workprec(POINT_PRECISION):
+    with precision(POINT_PRECISION):
         parts = numerical_parts(k, m)
         for part, value in lemma_parts(k, m).items():
             case = f"part {part}, k={k}, m={m}"

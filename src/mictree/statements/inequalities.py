@@ -7,8 +7,9 @@ positive factor; its docstring names the factor.
 from fractions import Fraction
 from itertools import combinations
 
-from flint import arb, ctx
+from flint import arb
 
+from mictree._support.precision import precision
 from mictree.statements.balls import (
     POINT_PRECISION,
     as_ball,
@@ -127,7 +128,7 @@ def bent_rate_at(a: Fraction) -> arb:
 )
 def lemma_c2(quick: bool) -> Covered:
     values = require_positive(lambda: {f"k={k}": bent_rate_at(HALF**k) for k in range(2, 9)})
-    with ctx.workprec(POINT_PRECISION):
+    with precision(POINT_PRECISION):
         for a in (HALF**k for k in range(2, 9)):
             same = equal(bent_rate(as_ball(a)) * as_ball(a), bent_rate_at(a))
             require(same, f"a = {a}: the form for boxes differs")

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 
-from flint import arb, ctx
+from flint import arb
 
+from mictree._support.precision import precision
 from mictree.families.functions import functions
 from mictree.families.sizes import exact_sizes
 from mictree.optimal import optimal_errors
@@ -43,7 +44,7 @@ def drops_enough(
 ) -> Covered:
     """Whether the gain is at least a bound of q(1 - q) times the square of the advantage."""
     parts, equal = (8 if quick else 24), 0
-    with ctx.workprec(POINT_PRECISION):
+    with precision(POINT_PRECISION):
         for low, high, chance in splits(parts):
             rate = (1 - chance) * low + chance * high
             spread = rate * (1 - rate)

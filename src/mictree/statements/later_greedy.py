@@ -9,8 +9,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from flint import arb, ctx
+from flint import arb
 
+from mictree._support.precision import precision
 from mictree.families.family import up_to
 from mictree.families.functions import FunctionFamily, functions, monotone, threshold
 from mictree.families.sizes import exact_sizes
@@ -77,7 +78,7 @@ def gain_is_influence(quick: bool) -> Covered:
         for text, labels, _ in members(monotone(count)):
             influence = influences(labels)
             chosen = largest(influence)
-            with ctx.workprec(POINT_PRECISION):
+            with precision(POINT_PRECISION):
                 for name, impurity in IMPURITIES.items():
                     gains = [gain(labels, each, impurity) for each in variables(labels)]
                     case = f"{count} variables, {text}, {name}"

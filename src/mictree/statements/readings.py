@@ -5,8 +5,9 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 
-from flint import arb, ctx
+from flint import arb
 
+from mictree._support.precision import precision
 from mictree.growers.rules import TopDown
 from mictree.optimal.staircase import staircase_tree
 from mictree.statements.balls import POINT_PRECISION, as_ball, entropy_at, equal, log2
@@ -284,7 +285,7 @@ def is_entropy(entropy: Callable[[Fraction], arb], quick: bool) -> Covered:
     """Whether H(1/2) = 1, and choosing x first or y first of three outcomes gives the same bits."""
     parts = 16
     grids = [[Fraction(i, cut) for i in range(1, cut)] for cut in (4, parts)]  # simple ones first
-    with ctx.workprec(POINT_PRECISION):
+    with precision(POINT_PRECISION):
         require(equal(entropy(HALF), arb(1)), f"H(1/2) = {_digits(entropy(HALF))}")
         for x, y in (pair for grid in grids for pair in product(grid, grid)):
             if x + y > 1:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mictree._support.files import locked, remove_unfinished, write_whole
+from mictree._support.parallel import count_jobs
 from mictree._support.progress import EqualParts, Report, ignore
 from mictree._support.versions import code_version, library_versions
 from mictree.experiments.cache import Cache
@@ -49,7 +50,12 @@ class AtlasRun:
     stages: tuple[Stage, ...]
 
 
-def atlas(out: Path, plan: AtlasPlan | None = None, progress: Report | None = None) -> AtlasRun:
+def atlas(
+    out: Path,
+    plan: AtlasPlan | None = None,
+    progress: Report | None = None,
+    n_jobs: int | None = None,
+) -> AtlasRun:
     """Compute everything and write it to a folder; continue an interrupted run.
 
     Parameters
@@ -58,19 +64,21 @@ def atlas(out: Path, plan: AtlasPlan | None = None, progress: Report | None = No
         write to it at a time
     plan : the parameters of the experiments
     progress : called with the share of the run done so far and, in words, the current task
+    n_jobs : parts of an experiment at once, by joblib; no number depends on it
     """
+    count_jobs(n_jobs)  # refuses what is no number of jobs
     out.mkdir(parents=True, exist_ok=True)
     with locked(out / ".lock", out):
         for folder in (out, *(out / name for name in FOLDERS)):
             remove_unfinished(folder)
-        return _atlas(out, plan or AtlasPlan(), progress or ignore)
+        return _atlas(out, plan or AtlasPlan(), progress or ignore, n_jobs)
 
 
-def _atlas(out: Path, plan: AtlasPlan, progress: Report) -> AtlasRun:
+def _atlas(out: Path, plan: AtlasPlan, progress: Report, n_jobs: int | None) -> AtlasRun:
     began = datetime.now(UTC).isoformat(timespec="seconds")
     cache = Cache(out / "cache")
     clock = Clock(cache, progress, shares=SHARES, what="the atlas")
-    results = compute(plan, cache, clock)
+    results = compute(plan, cache, clock, n_jobs)
     parts = sections(results)
     with clock.stage("figures") as report:
         drawings = [drawing for part in parts for drawing in part.drawings]

@@ -1,0 +1,212 @@
+"""Boxes of biases, divided where the largest MIC may be.
+
+On each box the optimal errors and the errors of every tree that may be grown there are enclosed,
+and a split is only taken for sure where its lead holds for all biases of the box. The box with the
+largest upper end is divided until the largest MIC of the range is known well enough. Boxes are cut
+at biases of few binary digits, so that ties at such biases are met at ends of boxes; of a box that
+is too narrow to be cut, the ends are certified apart.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mictree._support.parallel import spread
+from mictree._support.precision import precision
+from mictree._support.progress import Progress, Report
+from mictree.families.bias_boxes import Boxes, Chances, Cubes, least_errors
+from mictree.growers.rules import Grower
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mictree.families.bias_gains import Identities
+
+BATCH = 32  # boxes divided between two looks at the clock
+NARROWEST = 2.0**-30  # boxes are not divided below this width
+MOST_CUBES = 2**15  # of the boxes of one task together: about a second
+Interval = tuple[float, float]
+
+
+class Part(NamedTuple):
+    """A box of biases, without those of its ends that are ``apart``."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    apart: tuple[float, ...] = ()
+
+
+class Task(NamedTuple):
+    """What the intervals of boxes depend on."""
+
+    rule: Grower
+    labels: bytes  # of all rows
+    max_size: int
+    each: bool
+
+
+class Search:
+    """The boxes so far, those of largest upper ends first."""
+
+    def __init__(
+        self, rule: Grower, table: np.ndarray, max_size: int, each: bool, n_jobs: int | None
+    ) -> None:
+        self.task = Task(rule, np.asarray(table, dtype=np.uint8).tobytes(), max_size, each)
+        self.variables = len(table).bit_length() - 1
+        self.n_jobs = n_jobs
+        self.found: list[tuple[float, float, Part]] = []
+        self.final: list[tuple[float, float, Part]] = []
+        self.ends: set[Part] = set()  # that are boxes of their own
+        self.attained = -1.0
+        self.worst: list[float] = []
+
+    @property
+    def supremum(self) -> Interval:
+        """The interval of the largest MIC."""
+        uppers = [-box[0] for box in (*self.found[:1], *self.final)]
+        return max(self.attained, 0.0), float(max(uppers))
+
+    def run(self, ends: Interval, gap: float, time_limit: float | None, report: Report) -> bool:
+        """Divide until the gap is closed; says whether it is."""
+        deadline = None if time_limit is None else time.monotonic() + time_limit
+        self._start(ends)
+        try:
+            while self._is_open(gap):
+                if deadline is not None and time.monotonic() > deadline:
+                    break
+                self._divide(gap)
+                low, high = self.supremum
+                boxes = len(self.found) + len(self.final)
+                detail = f"{boxes:,} boxes, largest MIC between {low:.4f} and {high:.4f}"
+                report(Progress("biases", None, detail))
+        except KeyboardInterrupt:
+            pass
+        return self.supremum[1] - self.supremum[0] <= gap
+
+    def _is_open(self, gap: float) -> bool:
+        """Whether there is a box to divide; the gap stays open if only the narrowest keep it so."""
+        return bool(self.found) and -self.found[0][0] > self.attained + gap
+
+    def _start(self, ends: Interval) -> None:
+        low, high = ends
+        parts = [(low, high)]
+        if not self.task.each and low <= 0.5 <= high:  # ties are many at 1/2: a box of its own
+            parts = [(low, 0.5)] * (low < 0.5) + [(0.5, 0.5)] + [(0.5, high)] * (high > 0.5)
+        count = self.variables if self.task.each else 1
+        self._add([Part(count * (start,), count * (stop,)) for start, stop in parts])
+
+    def _divide(self, gap: float) -> None:
+        """Cut the boxes of largest upper ends, and only those that keep the gap open."""
+        waiting = []
+        while len(waiting) < BATCH and self._is_open(gap):
+            waiting.append(heapq.heappop(self.found))
+        pieces: list[Part] = []
+        for box in waiting:
+            smaller = _cut(box[2], self.task.each)
+            if not smaller:
+                self.final.append(box)
+            # two neighbours have a common end
+            pieces += [each for each in smaller if each not in pieces and each not in self.ends]
+        try:
+            if pieces:
+                self._add(pieces)
+                self.ends.update(each for each in pieces if each.low == each.high)
+        except KeyboardInterrupt:
+            self.final = [box for box in self.final if box not in waiting]
+            for box in waiting:  # what was certified stays, whole
+                heapq.heappush(self.found, box)
+            raise
+
+    def _add(self, parts: list[Part]) -> None:
+        """Certify some boxes, and a point inside each."""
+        middles = [_middle(part) for part in parts]
+        intervals = self._certify([*parts, *middles])
+        for (low, _), point in zip(intervals[len(parts) :], middles, strict=True):
+            if low > self.attained:
+                self.attained, self.worst = low, list(point.low)
+        for (low, high), part in zip(intervals, parts, strict=False):
+            heapq.heappush(self.found, (-high, low, part))
+
+    def _certify(self, parts: list[Part]) -> list[Interval]:
+        """The same tasks however many are done at once: other ones might round in other ways."""
+        count = max(1, MOST_CUBES // 3**self.variables)
+        starts = range(0, len(parts), count)
+        calls = [(self.task, parts[start : start + count]) for start in starts]
+        return [each for found in spread(certify, calls, self.n_jobs) for each in found]
+
+    def frame(self, names: tuple[str, ...] | None) -> pl.DataFrame:
+        """The boxes in order of their biases."""
+        import polars as pl
+
+        boxes = sorted([*self.found, *self.final], key=lambda box: box[2])
+        columns: dict[str, list[float]] = {}
+        for side, word in enumerate(("low", "high")):
+            for place, name in enumerate(names or [""]):
+                label = f"{word}_{name}" if names else word
+                columns[label] = [box[2][side][place] for box in boxes]
+        columns["mic_lower"] = [max(box[1], 0.0) for box in boxes]
+        columns["mic_upper"] = [-box[0] for box in boxes]
+        return pl.DataFrame(columns)
+
+
+def _middle(part: Part) -> Part:
+    """A point inside a box; of a point itself, the same."""
+    if part.low == part.high:
+        return part
+    middle = tuple((a + b) / 2 for a, b in zip(part.low, part.high, strict=True))
+    return Part(middle, middle)
+
+
+def _cut(part: Part, each: bool) -> list[Part]:
+    """A box in two pieces; one that is too narrow without its ends, and these; else none."""
+    low, high, apart = part
+    widths = [b - a for a, b in zip(low, high, strict=True)]
+    place = widths.index(max(widths))
+    if widths[place] > NARROWEST:
+        # a multiple of the largest power of 2 that leaves both pieces a quarter
+        step = 2.0 ** math.floor(math.log2(widths[place])) / 2
+        cut = round((low[place] + widths[place] / 2) / step) * step
+        return [
+            Part(low, (*high[:place], cut, *high[place + 1 :])),
+            Part((*low[:place], cut, *low[place + 1 :]), high),
+        ]
+    if each or apart:
+        return []
+    ends = (low, high) if low < high else (low,)
+    return [*(Part(end, end, end) for end in ends), *[Part(low, high, low + high)] * (low < high)]
+
+
+def certify(task: Task, parts: list[Part]) -> list[Interval]:
+    """The intervals of MIC on some boxes; runs on workers."""
+    from mictree.families.bias_gains import PRECISION, Numbers
+    from mictree.families.bias_growth import Courses
+
+    identities = _identities(task.labels, task.each)
+    boxes = Boxes(np.array([part.low for part in parts]), np.array([part.high for part in parts]))
+    chances = Chances(identities.cubes, boxes, task.each)
+    least = least_errors(chances, task.max_size)
+    found = []
+    with precision(PRECISION):
+        for number, part in enumerate(parts):
+            numbers = Numbers(
+                identities, str(task.rule.criterion), boxes.low[number], boxes.high[number],
+                part.apart,
+            )  # fmt: skip
+            courses = Courses(task.rule, numbers, chances, number)
+            low_sum, high_sum = courses.excess(task.max_size, least.of_box(number))
+            found.append((low_sum / task.max_size, high_sum / task.max_size))
+    return found
+
+
+@lru_cache(maxsize=2)
+def _identities(labels: bytes, each: bool) -> Identities:
+    """Kept from task to task."""
+    from mictree.families.bias_gains import Identities
+
+    return Identities(Cubes(np.frombuffer(labels, dtype=np.uint8)), each)
