@@ -44,8 +44,6 @@ def check_boxes(found: mt.MicOverBiases, problem_at, count: int, seed: int) -> N
     largest = 0.0
     for row in found.boxes.iter_rows():
         low, high, (least, most) = row[:sides], row[sides:-2], row[-2:]
-        if 0 < max(b - a for a, b in zip(low, high, strict=True)) <= bias_search.NARROWEST:
-            continue  # beside a tie, where growers count leads as ties
         for _ in range(count):
             biases = [
                 Fraction(a)
@@ -172,6 +170,20 @@ def test_slopes_decide_on_both_sides_of_a_tie():
         assert most - least < 1e-8
         assert exact == pytest.approx(least, abs=1e-6)
     assert found[2][0] > found[0][1] + 0.06
+
+
+def test_growers_see_a_tie_beside_one():
+    """So near 1/2 they grow the tree of 1/2, and the box counts it."""
+    formula = text_of([1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0], "abcd")
+    rule, bias = mt.BestFirst("entropy", ties="first"), Fraction(1, 2) + Fraction(1, 2**40)
+    found = mt.mic_over_biases(rule, formula, (0.5, 0.5 + 2.0**-26), 4)
+    assert found.boxes["high"].to_list() == [0.5, 0.5 + 2.0**-26]
+    least, most = found.boxes.row(-1)[2:]
+    at = [mt.TableProblem.from_formula(formula, each) for each in (Fraction(1, 2), bias)]
+    tie, beside = (mt.mic(rule, problem, 4, exact=True).mic for problem in at)
+    assert beside == pytest.approx(float(tie), abs=1e-9)
+    assert least - ROUNDING <= beside <= most + ROUNDING
+    assert most - least > 0.05
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 BATCH = 32  # boxes divided between two looks at the clock
 NARROWEST = 2.0**-30  # boxes are not divided below this width
+BESIDE = 2.0**-12  # boxes up to this width count the bias at their end; see _beside_ties
 MOST_CUBES = 2**15  # of the boxes of one task together: about a second
 Interval = tuple[float, float]
 
@@ -95,11 +96,14 @@ class Search:
 
     def _start(self, ends: Interval) -> None:
         low, high = ends
-        parts = [(low, high)]
-        if not self.task.each and low <= 0.5 <= high:  # ties are many at 1/2: a box of its own
-            parts = [(low, 0.5)] * (low < 0.5) + [(0.5, 0.5)] + [(0.5, high)] * (high > 0.5)
         count = self.variables if self.task.each else 1
-        self._add([Part(count * (start,), count * (stop,)) for start, stop in parts])
+        parts = [Part(count * (low,), count * (high,))]
+        if not self.task.each and low <= 0.5 <= high:  # ties are many at 1/2: a box of its own
+            half = Part((0.5,), (0.5,), (0.5,))
+            sides = Part((low,), (0.5,)), Part((0.5,), (high,))
+            parts = [half, *(side for side in sides if side.low < side.high)]
+            self.ends.add(half)
+        self._add(parts)
 
     def _divide(self, gap: float) -> None:
         """Cut the boxes of largest upper ends, and only those that keep the gap open."""
@@ -150,9 +154,25 @@ class Search:
             for place, name in enumerate(names or [""]):
                 label = f"{word}_{name}" if names else word
                 columns[label] = [box[2][side][place] for box in boxes]
-        columns["mic_lower"] = [max(box[1], 0.0) for box in boxes]
-        columns["mic_upper"] = [-box[0] for box in boxes]
+        intervals = [_beside_ties(box, boxes) for box in boxes]
+        columns["mic_lower"] = [max(low, 0.0) for low, _ in intervals]
+        columns["mic_upper"] = [high for _, high in intervals]
         return pl.DataFrame(columns)
+
+
+def _beside_ties(
+    box: tuple[float, float, Part], boxes: list[tuple[float, float, Part]]
+) -> Interval:
+    """The interval of a box; of a narrow one, together with those of biases at its ends.
+
+    Within about 1e-9 of a tie, growers count leads as that tie. That is much of a narrow box.
+    """
+    upper, lower, part = box
+    widths = [b - a for a, b in zip(part.low, part.high, strict=True)]
+    if max(widths) > BESIDE:
+        return lower, -upper
+    ends = [other for other in boxes if other[2].low == other[2].high in (part.low, part.high)]
+    return min([lower, *(end[1] for end in ends)]), max([-upper, *(-end[0] for end in ends)])
 
 
 def _middle(part: Part) -> Part:

@@ -112,7 +112,7 @@ def mic_over_biases(
     it is certified by itself, and the rule's ties decide; elsewhere both choices count, and the gap
     stays open if they differ by more. Beside a bias that is certified by itself, gains are compared
     exactly. A grower counts a lead of less than 1e-10 as a tie, as there are some within about 1e-9
-    of that bias, and may grow another tree.
+    of that bias, and may grow the tree of that bias there: boxes narrower than 2**-12 count both.
 
     Examples
     --------
