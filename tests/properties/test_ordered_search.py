@@ -182,6 +182,22 @@ def test_thresholds_lie_halfway_between_the_values_of_their_rows():
     assert set(swept.sources) == {(1, 6.0), (0, 3.5)}
 
 
+def test_children_that_lack_rows_of_many_classes():
+    """The bound of a child carries over to others less the weight that these lack, no less.
+
+    With two classes a bound is at most half of the weight, and too small a lack is never wrong.
+    """
+    draw = np.random.default_rng(93)
+    rows, classes, columns = (int(draw.integers(*ends)) for ends in ((12, 40), (4, 8), (2, 4)))
+    X, labels = draw.normal(size=(rows, columns)), draw.integers(0, classes, rows)
+    problem = mt.SampleProblem(X, labels, draw.integers(1, 6, rows))
+    found = []
+    for few in (0, 99):  # by sweeps, and as 0/1 literals
+        with mock.patch.object(certified, "FEW_THRESHOLDS", few):
+            found.append(mt.optimal_errors(problem, 5).tolist())
+    assert found[0] == found[1]
+
+
 def test_thresholds_inside_a_run_of_one_class_are_needed():
     ranks = [[7, 1, 4, 6, 2, 3, 0, 5], [7, 4, 6, 3, 0, 1, 2, 5]]
     assert find(ranks, [0, 1, 1, 1, 0, 1, 0, 0], [1] * 8, 3).upper[3] == 0

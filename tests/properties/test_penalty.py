@@ -104,6 +104,18 @@ def test_the_least_cost_bounds_the_error_of_every_size(monkeypatch):
     assert (found.frontier_.lower > 0).sum() > 3
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("price", [0.1, 0.14])
+def test_the_least_cost_bounds_no_size_too_high(seed, price):
+    """Three splits leave no error; whether they pay or not, their bound is 0."""
+    draw = np.random.default_rng(seed)
+    X = draw.integers(0, 2, (12, 4), dtype=np.uint8)
+    y = X[:, 0] ^ X[:, 1]
+    found = mt.OptimalTreeClassifier(penalty=price).fit(X, y).frontier_[:4]
+    true = sample_least_errors(X.tolist(), y.tolist(), [1] * len(y), 3)
+    assert (found.lower <= np.array(true[: len(found)], dtype=float) + 1e-12).all()
+
+
 @pytest.mark.parametrize("price", [0.02, 0.005])
 def test_a_price_that_buys_many_splits(price, monkeypatch):
     """At 0.005 the best tree of monks-2 has 28 splits; both searches prove it."""
