@@ -295,7 +295,7 @@ def test_worst_cases_are_about_one_growth(ties):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: grid(0, 3), "max_terms must be at least 1; got 0"),
+        (lambda: grid(0, 3), "max_terms must be an integer of at least 1; got 0"),
         (lambda: grid(3, 2.5), "max_literals"),
         (lambda: up_to(-1), "variables"),
         (lambda: grid(3, 3, (0.5, 1.0)), "strictly between 0 and 1; got 1.0"),
