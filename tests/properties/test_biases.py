@@ -1,7 +1,7 @@
 """MIC over all biases of a range: every bias lies in the interval of its box."""
 
+import itertools
 from fractions import Fraction
-from itertools import pairwise
 
 import joblib
 import numpy as np
@@ -77,6 +77,16 @@ def test_shared_bias(table, rule, low, width, gap, seed):
     assert lows[1:] == highs[:-1]  # no gap between boxes, and no overlap
 
 
+def few_steps():
+    """A progress that fails if a search does not end."""
+    steps = itertools.count()
+
+    def count(progress):
+        assert next(steps) < 500, "boxes that are too narrow to divide keep the search busy"
+
+    return count
+
+
 ONE_OF_FOUR = [int(row.bit_count() == 1) for row in range(16)]  # no variable gains at 1/4
 
 
@@ -90,16 +100,9 @@ ONE_OF_FOUR = [int(row.bit_count() == 1) for row in range(16)]  # no variable ga
 @pytest.mark.parametrize("rule", [mt.TopDown("gini"), mt.BestFirst("root"), mt.ID3("entropy")])
 def test_a_tie_at_the_end_of_a_box(table, rule):
     """Where gains vanish all splits tie, and leaves of any reach; at one bias, but it counts."""
-    asked: list[object] = []
-
-    def count(progress):
-        asked.append(progress)
-        assert len(asked) < 500, "boxes that are too narrow to divide keep the search busy"
-
     formula = text_of(table, "abcde")
     for between in ((0.25, 0.25 + 2**-26), (0.25 - 2**-24, 0.25), (0.24, 0.27)):
-        asked.clear()
-        found = mt.mic_over_biases(rule, formula, between, 3, 1e-3, progress=count)
+        found = mt.mic_over_biases(rule, formula, between, 3, 1e-3, progress=few_steps())
         assert found.complete
         check_grid(found, lambda bias: mt.TableProblem.from_formula(formula, bias), Fraction(1, 4))
 
@@ -122,7 +125,7 @@ def check_grid(found: mt.MicOverBiases, problem_at, tie: Fraction) -> None:
         assert all(most - least < 1e-9 for _, _, least, most in own)
     points = [box[0] for box in boxes if box[0] == box[1]]
     assert len(set(points)) == len(points)
-    assert all(box[1] == after[0] for box, after in pairwise(boxes))
+    assert all(box[1] == after[0] for box, after in itertools.pairwise(boxes))
 
 
 @settings(max_examples=20, deadline=None)
@@ -172,9 +175,20 @@ def test_slopes_decide_on_both_sides_of_a_tie():
     assert found[2][0] > found[0][1] + 0.06
 
 
+SLOPING = [1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0]  # the larger slope leads above 1/2
+
+
+def test_boxes_too_narrow_to_divide_leave_the_gap_open():
+    rule = mt.BestFirst("entropy", ties="first")
+    ends = 0.5, 0.5 + 2.0**-30
+    found = mt.mic_over_biases(rule, text_of(SLOPING, "abcd"), ends, 4, progress=few_steps())
+    assert not found.complete
+    assert found.supremum[1] - found.supremum[0] > 0.05
+
+
 def test_growers_see_a_tie_beside_one():
     """So near 1/2 they grow the tree of 1/2, and the box counts it."""
-    formula = text_of([1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0], "abcd")
+    formula = text_of(SLOPING, "abcd")
     rule, bias = mt.BestFirst("entropy", ties="first"), Fraction(1, 2) + Fraction(1, 2**40)
     found = mt.mic_over_biases(rule, formula, (0.5, 0.5 + 2.0**-26), 4)
     assert found.boxes["high"].to_list() == [0.5, 0.5 + 2.0**-26]
