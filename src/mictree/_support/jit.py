@@ -16,7 +16,6 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from mictree._support.kernel_cache import make_cache
-from mictree._support.linked import LinkedCompiler
 
 CORES = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 PARALLEL_WORK = 3e6  # about half a millisecond
@@ -31,13 +30,10 @@ def jit(function: Callable[..., Any]) -> Any:
 def inner_jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel that only kernels call: without the code that reads Python's objects.
 
-    For kernels with many arrays that code takes longer to compile than the kernel itself. The
-    kernel is linked into its callers and never run on its own, see ``linked``. Calling it from
-    Python crashes the process.
+    For kernels with many arrays that code takes longer to compile than the kernel itself. Calling
+    such a kernel from Python crashes the process.
     """
-    return _compile(
-        function, no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=LinkedCompiler
-    )
+    return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:

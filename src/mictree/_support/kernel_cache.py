@@ -18,8 +18,6 @@ from typing import Any
 
 from numba.core import caching, event
 
-from mictree._support.linked import KEPT, reading_linked
-
 _PACKAGE = Path(__file__).parents[1]
 _FILES = frozenset(_PACKAGE.rglob("*.py"))
 _IMPORT = re.compile(
@@ -72,14 +70,6 @@ class _Implementation(caching.CompileResultCacheImpl):
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         """Without the line number, by which numba tells kernels of one name apart."""
         return f"{fullname}.py{sys.version_info.major}{sys.version_info.minor}{abiflags}"
-
-    def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """Make a kernel of what is on disk; an inner one stays code to link."""
-        _, kind, _ = payload[0]
-        if kind != KEPT:
-            return super().rebuild(target_context, payload)
-        with reading_linked(target_context.codegen()):
-            return super().rebuild(target_context, payload)
 
 
 class _Cache(caching.FunctionCache):
