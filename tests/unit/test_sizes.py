@@ -162,6 +162,15 @@ def test_another_estimator_is_refused():
         mt.select_size(DecisionTreeClassifier(), X, LABELS)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
+def test_labels_of_two_sorts_are_refused(scoring):
+    mixed = np.array([1, "no", 1, "no"] * 10, dtype=object)
+    with pytest.raises(ValueError, match="labels of one sort; it holds"):
+        mt.select_size(mt.TopDownClassifier(3), X[:40], mixed, scoring=scoring)
+    with pytest.raises(ValueError, match="labels of one sort; it holds"):
+        mt.TopDownClassifier(max_size="auto").fit(X[:40], mixed)
+
+
 def test_scorers_by_name_take_weights():
     X, y = np.array([[0], [1]] * 6), np.array([0, 1, 0, 0] * 3)
     weights = np.array([1.0, 9, 1, 1] * 3)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.scoring import Scorer, read_scoring
+from mictree.problems.labels import Coded
 
 CHOICES = ("one-standard-error", "least")
 LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
@@ -159,9 +160,10 @@ def select_size(
     model: Any = clone(estimator)
     if isinstance(model.max_size, str):
         model.set_params(max_size=largest_size(model))
+    classes, _ = Coded.positions(np.asarray(labels).reshape(-1))  # refuses what is no label
     scorer = read_scoring(scoring)
     if scorer is not None:
-        scorer.check(np.unique(np.asarray(labels)))
+        scorer.check(classes)
     splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
     weight = None if weights is None else np.asarray(weights, dtype=float)
     folds_of = [(X, labels, weight, model, scorer, *fold) for fold in splits]
