@@ -6,17 +6,17 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib import pyplot, rc_context
+from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 import mictree as mt
 from mictree.plotting.data_tree import (
     CLASS_COLOURS,
     LONGEST_ENTRY,
-    Card,
     class_colour,
-    to_tikz,
     wrap,
 )
+from mictree.plotting.tikz import TikzPen, to_latex
 
 LONG = "would certainly recommend the product to a friend"
 COLUMN = "answer to the long question number seventeen"
@@ -168,18 +168,27 @@ def test_many_classes_repeat_the_palette():
     assert len(set(CLASS_COLOURS)) == len(CLASS_COLOURS) >= 10
 
 
-def test_tikz(model):
-    classifier, _ = model
-    text = classifier.to_tikz()
-    assert text.startswith(r"\begin{tikzpicture}")
-    assert text.count(r"\node[draw") == 2 * classifier.tree_.size + 1
-    assert text.count(r"\draw") == 2 * classifier.tree_.size
-    assert r"50\% \&" in text
-    assert text.count("{") == text.count("}")
-    odd = to_tikz(
-        mt.TopDownClassifier(0).fit([[0]], [0]).tree_, [Card("a_b $x^2$ \\ {#~", (), (1.0,))]
+def test_names_are_no_commands():
+    assert to_latex("a_b $x^2$ \\ {#~") == (
+        r"a\_b \$x\textasciicircum{}2\$ \textbackslash{} \{\#\textasciitilde{}"
     )
-    assert r"a\_b \$x\^{}2\$ \textbackslash{} \{\#\~{}" in odd
+    assert to_latex('50% & <5> | "x" `y\'') == (
+        r"50\% \& $<$5$>$ $|$ \char34{}x\char34{} \textquoteleft{}y'{}"
+    )
+    assert to_latex("''--") == "'{}'{}-{}-{}"  # no ligatures
+    assert to_latex("a\tb\x00c\nd…") == r"a b c d\ldots{}"
+    assert to_latex("Größe") == "Größe"
+
+
+def test_a_line_that_begins_with_a_bracket_is_no_argument_of_the_break():
+    pen = TikzPen(0, 1, -1)
+    pen.text(0, 0, "a\n[b]\n*c", 9.0)
+    assert r"{a\\{}[b]\\{}*c};" in pen.picture()
+
+
+def test_a_picture_that_tex_cannot_hold_is_refused():
+    with pytest.raises(ValueError, match=r"TeX holds no picture beyond 200 inches; .* needs 301"):
+        TikzPen(0, 301, -1)
 
 
 def test_no_edge_crosses_a_card(model):
@@ -197,27 +206,50 @@ def test_no_edge_crosses_a_card(model):
             assert not any(a < x < b and low < y < high for a, b, low, high in frames)
 
 
-@pytest.mark.parametrize("kind", ["words", "one leaf", "ten classes"])
-def test_tikz_is_well_formed(model, kind):
-    """No TeX here, so its grammar: groups closed, nodes named once and before they are used."""
-    classifier, _ = model
-    if kind == "one leaf":
-        classifier = classifier.at_size(0)
+@pytest.mark.parametrize("kind", ["words", "top", "row", "one leaf", "ten classes", "formula"])
+def test_tikz_draws_what_the_axes_show(model, kind):
+    """Every text, box and line of the drawing, at the same place and in the same colour."""
+    classifier, X = model
+    options = {"top": {"max_depth": 1}, "row": {"row": X[0]}, "one leaf": {"size": 0}}.get(kind, {})
     if kind == "ten classes":
-        X = np.arange(100).reshape(-1, 1)
-        classifier = mt.TopDownClassifier(12).fit(
-            X, [f"{{{number % 10}}}_#" for number in range(100)]
-        )
-    text = classifier.to_tikz()
+        numbers = np.arange(100)
+        labels = [f"{{{number % 10}}}_#" for number in numbers]
+        classifier = mt.TopDownClassifier(12).fit(numbers.reshape(-1, 1), labels)
+    if kind == "formula":
+        problem = mt.FormulaProblem("x_1 & x_2 | y", bias={"x_1": 0.5, "x_2": 0.4, "y": 0.3, "irrelevant": 0.5})
+        tree = mt.TopDown().grow(problem, 3).tree(3)
+        classifier, options = tree, {"problem": problem, "show": ("reach", "rate")}
+    ax, text = classifier.draw(**options), classifier.to_tikz(**options)
     lines = text.splitlines()
-    assert lines[0].startswith(r"\begin{tikzpicture}[")
+    assert lines[0].startswith(r"\begin{tikzpicture}[x=1in, y=1in")
     assert lines[-1] == r"\end{tikzpicture}"
-    bare = re.sub(r"\\[{}$&#%_^~]", "", text)
+    assert all(line.endswith(";") for line in lines[1:-1] if "definecolor" not in line)
+    nodes = re.findall(r"\\node\[.*\] at \((\S+), (\S+)\) \{(.*)\};", text)
+    shown = [
+        (f"{x:.3f}", f"{y:.3f}", r"\\{}".join(map(to_latex, words.get_text().split("\n"))))
+        for words in ax.texts
+        for x, y in [words.get_position()]
+    ]
+    assert sorted(nodes) == sorted(shown)
+    assert text.count(r"\path[") == len(ax.patches)
+    edges = len(ax.lines) + sum(len(lines.get_segments()) for lines in ax.collections)
+    assert text.count(r"\draw[") == edges
+    colours = {
+        to_hex(patch.get_facecolor())[1:].upper() for patch in ax.patches if patch.get_fill()
+    }
+    declared = set(re.findall(r"\\definecolor\{mictree(\w+)\}\{HTML\}\{\1\}", text))
+    assert colours - {"FFFFFF", "000000"} <= declared
+    assert set(re.findall(r"=mictree(\w+)", text)) <= declared
+    bare = re.sub(r"\\[\\{}$&#%_]", "", text)
     assert bare.count("{") == bare.count("}")
-    assert not re.search(r"[$&#%_^~]", bare)
-    named = re.findall(r"\\node\[[^]]*\] \((n\d+)\) at \(-?\d+\.\d+, -?\d+\.\d+\) \{", text)
-    assert len(named) == len(set(named)) == 2 * classifier.tree_.size + 1
-    used = re.findall(r"\((n\d+)\.(?:south|north)\)", text)
-    assert set(used) == (set(named) if classifier.tree_.size else set())
-    assert len(used) == 4 * classifier.tree_.size
-    assert all(line.endswith(";") for line in lines[1:-1])
+    assert not re.search(r"[&#%_^~]", bare)
+
+
+def test_tikz_keeps_frames_apart():
+    """A folded card and an irrelevant variable are dashed, a path is drawn with heavy lines."""
+    X, y = np.arange(40).reshape(-1, 1), np.arange(40) // 10 % 2
+    classifier = mt.TopDownClassifier(3).fit(X, y)
+    assert "dash pattern" not in classifier.to_tikz()
+    assert "dash pattern=on 2.4pt off 1.6pt" in classifier.to_tikz(max_depth=1)
+    assert "line width=2.4pt" not in classifier.to_tikz()
+    assert "line width=2.4pt" in classifier.to_tikz(row=X[0])

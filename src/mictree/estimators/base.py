@@ -266,8 +266,13 @@ class TreeClassifier(Predicting):
 
         return draw_data_tree(ax, *self._cards(size, max_depth, row), self._class_names)
 
-    def to_tikz(self, size: int | None = None, *, max_depth: int | None = None) -> str:
-        r"""The drawing as a ``tikzpicture`` for LaTeX.
+    def to_tikz(
+        self, size: int | None = None, *, max_depth: int | None = None, row: Any = None
+    ) -> str:
+        r"""The drawing as a ``tikzpicture`` for LaTeX, of the same size and colours.
+
+        The document needs ``\usepackage{tikz}``, and ``\usepackage[T1]{fontenc}`` for names with
+        accents; other alphabets need XeLaTeX or LuaLaTeX. ``\resizebox`` fits it to a column.
 
         Examples
         --------
@@ -278,9 +283,9 @@ class TreeClassifier(Predicting):
         >>> print(model.to_tikz(size=0).splitlines()[-1])
         \end{tikzpicture}
         """
-        from mictree.plotting.data_tree import to_tikz
+        from mictree.plotting.data_tree import data_tree_to_tikz
 
-        return to_tikz(*self._cards(size, max_depth, None))
+        return data_tree_to_tikz(*self._cards(size, max_depth, row), self._class_names)
 
     def _cards(self, size: int | None, max_depth: int | None, row: Any) -> tuple[Tree, list[Card]]:
         """A tree, or its top, and what each node shows."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.colors import to_rgb
 
+from mictree.plotting.tikz import TikzPen
 from mictree.plotting.tree import (
     INK,
     LINE,
@@ -91,21 +92,55 @@ def draw_data_tree(
     cards : one for each node
     classes : their names
     """
+    drawing = _lay_out(tree, cards, classes)
+    pen = Pen.on(ax, *drawing.extent)
+    _draw(pen, tree, cards, drawing)
+    return pen.ax
+
+
+def data_tree_to_tikz(tree: Tree, cards: Sequence[Card], classes: Sequence[str]) -> str:
+    """The same drawing as a ``tikzpicture``."""
+    drawing = _lay_out(tree, cards, classes)
+    pen = TikzPen(*drawing.extent)
+    _draw(pen, tree, cards, drawing)
+    return pen.picture()
+
+
+LegendEntry = tuple[int, str, float]  # a class, its name, the width that it needs
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """The lines of each card's title, where the cards lie, and the rows of the legend below."""
+
+    titles: list[list[str]]
+    layout: Layout
+    legend: list[list[LegendEntry]]
+
+    @property
+    def extent(self) -> tuple[float, float, float]:
+        left, right, bottom = self.layout.extent
+        widest = max((sum(width for *_, width in row) for row in self.legend), default=0.0)
+        middle = (left + right) / 2
+        below = LEGEND_GAP + LEGEND_ROW * len(self.legend)
+        return min(left, middle - widest / 2), max(right, middle + widest / 2), bottom - below
+
+
+def _lay_out(tree: Tree, cards: Sequence[Card], classes: Sequence[str]) -> _Drawing:
     titles = [_title(card) for card in cards]
     layout = _place(tree, titles, cards)
-    left, right, bottom = layout.extent
-    legend = _legend_rows(classes, right - left)
-    below = LEGEND_GAP + LEGEND_ROW * len(legend)
-    widest = max((sum(width for *_, width in row) for row in legend), default=0.0)
-    middle = (left + right) / 2
-    left, right = min(left, middle - widest / 2), max(right, middle + widest / 2)
-    pen = Pen.on(ax, left, right, bottom - below)
-    _draw_edges(pen, tree, layout, cards)
+    left, right, _ = layout.extent
+    return _Drawing(titles, layout, _legend_rows(classes, right - left))
+
+
+def _draw(pen: Pen | TikzPen, tree: Tree, cards: Sequence[Card], drawing: _Drawing) -> None:
+    _draw_edges(pen, tree, drawing.layout, cards)
     for node, card in enumerate(cards):
-        _draw_card(pen, layout, node, titles[node], card)
-    for number, row in enumerate(legend):
-        _draw_legend_row(pen, row, middle, bottom - LEGEND_GAP - LEGEND_ROW * (number + 0.5))
-    return pen.ax
+        _draw_card(pen, drawing.layout, node, drawing.titles[node], card)
+    left, right, bottom = drawing.layout.extent
+    for number, row in enumerate(drawing.legend):
+        y = bottom - LEGEND_GAP - LEGEND_ROW * (number + 0.5)
+        _draw_legend_row(pen, row, (left + right) / 2, y)
 
 
 def _title(card: Card) -> list[str]:
@@ -156,7 +191,7 @@ def _place(tree: Tree, titles: Sequence[Sequence[str]], cards: Sequence[Card]) -
     return Layout(centre, to_tops(tree, centre, height), width, height)
 
 
-def _draw_edges(pen: Pen, tree: Tree, layout: Layout, cards: Sequence[Card]) -> None:
+def _draw_edges(pen: Pen | TikzPen, tree: Tree, layout: Layout, cards: Sequence[Card]) -> None:
     """Edges go down to the foot of their level first, so that they cross no taller card."""
     backing = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none"}
     feet = _feet(tree, layout)
@@ -178,7 +213,9 @@ def _feet(tree: Tree, layout: Layout) -> np.ndarray:
     return feet
 
 
-def _draw_card(pen: Pen, layout: Layout, node: int, title: Sequence[str], card: Card) -> None:
+def _draw_card(
+    pen: Pen | TikzPen, layout: Layout, node: int, title: Sequence[str], card: Card
+) -> None:
     x, top = float(layout.centre[node]), float(layout.top[node])
     width, height = float(layout.width[node]), float(layout.height[node])
     strip = TITLE_LINE * len(title) + 2 * PAD
@@ -210,9 +247,6 @@ def _ink_on(colour: str) -> str:
     return "white" if luminance < 0.18 else INK
 
 
-LegendEntry = tuple[int, str, float]  # a class, its name, the width that it needs
-
-
 def _legend_rows(classes: Sequence[str], most: float) -> list[list[LegendEntry]]:
     """The classes in rows that are about as wide as the tree."""
     rows: list[list[LegendEntry]] = []
@@ -230,46 +264,10 @@ def _legend_rows(classes: Sequence[str], most: float) -> list[list[LegendEntry]]
     return rows
 
 
-def _draw_legend_row(pen: Pen, row: list[LegendEntry], middle: float, y: float) -> None:
+def _draw_legend_row(pen: Pen | TikzPen, row: list[LegendEntry], middle: float, y: float) -> None:
     x = middle - sum(width for *_, width in row) / 2
     for number, name, width in row:
         swatch = {"facecolor": class_colour(number), "edgecolor": LINE, "linewidth": 0.4}
         pen.rectangle(x + 0.05, y - 0.05, 0.12, 0.1, swatch)
         pen.text(x + 0.22, y, name, NOTE_POINTS, ha="left")
         x += width
-
-
-def to_tikz(tree: Tree, cards: Sequence[Card]) -> str:
-    """The same layout as a ``tikzpicture``; needs the package tikz and nothing else."""
-    titles = [_title(card) for card in cards]
-    layout = _place(tree, titles, cards)
-    lines = [r"\begin{tikzpicture}[x=1in, y=1in, every node/.style={align=center}]"]
-    for node, card in enumerate(cards):
-        y = layout.top[node] - layout.height[node] / 2
-        texts = [rf"\small {_latex(line)}" for line in titles[node]]
-        texts += [rf"\scriptsize {_latex(line)}" for line in card.notes]
-        shape = "rounded corners" if card.label is None else "fill=black!8"
-        thick = ", very thick" if card.marked else ""
-        lines.append(
-            rf"  \node[draw, {shape}{thick}] (n{node}) at ({layout.centre[node]:.3f}, {y:.3f}) "
-            + "{"
-            + r" \\ ".join(texts)
-            + "};"
-        )
-    for node in tree.internal_nodes:
-        for word, child in (("no", tree.low[node]), ("yes", tree.high[node])):
-            thick = "[very thick] " if cards[node].marked and cards[child].marked else ""
-            edge = rf"  \draw {thick}(n{node}.south) -- (n{child}.north) "
-            lines.append(rf"{edge}node[midway, fill=white, inner sep=1pt] {{\scriptsize {word}}};")
-    return "\n".join([*lines, r"\end{tikzpicture}"]) + "\n"
-
-
-LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
-    "%": r"\%", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}",
-}  # fmt: skip
-
-
-def _latex(text: str) -> str:
-    return "".join(LATEX.get(mark, mark) for mark in text)

@@ -17,6 +17,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyBboxPatch, Rectangle
 from matplotlib.textpath import text_to_path
 
+from mictree.plotting.tikz import TikzPen
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -75,13 +77,34 @@ def draw_tree(ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[
         frame); tests of a variable that is missing here are grey
     notes : for each node a text to write under its name or label; may be empty
     """
+    captions, layout = _captioned(tree, notes)
+    pen = Pen.on(ax, *layout.extent)
+    _draw(pen, tree, term_of, notes, captions, layout)
+    return pen.ax
+
+
+def tree_to_tikz(tree: Tree, term_of: dict[str, int], notes: list[str]) -> str:
+    """The same drawing as a ``tikzpicture``."""
+    captions, layout = _captioned(tree, notes)
+    pen = TikzPen(*layout.extent)
+    _draw(pen, tree, term_of, notes, captions, layout)
+    return pen.picture()
+
+
+def _captioned(tree: Tree, notes: list[str]) -> tuple[list[str], Layout]:
+    """The names and labels of the nodes, and where the nodes lie."""
     names = short_names([tree.variables[tree.tests[node]] for node in tree.internal_nodes])
     captions = [
         str(label) if test == LEAF else names[tree.variables[test]]
         for test, label in zip(tree.tests, tree.labels, strict=True)
     ]
-    layout = place(tree, captions, notes)
-    pen = Pen.on(ax, *layout.extent)
+    return captions, place(tree, captions, notes)
+
+
+def _draw(
+    pen: Pen | TikzPen, tree: Tree, term_of: dict[str, int], notes: list[str],
+    captions: list[str], layout: Layout,
+) -> None:  # fmt: skip
     _draw_edges(pen, tree, layout)
     for node, test in enumerate(tree.tests):
         if test == LEAF:
@@ -89,7 +112,6 @@ def draw_tree(ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[
         else:
             style = _test_style(term_of.get(tree.variables[test]))
             _draw_test(pen, layout, node, captions[node], notes[node], style)
-    return pen.ax
 
 
 def short_names(names: list[str], longest: int = LONGEST_NAME) -> dict[str, str]:
@@ -218,6 +240,11 @@ class Pen:
         x, y = zip(*points, strict=True)
         self.ax.plot(x, y, color=colour, linewidth=width * self.scale, zorder=1)
 
+    def lines(self, ways: Sequence[Sequence[Point]], colour: str, width: float) -> None:
+        """Many lines of one look, below all boxes."""
+        look = {"colors": colour, "linewidths": width * self.scale, "zorder": 1}
+        self.ax.add_collection(LineCollection(ways, **look))
+
     def text(self, x: float, y: float, text: str, points: float, **look: Any) -> None:
         """A text around a point, by default."""
         plain = {"ha": "center", "va": "center", "color": INK, "zorder": 4, "usetex": False}
@@ -225,7 +252,7 @@ class Pen:
         self.ax.text(x, y, text, fontsize=size, parse_math=False, **(plain | look))
 
 
-def _draw_edges(pen: Pen, tree: Tree, layout: Layout) -> None:
+def _draw_edges(pen: Pen | TikzPen, tree: Tree, layout: Layout) -> None:
     backing = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none"}
     edges = []
     for node in tree.internal_nodes:
@@ -234,10 +261,12 @@ def _draw_edges(pen: Pen, tree: Tree, layout: Layout) -> None:
             edges.append((start, (layout.centre[child], layout.top[child])))
             x, y = np.mean(edges[-1], axis=0)
             pen.text(x, y, str(value), NOTE_POINTS, bbox=backing, zorder=2)
-    pen.ax.add_collection(LineCollection(edges, colors=LINE, linewidths=0.9 * pen.scale, zorder=1))
+    pen.lines(edges, LINE, 0.9)
 
 
-def _draw_test(pen: Pen, layout: Layout, node: int, name: str, note: str, style: Style) -> None:
+def _draw_test(
+    pen: Pen | TikzPen, layout: Layout, node: int, name: str, note: str, style: Style
+) -> None:
     x, top, width = layout.centre[node], layout.top[node], layout.width[node]
     shape = "round,pad=0,rounding_size=0.07"
     if note:  # on a card, because edges leave from below it
@@ -249,7 +278,7 @@ def _draw_test(pen: Pen, layout: Layout, node: int, name: str, note: str, style:
     pen.text(x, top - NAME_HEIGHT / 2, name, NAME_POINTS, color=colour)
 
 
-def _draw_leaf(pen: Pen, layout: Layout, node: int, label: str, note: str) -> None:
+def _draw_leaf(pen: Pen | TikzPen, layout: Layout, node: int, label: str, note: str) -> None:
     x, top = layout.centre[node], layout.top[node]
     fill, ink = (INK, "white") if label == "1" else ("white", INK)
     style = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.9}
@@ -258,7 +287,7 @@ def _draw_leaf(pen: Pen, layout: Layout, node: int, label: str, note: str) -> No
     _draw_note(pen, layout, node, note)
 
 
-def _draw_note(pen: Pen, layout: Layout, node: int, note: str) -> None:
+def _draw_note(pen: Pen | TikzPen, layout: Layout, node: int, note: str) -> None:
     if note:
         middle = layout.top[node] - (NAME_HEIGHT + layout.height[node]) / 2
         pen.text(layout.centre[node], middle, note, NOTE_POINTS)

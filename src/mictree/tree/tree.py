@@ -321,6 +321,26 @@ class Tree:
         """
         from mictree.plotting.tree import draw_tree
 
+        return draw_tree(ax, self, *self._decorations(problem, show))
+
+    def to_tikz(self, problem: Problem | None = None, show: Sequence[str] = ()) -> str:
+        r"""The drawing as a ``tikzpicture`` for LaTeX; the document needs ``\usepackage{tikz}``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 0, 1)))
+        >>> print(tree.to_tikz(problem=mt.FormulaProblem("a & b")).splitlines()[-1])
+        \end{tikzpicture}
+        """
+        from mictree.plotting.tree import tree_to_tikz
+
+        return tree_to_tikz(self, *self._decorations(problem, show))
+
+    def _decorations(
+        self, problem: Problem | None, show: Sequence[str]
+    ) -> tuple[dict[str, int], list[str]]:
+        """The term of each variable, and the notes under the nodes."""
         unknown = [what for what in show if what not in ("reach", "rate")]
         if unknown:
             raise ValueError(f"show may hold 'reach' and 'rate'; got {unknown[0]!r}")
@@ -334,7 +354,7 @@ class Tree:
             ]
         term_of = getattr(problem, "term_of", None)
         terms = dict(zip(problem.variables, term_of, strict=True)) if problem and term_of else {}
-        return draw_tree(ax, self, terms, notes)
+        return terms, notes
 
     def to_json(self) -> str:
         """A text that ``from_json`` reads back; a node's test is a position in the variables.
