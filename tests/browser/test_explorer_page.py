@@ -357,6 +357,22 @@ def test_the_rule_and_the_formula_stay_when_data_is_chosen(open_explorer):
     assert {name: page.locator(f"#{name}").input_value() for name in chosen} == chosen
 
 
+def test_a_clicked_truth_table_stays_when_data_is_chosen(open_explorer):
+    page = open_explorer()
+    page.locator("#truth-part summary").click()
+    settled(page, lambda: page.locator('#truth [data-row="0"]').click())
+    clicked, link = page.locator("#truth").inner_text(), page.url
+    for kind in ("data", "formula"):
+        settled(page, lambda kind=kind: page.locator(f"#kind-{kind}").check())
+    assert page.locator("#truth").inner_text() == clicked
+    assert parse_qs(page.url.partition("#")[2])["table"] == parse_qs(link.partition("#")[2])["table"]
+    assert page.locator("#formula").input_value() == ""
+    settled(page, lambda: page.locator("#formula").fill("a ^ b"))  # it replaces the table
+    for kind in ("data", "formula"):
+        settled(page, lambda kind=kind: page.locator(f"#kind-{kind}").check())
+    assert page.locator("#formula").input_value() == "a ^ b"
+
+
 BAD_DATA = [
     ("a;b\n1,234;0\n5,678;1\n", "commas in numbers must have one meaning; a has '1,234'"),
     ("a,b\n1,0\n2,1\nx,1\n", "a has 2 numbers and 1 other: 'x'"),

@@ -92,7 +92,7 @@ const showData = ({ columns, target, values, positive, tests, offered }) => {
 
 const listenToControls = (change) => {
   const typed = (id, patch) => whenTyped(find(id), () => change(() => patch(find(id).value), id));
-  typed("formula", (formula) => ({ kind: "formula", formula }));
+  typed("formula", (formula) => ({ kind: "formula", formula, table: "", names: [] }));
   typed("extra", (text) => ({ extra: splitNames(text) }));
   typed("csv", (csv) => ({ csv, target: "", positive: "" }));
   for (const [id, field] of Object.entries(numberFields)) typed(id, (text) => ({ [field]: Number(text) }));

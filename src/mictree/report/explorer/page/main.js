@@ -218,9 +218,10 @@ const listen = () => {
   });
 };
 
-// What a kind of target begins with: what was there before, else the target of the first example of
-// its kind. The rule stays as chosen.
+// What a kind of target begins with: what was there before (a truth table instead of the formula that
+// it replaced), else the target of the first example of its kind. The rule stays as chosen.
 const startOf = (kind, state) => {
+  if (kind === "formula" && state.table) return { kind: "table" };
   const has = { formula: state.formula, data: state.csv }[kind];
   if (has) return { kind };
   const { rule, criterion, ties, ...target } = examples.find((example) => (example.state.kind ?? "formula") === kind).state;
