@@ -69,7 +69,7 @@ def test_prints_on_a4(open_page, pages, name):
         ".filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML)"
     )
     assert clipped == []
-    hidden = page.locator("h1, h2, h3, p, td, th, dt, dd, img").evaluate_all(
+    hidden = page.locator("h1, h2, h3, p:not(.hint), td, th, dt, dd, img").evaluate_all(
         "all => all.filter(e => !e.checkVisibility()).length"
     )
     assert hidden == 0
@@ -84,6 +84,7 @@ def test_prints_on_a4(open_page, pages, name):
 
 def test_rules_are_labelled_on_a_phone(open_page, pages):
     page = open_page(pages / "fit.html", width=360)
+    assert page.locator(".hint:visible").count() == page.locator(".picture").count() == 3
     cell = page.locator(".rules tbody td").first
     shown = cell.evaluate("e => getComputedStyle(e, '::before').content")
     assert shown == '"if"'

@@ -365,7 +365,9 @@ def test_a_clicked_truth_table_stays_when_data_is_chosen(open_explorer):
     for kind in ("data", "formula"):
         settled(page, lambda kind=kind: page.locator(f"#kind-{kind}").check())
     assert page.locator("#truth").inner_text() == clicked
-    assert parse_qs(page.url.partition("#")[2])["table"] == parse_qs(link.partition("#")[2])["table"]
+    assert (
+        parse_qs(page.url.partition("#")[2])["table"] == parse_qs(link.partition("#")[2])["table"]
+    )
     assert page.locator("#formula").input_value() == ""
     settled(page, lambda: page.locator("#formula").fill("a ^ b"))  # it replaces the table
     for kind in ("data", "formula"):
@@ -432,6 +434,27 @@ def test_printing_opens_what_is_closed(open_explorer):
     assert (ink, paper) == ("rgb(0, 0, 0)", "rgb(255, 255, 255)")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert page.locator("details:not([open])").count() == 3
+
+
+def test_a_pasted_table_is_printed_whole(open_explorer):
+    """A field on paper shows its first lines only."""
+    rows = "".join(f"{number},{number % 2}\n" for number in range(200))
+    page = open_explorer(link={"kind": "data", "csv": f"a,b\n{rows}"}, width=680)
+    assert not page.locator("#printed-csv").is_visible()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert not page.locator("#csv").is_visible()
+    printed = page.locator("#printed-csv")
+    assert printed.text_content() == f"a,b\n{rows}"
+    assert printed.evaluate(
+        "e => e.scrollHeight <= e.clientHeight && e.scrollWidth <= e.clientWidth"
+    )
+    assert page.locator(".screen:visible").count() == 0
+    page.emulate_media(media="screen")
+    settled(page, lambda: page.locator("#kind-formula").check())
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert not page.locator("#printed-part").is_visible()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (390, "dark"), (1280, "light")])

@@ -216,7 +216,9 @@ def test_tikz_draws_what_the_axes_show(model, kind):
         labels = [f"{{{number % 10}}}_#" for number in numbers]
         classifier = mt.TopDownClassifier(12).fit(numbers.reshape(-1, 1), labels)
     if kind == "formula":
-        problem = mt.FormulaProblem("x_1 & x_2 | y", bias={"x_1": 0.5, "x_2": 0.4, "y": 0.3, "irrelevant": 0.5})
+        problem = mt.FormulaProblem(
+            "x_1 & x_2 | y", bias={"x_1": 0.5, "x_2": 0.4, "y": 0.3, "irrelevant": 0.5}
+        )
         tree = mt.TopDown().grow(problem, 3).tree(3)
         classifier, options = tree, {"problem": problem, "show": ("reach", "rate")}
     ax, text = classifier.draw(**options), classifier.to_tikz(**options)

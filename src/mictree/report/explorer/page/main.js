@@ -176,6 +176,8 @@ const copyLink = async () => {
 const openForPrint = () => {
   const closed = [...document.querySelectorAll("details:not([open])")];
   closed.forEach((part) => { part.open = true; });
+  find("printed-part").hidden = currentState().kind !== "data"; // a field on paper would show its first lines only
+  find("printed-csv").textContent = currentState().csv;
   window.addEventListener("afterprint", () => closed.forEach((part) => { part.open = false; }), { once: true });
 };
 
