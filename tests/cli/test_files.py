@@ -327,8 +327,7 @@ def test_commas_in_numbers(cells, decimal, numbers):
         (["10/05/2024", "13/05/2024"], [date(2024, 5, 10), date(2024, 5, 13)]),
         (["10/05/2024", "05/13/2024"], [date(2024, 10, 5), date(2024, 5, 13)]),
         (["05/05/2024", ""], [date(2024, 5, 5), None]),  # the same either way
-        (["10.05.2024", "31.02.2024"], None),  # no day
-        (["13/13/2024"], None),
+        (["13/13/2024"], None),  # no day
     ],
 )
 def test_dates_with_the_day_or_the_month_first(cells, dates):
@@ -355,12 +354,77 @@ def test_one_clear_column_settles_the_others():
             [],
             "a has '03/04/2024' and none that tells: write 2024-04-03",
         ),
+        (
+            ["10.05.2024", "31.02.2024", "1.6.2024"],
+            [],
+            "dates of one form; a has 2 dates such as '10.05.2024' and 1 other text: '31.02.2024'",
+        ),
+        (
+            ["2024-05-10", "2024-06-10", "1.6.2024"],
+            [],
+            "a has 2 dates such as '2024-05-10' and 1 other text: '1.6.2024'. Correct them, or add "
+            "--missing 1.6.2024 to read them as missing, --text a",
+        ),
+        (
+            ["2024-05-10 10:00", "2024-05-10T11:00", "soon"],
+            [],
+            "2 dates such as '2024-05-10 10:00'",
+        ),
+        (["2024-05-10 10:00:01", "2024-05-10 11:00:02.5", "?!"], [], "2 dates such as"),
+        (["05/13/2024", "05/14/2024", "soon"], [], "a has 2 dates such as '05/13/2024'"),
+        (
+            ["10000000000000000000000000", "10000000000000000000000001", "1"],
+            [],
+            "a has 10000000000000000000000000 and 10000000000000000000000001: add --text a",
+        ),
     ],
 )
 def test_columns_that_are_unclear(cells, options, rule, tmp_path):
     lines = [f"{cell};{number % 2}" for number, cell in enumerate(cells)]
     file = save(tmp_path, "a.csv", "a;y\n" + "\n".join(lines))
     assert rule in str(run(file, "--target", "y", *options).exception)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["1", "2", "3", "x"], ["03/04/2024", "04/05/2024"], ["2024-05-10", "2024-06-10", "soon"]],
+)
+def test_a_column_that_is_dropped_may_hold_anything(cells, tmp_path):
+    """The errors about its cells name --drop, so --drop must help."""
+    lines = [f"{cells[n % len(cells)]},{n % 3},{n % 3 > 1}\n" for n in range(40)]
+    file = save(tmp_path, "a.csv", "a,b,y\n" + "".join(lines))
+    assert isinstance(run(file, "--target", "y").exception, ValueError)
+    result = run(file, "--target", "y", "--drop", "a")
+    assert result.exit_code == 0, result.exception
+    assert "b > 1.5?" in result.stdout
+
+
+def test_long_whole_numbers_that_differ_as_floats_are_numbers():
+    cells = ["10000000000000000000000000", "20000000000000000000000000", "1.5", "1.50"]
+    frame, _ = read_cells(pl.DataFrame({"a": cells}), Reading(), {})
+    assert frame["a"].to_list() == [1e25, 2e25, 1.5, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            "1,2,yes\n3,4\n5\n",
+            "2 rows with fewer cells than the header (the first is row 2, '3,4')",
+        ),
+        (
+            '"1,5",2,yes\n3,4\n',
+            "1 row with fewer cells than the header (the first is row 2, '3,4')",
+        ),
+        ('"1,5",2,yes\n"3\n,",4,no', ""),
+        ("1,2,yes\n3,4,no", ""),
+        ("1,2,yes\r\n3,4,no\r\n", ""),
+    ],
+)
+def test_rows_with_too_few_cells_are_counted(rows, said, tmp_path):
+    found = read_file(save(tmp_path, "a.csv", "a,b,y\n" + rows), reading=Reading(texts=("a",)))
+    assert found.said == ", ".join(filter(None, ["UTF-8, separator comma", said]))
+    assert found.frame["y"][0] == "yes"
 
 
 def test_texts_on_request(tmp_path):
@@ -380,6 +444,16 @@ def test_rows_without_a_label_are_left_out_and_counted(tmp_path):
     assert "y is missing in all rows" in str(run(file, "--target", "y").exception)
 
 
+def cycled(*rows):
+    """A table of two columns that repeats some rows."""
+    return "a;y\n" + "".join(f"{row}\n" for row in rows * 7 + rows[:1])
+
+
+def hidden(cell):
+    """A table whose column a has such cells."""
+    return "a;y\n" + "".join(f"{cell.format(n=n % 7)};{n % 2}\n" for n in range(20))
+
+
 WARNINGS = {
     "identifier": ("id,b,y\n" + "".join(f"n{n},{n % 3},{n % 2}\n" for n in range(20)), "id",
                    "column id is different in every row, as an identifier is; --drop id"),
@@ -392,6 +466,17 @@ WARNINGS = {
                  "the target y has 40 different numbers"),
     "unique target": ("a,y\n" + "".join(f"{n % 7},n{n}\n" for n in range(20)), "y",
                       "the target y is different in every row"),
+    "percent": (hidden("{n}%"), "a",
+                "column a has numbers with marks, such as '0%', and is read as categories"),
+    "money": (hidden("$ {n}.50"), "a", "column a has numbers with marks, such as '$ 0.50'"),
+    "unit": (hidden("{n},5 kg"), "a", "column a has numbers with marks, such as '0,5 kg'"),
+    "thousands": (hidden("7 {n}00 000"), "a",
+                  "column a has numbers with marks, such as '7 000 000'"),
+    "times": (hidden("{n}:30"), "a", "column a has times of day, such as '0:30'"),
+    "spellings": (cycled("red;0", "Red ;1", "blue;1"), "a",
+                  "column a has texts that differ only in case or spaces: 'red' and 'Red '"),
+    "two labels": (cycled("1;yes", "2;no", "2;Yes"), "y",
+                   "the target y has texts that differ only in case or spaces: 'yes' and 'Yes'"),
 }  # fmt: skip
 
 
@@ -408,6 +493,22 @@ def test_a_warning_names_the_option_that_acts(what, tmp_path):
         assert "warning" not in run(file, "--target", "y", "--drop", column).stderr
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["36 months", "60 months"],  # two categories are as good as a threshold
+        ["A1", "A2", "A3"],
+        ["1st", "2nd", "3rd", "4th"],
+        ["10-19", "20-29", "30-39"],
+        ["1.2.3", "1.2.4", "2.0.0"],
+        ["red", "blue", "dark red"],
+    ],
+)
+def test_categories_with_digits_are_no_hidden_numbers(cells, tmp_path):
+    lines = "".join(f"{cells[n % len(cells)]};{n % 7 % 2}\n" for n in range(40))
+    assert "warning" not in run(save(tmp_path, "a.csv", f"a;y\n{lines}"), "--target", "y").stderr
+
+
 def test_the_clean_table_has_no_warning(tmp_path):
     assert "warning" not in run(save(tmp_path, "a.csv", written()), "--target", "rich").stderr
 
@@ -416,13 +517,19 @@ def test_names_are_shown_exactly_and_completely(tmp_path):
     names = ["Age ", "color", *(f"c{number}" for number in range(30)), "", "y"]
     file = save(tmp_path, "a.csv", ",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
     error = str(run(file, "--target", "age").exception)
-    assert "must have a column 'age'; did you mean 'Age '? it has" in error.replace("?;", "?")
+    assert "must have a column 'age' (did you mean 'Age '?); it has 'Age '" in error
+    assert "--separator" not in error
     assert "'Age ', color, c0, c1" in error
     assert "c29, '', y" in error
     assert "did you mean 'color'" in str(run(file, "--target", "y", "--drop", "colour").exception)
     assert "did you mean" not in str(run(file, "--target", "zzzzzz").exception)
     assert "column 'nothing'" in str(run(file, "--target", "y", "--keep", "nothing").exception)
     assert "column 'nothing'" in str(run(file, "--target", "y", "--text", "nothing").exception)
+
+
+def test_a_file_of_one_column_may_have_another_separator(tmp_path):
+    error = str(run(save(tmp_path, "a.csv", "a:y\n1:2\n3:4\n"), "--target", "y").exception)
+    assert error.endswith("it has a:y; --separator names the mark between columns")
 
 
 def test_regression_is_refused_by_name(tmp_path):
@@ -435,7 +542,9 @@ def test_regression_is_refused_by_name(tmp_path):
     ("name", "content", "options", "rule"),
     [
         ("a.csv", "", [], "the file must have a header; it is empty"),
-        ("a.csv", "a,y\n1,2\n1,2,3\n", [], "cannot be read: found more fields than defined"),
+        ("a.csv", "a,y\n1,2\n1,2,3\n", [], "at most 2 cells, as the first line has; row 2 has 3"),
+        ("a.csv", f"Made in 2024\n\n{TABLE}", [], "row 1 has 3: 'a,b,y'. Does the file begin with"),
+        ("a.csv", 'a,y\n"1,2\n3,4\n', [], "must end with one; the file has 1 in all"),
         ("a.csv", "a,y,y\n1,2,3\n", [], "'y' occurs twice"),
         ("a.csv", "a,y\n", [], "the file must have a row beside its header"),
         ("a.gz", b"\x1f\x8b\x08\x00damaged", [], "the compressed file is damaged"),

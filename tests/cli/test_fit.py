@@ -225,7 +225,7 @@ def test_streamed_files_are_warned_about_like_others(tmp_path):
     ]
     told = run(tmp_path, *options, "--keep", "id", "--drop", "twin").stderr
     assert "warning" not in told
-    assert "'idd'; did you mean 'id'?" in str(run(tmp_path, *options, "--keep", "idd").exception)
+    assert "'idd' (did you mean 'id'?)" in str(run(tmp_path, *options, "--keep", "idd").exception)
 
 
 def test_a_part_of_many_rows_is_warned_about_as_such(tmp_path, monkeypatch):

@@ -215,7 +215,7 @@ def test_schemas_that_differ_are_named(table):
 def test_bad_requests(table):
     folder, frame = table
     first = folder / "0.parquet"
-    assert f"a column 'lable'; did you mean 'label'?; {first} has" in refusal(folder, "lable")
+    assert f"a column 'lable' (did you mean 'label'?); {first} has" in refusal(folder, "lable")
     assert "matches none" in refusal(folder / "*.csv")
     assert "the list of paths is empty" in refusal([])
     assert "must not hold the target" in refusal(folder, columns=["age", "label"])

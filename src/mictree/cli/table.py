@@ -4,19 +4,19 @@ import difflib
 import glob
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from mictree._support.words import count_of
+from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little
 
 if TYPE_CHECKING:
     import polars
 
 MANY_LABELS = 30  # a numeric target with more values is probably a quantity
-FEW_ROWS = 10  # in so few rows it means nothing that every value is different
 ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
 
 DataFile = Annotated[
@@ -100,7 +100,8 @@ def read_table(
     written: Format = Format(),  # noqa: B008  # immutable
 ) -> tuple["polars.DataFrame", Any]:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
-    frame, said = load(file, written)
+    unread = written._replace(text=[*written.text, *drop])  # so that nothing in them is refused
+    frame, said = load(file, unread)
     check_names(frame, [target, *drop, *keep])
     say(said)
     missing = frame[target].null_count()
@@ -139,8 +140,9 @@ def check_names(frame: "polars.DataFrame", names: Sequence[str]) -> None:
         known = ", ".join(map(show_name, frame.columns))
         folded = {column.strip().casefold(): column for column in reversed(frame.columns)}
         near = difflib.get_close_matches(name.strip().casefold(), folded, 1)
-        hint = f"; did you mean {folded[near[0]]!r}?" if near else ""
-        raise ValueError(f"the file must have a column {name!r}{hint}; it has {known}")
+        hint = f" (did you mean {folded[near[0]]!r}?)" if near else ""
+        one = "; --separator names the mark between columns" * (frame.width == 1)
+        raise ValueError(f"the file must have a column {name!r}{hint}; it has {known}{one}")
 
 
 def check_labels(labels: "polars.Series") -> None:
@@ -208,6 +210,15 @@ def find_warnings(
                 f"--keep {quoted} silences this line"
             ),
         )
+    spellings = differs_little(labels, labels)
+    if spellings:
+        yield (
+            name,
+            (
+                f"the target {shown} {spellings}, so these are two classes{part}; "
+                f"--keep {quoted} silences this line"
+            ),
+        )
     for column in features:
         for odd in ODDITIES:
             what = odd(column, labels)
@@ -221,24 +232,3 @@ def find_warnings(
                     ),
                 )
                 break
-
-
-def _tells_all(column: "polars.Series", labels: "polars.Series") -> str:
-    """Whether each value goes with one label, and each label with one value."""
-    import polars
-
-    classes = labels.n_unique()
-    if classes < 2 or column.null_count() or column.n_unique() != classes or classes == len(labels):
-        return ""
-    pairs = polars.DataFrame([column.alias("value"), labels.alias("label")]).unique()
-    return "gives the target away: it has one value for each label" * (pairs.height == classes)
-
-
-def _is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
-    text = str(column.dtype) == "String"
-    if len(column) < FEW_ROWS or not (text or column.dtype.is_integer()):
-        return ""
-    return "is different in every row, as an identifier is" * (column.n_unique() == len(column))
-
-
-ODDITIES: tuple[Callable[..., str], ...] = (_tells_all, _is_identifier)

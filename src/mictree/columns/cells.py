@@ -2,6 +2,7 @@
 
 A column is numeric if all its present cells are numbers. If only most of them are, the others are
 shown in an error, because as a column of categories it would be useless, and nobody would notice.
+The same holds for dates, which must have one form.
 Every usual spelling counts as missing in a column of numbers. In a column of texts ``none``, ``-``
 and ``.`` may mean something, so there only the spellings that mean nothing else count.
 """
@@ -25,12 +26,18 @@ DATE = r"^\d{4}-\d{2}-\d{2}$"
 WITH_POINTS = r"^\d{1,2}\.\d{1,2}\.\d{4}$"  # the day first
 WITH_SLASHES = r"^\d{1,2}/\d{1,2}/\d{4}$"  # the day or the month first
 TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
+ANY_DATE = "|".join((DATE, WITH_POINTS, WITH_SLASHES, TIME))
+FORMS = (
+    (DATE, "%Y-%m-%d"), (WITH_POINTS, "%d.%m.%Y"), (WITH_SLASHES, "%d/%m/%Y"),
+    (WITH_SLASHES, "%m/%d/%Y"), (TIME, "%Y-%m-%d %H:%M"), (TIME, "%Y-%m-%d %H:%M:%S%.f"),
+)  # fmt: skip
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 INFINITE = r"^[+-]?(?i:inf|infinity)$"
 WITH_COMMA = r"^[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?$"  # 1.234,5
 IN_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"  # 1,234.5
 WHOLE = r"^[+-]?\d+([eE][+-]?\d+)?$"
 POINTS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$"  # 1.234 beside 1.234,5
+LONG = r"^[+-]?[1-9]\d{15,}$"  # a float has 15 to 17 digits
 SHAPES = {",": f"{WITH_COMMA}|{WHOLE}|{POINTS}", ".": f"{IN_THOUSANDS}|{PLAIN}"}
 
 
@@ -95,6 +102,10 @@ def _read_column(
         return (_to_numbers(cells), False) if plain.all() else (cells, True)
     if kind in NUMBERS or numeric.sum() * 2 > len(numeric):
         raise ValueError(_strays(series.name, present, numeric, kind))
+    if present.str.contains(ANY_DATE).sum() * 2 > len(present):
+        dates = _of_one_form(present)
+        if dates.any():
+            raise ValueError(_strays(series.name, present, dates, kind, "dates"))
     return as_texts, False
 
 
@@ -130,6 +141,19 @@ def _as_dates(cells: polars.Series, present: polars.Series) -> polars.Series | N
     return None
 
 
+def _of_one_form(present: polars.Series) -> polars.Series:
+    """Which cells are dates of the form that most of them have."""
+    import polars
+
+    spaced = present.str.replace("T", " ")
+    shapes = [present.str.contains(shape) for shape, _ in FORMS]
+    parsed = [
+        spaced.str.strptime(polars.Datetime("us"), order, strict=False).is_not_null()
+        for _, order in FORMS
+    ]
+    return max((shape & day for shape, day in zip(shapes, parsed, strict=True)), key=sum)
+
+
 def _parsed(cells: polars.Series, order: str) -> polars.Series | None:
     """Dates of a format; None if some cell is none."""
     import polars
@@ -145,7 +169,25 @@ def _to_numbers(cells: polars.Series) -> polars.Series:
     whole = cells.cast(polars.Int64, strict=False)
     if whole.null_count() == cells.null_count():
         return whole
-    return cells.cast(polars.Float64, strict=False)
+    numbers = cells.cast(polars.Float64, strict=False)
+    _check_long(cells, numbers)
+    return numbers
+
+
+def _check_long(cells: polars.Series, numbers: polars.Series) -> None:
+    """Refuse long whole numbers, as identifiers are, that would become one float."""
+    import polars
+
+    long = cells.str.contains(LONG).fill_null(value=False)
+    pairs = polars.DataFrame([cells.alias("text"), numbers.alias("number")]).filter(long).unique()
+    again = pairs.filter(pairs["number"].is_duplicated()).sort("number", "text")
+    if again.height:
+        column = shlex.quote(cells.name)
+        raise ValueError(
+            f"different values must differ as 64-bit floats; {cells.name} has "
+            f"{again[0, 'text']} and {again[1, 'text']}: add --text {column} to read them as "
+            f"categories, or --drop {column}"
+        )
 
 
 def _find_decimal(columns: Mapping[str, polars.Series]) -> str:
@@ -177,18 +219,28 @@ def _without_commas(cells: polars.Series, decimal: str) -> polars.Series:
     return cells.str.replace_all(",", "", literal=True)
 
 
-def _strays(name: str, present: polars.Series, numeric: polars.Series, kind: str | None) -> str:
-    """The error for texts in a column of numbers, with the options that act on it."""
+def _strays(
+    name: str,
+    present: polars.Series,
+    numeric: polars.Series,
+    kind: str | None,
+    wanted: str = "numbers",
+) -> str:
+    """The error for texts in a column of numbers or dates, with the options that act on it."""
     texts = present.filter(~numeric).value_counts(sort=True, name="rows")
     shown = texts[name].to_list()[:SHOWN]
     more = len(texts) - len(shown)
     listed = ", ".join(map(repr, shown)) + (f" and {more} more" if more > 0 else "")
     rows = int((~numeric).sum())
     column = shlex.quote(name)
+    rule, example, other = "numbers or texts, not both", "", "text"
+    if wanted == "dates":
+        rule, other = "dates of one form", "other text"
+        example = f" such as {present.filter(numeric)[0]!r}"
     advice = " ".join(f"--missing {shlex.quote(text)}" for text in shown)
     message = (
-        f"a column must hold numbers or texts, not both; {name} has {int(numeric.sum())} numbers "
-        f"and {rows} text{'' if rows == 1 else 's'}: {listed}. Correct them, or add {advice} "
+        f"a column must hold {rule}; {name} has {int(numeric.sum())} {wanted}{example} "
+        f"and {rows} {other}{'' if rows == 1 else 's'}: {listed}. Correct them, or add {advice} "
         f"to read them as missing"
     )
     if kind in NUMBERS:

@@ -101,7 +101,8 @@ def check_numbers(data: Data, number: int, name: str) -> None:
     if merged is not None:
         one, other = merged
         raise ValueError(
-            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}"
+            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}; "
+            "leave the column out, or give its values as texts"
         )
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mictree.columns.cells import Reading, read_cells
+from mictree.columns.ragged import check_rows, note_short_rows
 
 if TYPE_CHECKING:
     import polars
@@ -143,11 +144,15 @@ def _read_raw(raw: bytes, layout: Layout) -> tuple[polars.DataFrame, str, bool]:
         text = rest
     separator = layout.separator or (announced[1] if announced else find_separator(text))
     said = f"{encoding}, separator {SEPARATORS.get(separator, repr(separator))}"
-    return _read_text(text, separator), said, False
+    frame, note = _read_text(text, separator)
+    return frame, ", ".join(filter(None, [said, note])), False
 
 
-def _read_text(text: str, separator: str) -> polars.DataFrame:
-    """All cells as texts; empty lines, and unnamed last columns without a cell, are left out."""
+def _read_text(text: str, separator: str) -> tuple[polars.DataFrame, str]:
+    """All cells as texts, and a note on rows with too few.
+
+    Empty lines, and unnamed last columns without a cell, are left out.
+    """
     import polars
 
     if not text.strip():
@@ -156,13 +161,19 @@ def _read_text(text: str, separator: str) -> polars.DataFrame:
         text = text.replace("\r", "\n")  # as old Macs ended lines
     text = _without_empty_lines(text)
     header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    width = len(header)
     while header and not header[-1].strip():  # every line ends in a separator
         header.pop()
     _check_header(header)
-    frame = polars.read_csv(text.encode(), separator=separator, infer_schema=False)
+    try:
+        frame = polars.read_csv(text.encode(), separator=separator, infer_schema=False)
+    except polars.exceptions.ComputeError:
+        check_rows(text, separator, width)
+        raise
     beyond = frame.columns[len(header) :]
     frame.columns = [*header, *beyond]
-    return frame.drop([name for name in beyond if frame[name].null_count() == frame.height])
+    empty = [name for name in beyond if frame[name].null_count() == frame.height]
+    return frame.drop(empty), note_short_rows(text, separator, width)
 
 
 def _without_empty_lines(text: str) -> str:

@@ -125,7 +125,7 @@ class ParquetSet:
         if name in self.schema:
             return
         near = difflib.get_close_matches(name, list(self.schema), 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise ValueError(
             f"every file must have a column {name!r}{hint}; {self.files[0]} has "
             f"{', '.join(map(repr, self.schema))}"

@@ -1,0 +1,66 @@
+"""What is odd about a column, in words: it gives the target away, or hides numbers."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars
+
+FEW_ROWS = 10  # in so few rows it means nothing that every value is different
+FEW_NUMBERS = 2  # categories and thresholds separate so few alike
+FEW_AFFIXES = 2  # as (5) beside 5; more are no marks of one quantity
+THOUSANDS = r"\d{1,3}(?:[ .,'’\u00a0\u202f]\d{3})+"
+WITH_MARKS = rf"^([^\w]{{0,3}})(?:{THOUSANDS}|\d+)(?:[.,]\d+)?(\D{{0,12}})$"  # 5%, $5, 5 kg, 1 234
+TIME_OF_DAY = r"^\d{1,2}:\d{2}(:\d{2})?( ?(?i:[ap]m))?$"
+
+
+def tells_all(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether each value goes with one label, and each label with one value."""
+    import polars
+
+    classes = labels.n_unique()
+    if classes < 2 or column.null_count() or column.n_unique() != classes or classes == len(labels):
+        return ""
+    pairs = polars.DataFrame([column.alias("value"), labels.alias("label")]).unique()
+    return "gives the target away: it has one value for each label" * (pairs.height == classes)
+
+
+def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether the texts are numbers with the same marks around all, or times of day."""
+    if str(column.dtype) != "String":
+        return ""
+    texts = column.drop_nulls().unique(maintain_order=True)
+    stripped = texts.str.strip_chars()
+    if len(texts) <= FEW_NUMBERS:
+        return ""
+    shown = f"such as {texts[0]!r}, and is read as categories; write them as plain numbers"
+    if stripped.str.contains(TIME_OF_DAY).all():
+        return f"has times of day, {shown}"
+    if not stripped.str.contains(WITH_MARKS).all():
+        return ""
+    affixes = stripped.str.replace(WITH_MARKS, "$1 $2").n_unique()
+    return f"has numbers with marks, {shown}" if affixes <= FEW_AFFIXES else ""
+
+
+def differs_little(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether two texts are the same but for case and spaces."""
+    if str(column.dtype) != "String":
+        return ""
+    texts = column.drop_nulls().unique(maintain_order=True)
+    plain = texts.str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+    again = plain.is_duplicated()
+    if not again.any():
+        return ""
+    one, other, *_ = texts.filter(plain == plain.filter(again)[0])
+    return f"has texts that differ only in case or spaces: {one!r} and {other!r}"
+
+
+def is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether texts or whole numbers never repeat."""
+    text = str(column.dtype) == "String"
+    if len(column) < FEW_ROWS or not (text or column.dtype.is_integer()):
+        return ""
+    return "is different in every row, as an identifier is" * (column.n_unique() == len(column))
+
+
+ODDITIES: tuple[Callable[..., str], ...] = (tells_all, hides_numbers, differs_little, is_identifier)
