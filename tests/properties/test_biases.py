@@ -101,7 +101,7 @@ ONE_OF_FOUR = [int(row.bit_count() == 1) for row in range(16)]  # no variable ga
 def test_a_tie_at_the_end_of_a_box(table, rule):
     """Where gains vanish all splits tie, and leaves of any reach; at one bias, but it counts."""
     formula = text_of(table, "abcde")
-    for between in ((0.25, 0.25 + 2**-26), (0.25 - 2**-24, 0.25), (0.24, 0.27)):
+    for between in ((0.25, 0.25 + 2**-26), (0.25 - 2**-24, 0.25), (0.24, 0.27), (0.25, 0.25)):
         found = mt.mic_over_biases(rule, formula, between, 3, 1e-3, progress=few_steps())
         assert found.complete
         check_grid(found, lambda bias: mt.TableProblem.from_formula(formula, bias), Fraction(1, 4))
