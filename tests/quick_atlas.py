@@ -24,7 +24,7 @@ SMALL = AtlasPlan(
     ranked=rankings.Plan(
         (
             rankings.Range("2 terms of 3, bias 0.3", 2, 3, (0.3,), max_size=8),
-            rankings.Range("3 terms of 2", 3, 2, max_size=8, with_tops=False),
+            rankings.Range("3 terms of 2", 3, 2, max_size=8),
             rankings.Range("all functions of 3 variables", variables=3, max_size=7),
         ),
         depths=(1, 2),

@@ -32,6 +32,13 @@ def test_json_and_one_bias_each():
     assert answer["supremum"][0] <= answer["supremum"][1]
 
 
+def test_a_fraction_is_printed_as_one():
+    formula = "((a & ~b & ~c) | (~a & b & ~c) | (~a & ~b & c)) & (d | ~d)"
+    words = (formula, "--between", 0.33, 0.34, "--max-size", 3)
+    assert json.loads(run(*words, "--json").stdout)["worst"] == "1/3"
+    assert "nearly attained at bias 1/3 (" in " ".join(run(*words).stdout.split())
+
+
 def test_jobs_change_nothing():
     words = ("a & b | c", "--gap", 0.05, "--max-size", 3, "--json")
     assert run(*words, "--jobs", 2).stdout == run(*words).stdout

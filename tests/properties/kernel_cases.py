@@ -68,6 +68,8 @@ def families() -> Iterator[tuple[str, Any]]:
         ]
         frame = mt.sweep(family, 5, rules).drop("formula")
         yield ties, [column.to_list() for column in frame]
+    for criterion in (*CRITERIA, skewed):
+        yield f"tops, {criterion}", mt.sweep.tops(family, 5, criterion=criterion)["mic"].to_list()
 
 
 def functions() -> Iterator[tuple[str, Any]]:
@@ -83,6 +85,9 @@ def functions() -> Iterator[tuple[str, Any]]:
         rules = [mt.TopDown(), mt.BestFirst(criterion="gini", ties="random", seed=2)]
         frame = mt.sweep(mt.families.functions(3, bias), 4, rules)
         yield f"sweep {bias}", frame.select("mic", "largest_excess").to_numpy().tolist()
+        ahead = mt.sweep(mt.families.functions(3, bias), 4, [mt.Lookahead(2)])
+        yield f"ahead {bias}", ahead.select("mic", "greedy_size_worst").to_numpy().tolist()
+        yield f"tops {bias}", mt.sweep.tops(mt.families.functions(3, bias), 4)["mic"].to_list()
     for criterion in CRITERIA:
         yield criterion, [part.tolist() for part in exact_sizes(tables, 3, criterion)]
 

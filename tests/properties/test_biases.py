@@ -101,10 +101,62 @@ ONE_OF_FOUR = [int(row.bit_count() == 1) for row in range(16)]  # no variable ga
 def test_a_tie_at_the_end_of_a_box(table, rule):
     """Where gains vanish all splits tie, and leaves of any reach; at one bias, but it counts."""
     formula = text_of(table, "abcde")
-    for between in ((0.25, 0.25 + 2**-26), (0.25 - 2**-24, 0.25), (0.24, 0.27)):
+    for between in ((0.25, 0.25 + 2**-26), (0.25 - 2**-24, 0.25), (0.24, 0.27), (0.25, 0.25)):
         found = mt.mic_over_biases(rule, formula, between, 3, 1e-3, progress=few_steps())
         assert found.complete
         check_grid(found, lambda bias: mt.TableProblem.from_formula(formula, bias), Fraction(1, 4))
+
+
+ONE_OF_THREE = [int(row.bit_count() == 1) for row in range(8)]  # no variable gains at 1/3
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ONE_OF_THREE * 2,
+        [label ^ (row & 1) for row in range(16) for label in [ONE_OF_THREE[row >> 1]]],
+    ],
+)
+@pytest.mark.parametrize(
+    "rule",
+    [mt.TopDown("gini"), mt.TopDown("entropy"), mt.BestFirst("root"), mt.ID3("entropy"),
+     mt.TopDown("minority"), mt.TopDown("gini", "first"), mt.BestFirst("entropy", "heaviest")],
+)  # fmt: skip
+def test_a_tie_at_a_simple_fraction(table, rule):
+    """No binary digits end at 1/3, but the tie there is certified by itself all the same."""
+    formula = text_of(table, "abcd")
+    third = float(Fraction(1, 3))
+    for between in ((0.3, 0.4), (third - 2**-20, third + 2**-21)):
+        found = mt.mic_over_biases(rule, formula, between, 4, 1e-3, progress=few_steps())
+        assert found.complete
+        problem_at = lambda bias: mt.TableProblem.from_formula(formula, bias)  # noqa: E731
+        check_grid(found, problem_at, Fraction(1, 3))
+        worst = mt.mic(rule, problem_at(found.worst), 4, exact=True).mic
+        assert found.supremum[0] - ROUNDING <= worst <= found.supremum[1] + ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("formula", "rule"),
+    [
+        # c gains nothing above 1/sqrt(2), as a and b do; it is the last, so it is tested anyway
+        ("a & b | c", mt.TopDown("minority")),
+        ("c & b | a", mt.TopDown("minority", "first")),
+        # below 2/3 two leaves have different reaches and gains of one product
+        ("a & b & ~c | a & ~b & c | ~a & b & c", mt.TopDown("minority")),
+        ("a & b | c & d & e", mt.TopDown("minority")),
+    ],
+)
+def test_ties_over_a_whole_range(formula, rule):
+    found = mt.mic_over_biases(rule, formula, (0.3, 0.7), 6, progress=few_steps())
+    assert found.complete
+    check_boxes(found, lambda biases: mt.TableProblem.from_formula(formula, biases[0]), 2, 7)
+
+
+def test_leaves_that_gain_nothing_come_after_those_that_ties_prefer():
+    found = mt.mic_over_biases(mt.TopDown("minority"), "a & b | c", (0.7, 0.71), 6)
+    assert found.complete
+    assert found.boxes.height < 20
+    check_boxes(found, lambda biases: mt.TableProblem.from_formula("a & b | c", biases[0]), 30, 7)
 
 
 def check_grid(found: mt.MicOverBiases, problem_at, tie: Fraction) -> None:
@@ -132,7 +184,17 @@ def check_grid(found: mt.MicOverBiases, problem_at, tie: Fraction) -> None:
 @given(
     table=st.integers(0, 2**16 - 1).map(lambda number: [number >> row & 1 for row in range(16)]),
     rule=RULES,
-    bias=st.sampled_from([Fraction(1, 4), Fraction(3, 8), Fraction(1, 2), Fraction(3, 4)]),
+    bias=st.sampled_from(
+        [
+            Fraction(1, 4),
+            Fraction(3, 8),
+            Fraction(1, 2),
+            Fraction(3, 4),
+            Fraction(1, 3),
+            Fraction(2, 3),
+            Fraction(2, 5),
+        ]
+    ),
     # gains may cross in a wide box; in a narrower one than these, growers count leads as ties
     width=st.sampled_from([2.0**-12, 2.0**-4, 2.0**-3]),
 )
@@ -146,9 +208,9 @@ def check_grid(found: mt.MicOverBiases, problem_at, tie: Fraction) -> None:
 def test_a_bias_apart_goes_by_the_ties(table, rule, bias, width):
     """What is certified of one bias, and of the boxes beside it that do not contain it."""
     task = Task(rule, bytes(table), 4, False)
-    at = (float(bias),)
+    at = (bias,)
     parts = [
-        Part(at, at, at), Part(at, (at[0] + width,), at), Part((at[0] - width,), at, at)
+        Part(at, at, at), Part(at, (float(bias) + width,), at), Part((float(bias) - width,), at, at)
     ]  # fmt: skip
     names = "abcd"
     formula = text_of(table, names)

@@ -236,6 +236,6 @@ def test_compiled_kernels_equal_their_twins():
         gains = subcubes.CriterionGains("entropy", cubes)
         out = np.zeros((2, 3, 16), dtype=np.int64)
         for number, kernel in enumerate((sizes._fill_sizes, plain(sizes._fill_sizes))):
-            kernel(0, 16, every[:16], cubes, gains.arrays, out[number])
+            kernel(0, 16, every[:16], cubes, gains.arrays, 1, out[number])
         np.testing.assert_array_equal(*out)
         assert out[0, :, :4].tolist() == [[0, 2, 2, 1]] * 3

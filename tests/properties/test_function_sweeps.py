@@ -2,6 +2,8 @@
 
 import math
 from fractions import Fraction
+from functools import partial
+from itertools import islice
 
 import numpy as np
 import polars as pl
@@ -17,7 +19,10 @@ from mictree.growers.functions import RuleFunctions
 from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 from tests import reference
+from tests.properties.test_lookahead import lookahead_sizes
 from tests.reference import functions as boolean
+from tests.reference.lookahead import lookahead_splits
+from tests.reference.table import positive_reach
 
 HALF, SKEWED = Fraction(1, 2), Fraction(3, 10)
 
@@ -73,10 +78,47 @@ FAMILIES = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize(("depth", "bias"), [(2, HALF), (2, SKEWED), (3, HALF)])
+def test_looking_ahead_by_every_subtree(depth, bias):
+    """One of each 12 functions of three variables, against the plain learner."""
+    family = every_function(3, bias)
+    frame = mt.sweep(family, 7, [mt.Lookahead(depth, "gini")])
+    for member in range(1, 256, 12):
+        labels = tuple(family.table(member).tolist())
+        table = boolean.product_table(labels, (bias,) * 3)
+        optimal, leaves = reference.least_errors(table, 7), {()}
+        excess = []
+        for path, name, _ in islice(lookahead_splits(table, depth, "gini", "last"), 7):
+            leaves = leaves - {path} | {(*path, (name, value)) for value in (0, 1)}
+            excess.append(sum(map(partial(leaf_error, table), leaves)) - optimal[len(excess) + 1])
+        row = frame.row(member, named=True)
+        assert row["mic"] == pytest.approx(float(sum(excess)) / 7, abs=1e-15)
+        assert row["largest_excess"] == pytest.approx(float(max(excess, default=0)), abs=1e-15)
+
+
+def leaf_error(table, leaf):
+    positive = positive_reach(table, dict(leaf))
+    return min(positive, reference.reach(table, dict(leaf)) - positive)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_greedy_sizes_of_looking_ahead(depth):
+    family = every_function(3)
+    frame = mt.sweep(family, 3, [mt.Lookahead(depth)])
+    for member in range(0, 256, 15):
+        table = boolean.product_table(tuple(family.table(member).tolist()), (HALF,) * 3)
+        found = frame["greedy_size_best", "greedy_size_worst"].row(member)
+        assert found == lookahead_sizes(table, (), depth)
+
+
+GROWERS = {name: RULES[name] for name in ("topdown", "bestfirst", "id3")}
+GROWERS |= {f"lookahead {depth}": partial(mt.Lookahead, depth) for depth in (2, 3)}
+
+
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(sorted(FAMILIES)),
-    st.sampled_from(["topdown", "bestfirst", "id3"]),
+    st.sampled_from(sorted(GROWERS)),
     st.sampled_from(sorted(CRITERIA)),
     st.sampled_from(TIES),
     st.sampled_from([1, 6, 15, 40]),
@@ -89,7 +131,7 @@ def test_same_numbers_as_mic(name, rule, criterion, ties, max_size, data):
     one = FunctionFamily(
         name, family.variables, family.bias, family.tables[chosen:][:1], np.ones(1), False
     )
-    grower = RULES[rule](criterion, ties, seed=7)
+    grower = GROWERS[rule](criterion=criterion, ties=ties, seed=7)
     row = mt.sweep(one, max_size, [grower]).row(0, named=True)
     expected = mt.mic(grower, family.problem(chosen), max_size)
     assert row["mic"] == pytest.approx(expected.mic, abs=1e-14)
@@ -169,10 +211,6 @@ class NoNumber(mt.Grower):
     ("call", "message"),
     [
         (lambda: mt.sweep(mt.families.functions(3), 0), "must be at least 1"),
-        (
-            lambda: mt.sweep(mt.families.functions(3), 3, [mt.Lookahead(2)]),
-            "grows by single splits",
-        ),
         (lambda: mt.sweep(mt.families.functions(3), 3, [NoNumber()]), "priority must be a number"),
         (lambda: mt.sweep(mt.families.monotone(4), memory_limit=99), "must fit into memory_limit"),
         (lambda: mt.sweep(mt.families.monotone(6, bias=0.0001)), "is at most 1,290; got 1/10000"),
@@ -255,13 +293,17 @@ def test_compiled_kernels_equal_their_twins():
     for bias in (HALF, SKEWED):
         cubes = subcubes.Subcubes.of(4, bias)
         gains = subcubes.CriterionGains("gini", cubes)
-        optimal, out = np.zeros((2, len(tables), 8)), np.zeros((2, len(tables), 3))
+        optimal, out = np.zeros((2, 2, len(tables), 8)), np.zeros((2, 2, len(tables), 3))
         for number, plain in enumerate((lambda kernel: kernel, plain_of)):
-            plain(table_kernel.fill_optimal)(0, len(tables), tables, cubes, optimal[number])
-            plain(table_kernel.compare_tables)(
-                0, len(tables), 0, 7, kernel_rule, tables, cubes, gains.arrays, optimal[0],
-                out[number],
-            )  # fmt: skip
+            for place, only in enumerate((None, table_kernel.BestOnly(gains.arrays, 2))):
+                plain(table_kernel.fill_optimal)(
+                    0, len(tables), tables, cubes, only, optimal[number, place]
+                )
+            for depth in (1, 2):
+                plain(table_kernel.compare_tables)(
+                    0, len(tables), 0, 7, kernel_rule, tables, cubes, gains.arrays, depth,
+                    optimal[0, 0], out[number, depth - 1],
+                )  # fmt: skip
         np.testing.assert_array_equal(*optimal)
         np.testing.assert_array_equal(*out)
 

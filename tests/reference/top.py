@@ -7,6 +7,7 @@ zero count too. For k = 1 there is a second way: grow every greedy tree, and pru
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from .enumerate_trees import Structure, leaf_paths
@@ -70,6 +71,25 @@ def least_of(table: Table, trees: Iterator[Structure], max_size: int) -> list[Fr
                 error += min(positive, reach(table, path) - positive)
             errors[size] = min(errors[size], error)
     return [min(errors[: size + 1]) for size in range(max_size + 1)]
+
+
+def least_by_recursion(table: Table, top: int, criterion: str, max_size: int) -> list[Fraction]:
+    """The same without listing trees: leaf by leaf, the best of all sizes of both sides."""
+
+    @cache
+    def errors(leaf: frozenset) -> list[Fraction]:
+        """By size, within the leaf."""
+        path = tuple(sorted(leaf))
+        positive = positive_reach(table, dict(path))
+        found = [min(positive, reach(table, dict(path)) - positive)] * (max_size + 1)
+        for name in allowed(table, path, top, criterion):
+            low, high = (errors(leaf | {(name, value)}) for value in (0, 1))
+            for one, other in product(range(max_size), repeat=2):
+                for size in range(one + other + 1, max_size + 1):
+                    found[size] = min(found[size], low[one] + high[other])
+        return found
+
+    return errors(frozenset())
 
 
 def sample_top_errors(

@@ -1,5 +1,6 @@
 """The command biases: MIC for every bias of a range."""
 
+from fractions import Fraction
 from typing import Annotated
 
 import typer
@@ -85,7 +86,8 @@ def biases(
         print_json(
             {"formula": found.formula, "rule": rule, "criterion": criterion, "ties": ties},
             max_size=max_size, between=list(between), supremum=[*map(float, found.supremum)],
-            worst=found.worst, complete=found.complete, boxes=found.boxes.to_dicts(),
+            worst=str(found.worst) if isinstance(found.worst, Fraction) else found.worst,
+            complete=found.complete, boxes=found.boxes.to_dicts(),
         )  # fmt: skip
     else:
         worst = found.boxes.sort("mic_upper", descending=True).head(SHOWN)

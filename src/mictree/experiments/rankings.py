@@ -5,8 +5,7 @@ whose every node tests one of its k splits of largest gain, so it bounds what an
 among these can reach.
 """
 
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -17,18 +16,14 @@ from mictree.experiments.cache import Cache
 from mictree.families.family import Family, grid
 from mictree.families.functions import FunctionFamily, functions
 from mictree.families.sweep import sweep
+from mictree.families.top_sweep import tops
 from mictree.growers.rules import Grower, Lookahead, TopDown
 from mictree.impurity import CRITERIA
-from mictree.optimal import optimal_errors
 
 
 @dataclass(frozen=True)
 class Range:
-    """A family of formulas, or, without terms, functions of some variables.
-
-    These are all of them up to symmetry, or so many ``drawn`` at random, each truth table as likely
-    as any other.
-    """
+    """A family of formulas, or, without terms, all functions of some variables up to symmetry."""
 
     title: str
     max_terms: int = 0
@@ -36,25 +31,13 @@ class Range:
     biases: tuple[float, ...] = (0.5,)
     variables: int = 0
     max_size: int = 100
-    with_tops: bool = True
-    drawn: int = 0
-    seed: int = 16
 
     @property
     def family(self) -> Family | FunctionFamily:
         """Its members."""
-        if self.drawn:
-            return _drawn(self.variables, self.drawn, self.seed)
         if self.variables:
             return functions(self.variables)
         return grid(self.max_terms, self.max_literals, self.biases)
-
-
-def _drawn(variables: int, number: int, seed: int) -> FunctionFamily:
-    draws = np.random.default_rng(seed)
-    tables = np.sort(draws.integers(2 ** (2**variables), size=number, dtype=np.uint64))
-    ones = np.ones(number, dtype=np.int64)
-    return FunctionFamily("drawn", variables, Fraction(1, 2), tables, ones, negates_output=False)
 
 
 @dataclass(frozen=True)
@@ -63,15 +46,13 @@ class Plan:
 
     ranges: tuple[Range, ...] = (
         Range("8 terms of 8 literals, bias 0.5", 8, 8),
-        Range("5 terms of 5, biases 0.3, 0.7", 5, 5, (0.3, 0.7), with_tops=False),
-        Range("5 terms of 5, biases 0.4, 0.6", 5, 5, (0.4, 0.6), with_tops=False),
-        Range("3 terms of 5, biases 0.3, 0.7", 3, 5, (0.3, 0.7)),
-        Range("3 terms of 5, biases 0.4, 0.6", 3, 5, (0.4, 0.6)),
+        Range("5 terms of 5, biases 0.3, 0.7", 5, 5, (0.3, 0.7)),
+        Range("5 terms of 5, biases 0.4, 0.6", 5, 5, (0.4, 0.6)),
         Range("all functions of 4 variables", variables=4, max_size=15),
-        Range("1,000 random functions of 5", variables=5, max_size=31, drawn=1000),
+        Range("all functions of 5 variables", variables=5, max_size=31),
     )
     depths: tuple[int, ...] = (1, 2, 3)
-    tops: tuple[int, ...] = (1, 2, 3, 4, 5)  # ascending
+    tops: tuple[int, ...] = (1, 2, 3, 4, 5)
     ties: str = "last"
 
 
@@ -105,7 +86,7 @@ class Rankings:
 
 ZERO = 1e-12  # a smaller MIC is rounding
 LOOKAHEAD, TOP = "lookahead {}", "top {}"
-BLOCK = 500  # members
+BLOCK = 50_000  # members
 
 
 def rankings(
@@ -114,7 +95,7 @@ def rankings(
     progress: Report | None = None,
     n_jobs: int | None = None,
 ) -> Rankings:
-    """Compare all contestants on all ranges, ``n_jobs`` contestants or blocks of members at once.
+    """Compare all contestants on all ranges, ``n_jobs`` ranges or blocks of functions at once.
 
     Examples
     --------
@@ -124,38 +105,21 @@ def rankings(
     ['entropy', 'gini', 'lookahead 1', 'minority', 'root', 'top 1', 'top 2']
     """
     store = cache or Cache()
-    rules = [
-        (each, name, members)
-        for each in plan.ranges
-        for name in _named(plan)
-        for members in _growing(each)
-    ]
-    tops = [(each, members) for each in plan.ranges if each.with_tops for members in _blocks(each)]
-    parts = EqualParts("rankings", len(rules) + len(tops), progress)
-    grown = store.frames(
-        "rules",
+    blocks = [(each, block) for each in plan.ranges for block in _blocks(each)]
+    contestants = {"rules": [*map(repr, _named(plan).values())], "tops": plan.tops}
+    parts = EqualParts("rankings", len(blocks), progress)
+    compared = store.frames(
+        "rankings",
         [
             (
-                asdict(each) | {"rule": repr(_named(plan)[name]), "members": _ends(members)},
-                partial(_rule, plan, each, name, members),
+                asdict(each) | contestants | {"members": block.key},
+                partial(_compare, plan, each, block),
             )
-            for each, name, members in rules
+            for each, block in blocks
         ],
         n_jobs,
     )
-    found = list(parts.follow(grown, (f"{name}, {each.title}" for each, name, _ in rules)))
-    chosen = store.frames(
-        "tops",
-        [
-            (
-                asdict(each) | {"tops": plan.tops, "members": _ends(members)},
-                partial(_tops, plan, each, members),
-            )
-            for each, members in tops
-        ],
-        n_jobs,
-    )
-    found += parts.follow(chosen, (f"top splits, {each.title}" for each, _ in tops))
+    found = parts.follow(compared, (each.title for each, _ in blocks))
     merged = pl.concat([each.value for each in found])
     counted = merged.group_by("range", "contestant", "mic", maintain_order=True)
     return Rankings(plan, counted.agg(pl.col("members").sum(), pl.col("count").sum()))
@@ -167,66 +131,37 @@ def _named(plan: Plan) -> dict[str, Grower]:
     return {**{name: TopDown(name, ties=plan.ties) for name in CRITERIA}, **looking}
 
 
-def _growing(each: Range) -> list[range]:
-    """The members of a range in parts that one rule is grown on; a family of formulas is one."""
-    return _blocks(each) if each.variables else [each.family.members]
-
-
-def _blocks(each: Range) -> list[range]:
-    """The members of a range in parts that are kept one by one."""
-    every = each.family.members
-    starts = range(every.start, every.stop, BLOCK)
-    return [range(start, min(start + BLOCK, every.stop)) for start in starts]
-
-
-def _ends(members: range) -> list[int]:
-    return [members.start, members.stop]
-
-
-def _rule(plan: Plan, each: Range, name: str, members: range) -> pl.DataFrame:
-    family, rule = each.family, _named(plan)[name]
-    if isinstance(family, Family):
-        mic = sweep(family, each.max_size, [rule])["mic"].to_numpy()
-    else:
-        mic = np.array([_mic(rule, family, member, each.max_size) for member in members])
-    return _counted(each, family, members, {name: mic})
-
-
-def _mic(rule: Grower, family: FunctionFamily, member: int, max_size: int) -> float:
-    problem = family.problem(member)
-    excess = rule.grow(problem, max_size).errors - optimal_errors(problem, max_size)
-    return float(excess[1:].mean())
-
-
-def _tops(plan: Plan, each: Range, members: range) -> pl.DataFrame:
+def _blocks(each: Range) -> list[Family | FunctionFamily]:
+    """A range in parts that are kept one by one; formulas share their restrictions, so are one."""
     family = each.family
-    excess = np.zeros((len(plan.tops), len(members)))
-    for place, member in enumerate(members):
-        problem = family.problem(member)
-        least = optimal_errors(problem, each.max_size)
-        for row, top in enumerate(plan.tops):
-            lead = optimal_errors(problem, each.max_size, top=top) - least
-            excess[row, place] = lead[1:].mean()
-            if lead.max() < ZERO:
-                break  # nor is any excess left with more candidates
-    columns = {TOP.format(top): excess[row] for row, top in enumerate(plan.tops)}
-    return _counted(each, family, members, columns)
+    if isinstance(family, Family):
+        return [family]
+    return [
+        replace(family, tables=family.tables[some], counts=family.counts[some])
+        for some in (slice(start, start + BLOCK) for start in range(0, len(family), BLOCK))
+    ]
 
 
-def _counted(
-    each: Range, family: Family | FunctionFamily, members: range, columns: dict[str, np.ndarray]
-) -> pl.DataFrame:
+def _compare(plan: Plan, each: Range, family: Family | FunctionFamily) -> pl.DataFrame:
+    """The MIC of every contestant on some members."""
+    rules = _named(plan)
+    swept = sweep(family, each.max_size, [*rules.values()])
+    best = tops(family, each.max_size, plan.tops)
+    names = [*rules, *(TOP.format(top) for top in plan.tops)]
+    mics = np.concatenate([swept["mic"].to_numpy(), best["mic"].to_numpy()])
+    counts = best["count"].to_numpy()[: len(family)]
+    rows = mics.reshape(len(names), len(family))
+    return pl.concat(
+        _counted(each.title, name, row, counts) for name, row in zip(names, rows, strict=True)
+    )
+
+
+def _counted(title: str, name: str, mic: np.ndarray, counts: np.ndarray) -> pl.DataFrame:
     """How often each MIC occurs; values that differ by rounding only are one."""
-    counts = np.ones(len(members), dtype=np.int64)
-    if isinstance(family, FunctionFamily):
-        counts = family.counts[members.start : members.stop]
-    parts = []
-    for name, mic in columns.items():
-        frame = pl.DataFrame({"mic": np.round(mic, 12) + 0.0, "count": counts})
-        counted = frame.group_by("mic").agg(
-            pl.len().cast(pl.Int64).alias("members"), pl.col("count").sum()
-        )
-        parts.append(counted.sort("mic").select(
-            pl.lit(each.title).alias("range"), pl.lit(name).alias("contestant"), pl.all()
-        ))  # fmt: skip
-    return pl.concat(parts)
+    frame = pl.DataFrame({"mic": np.round(mic, 12) + 0.0, "count": counts})
+    counted = frame.group_by("mic").agg(
+        pl.len().cast(pl.Int64).alias("members"), pl.col("count").sum()
+    )
+    return counted.sort("mic").select(
+        pl.lit(title).alias("range"), pl.lit(name).alias("contestant"), pl.all()
+    )

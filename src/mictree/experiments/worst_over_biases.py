@@ -146,6 +146,6 @@ def _certify(plan: Plan, sizes: str) -> dict:
     low, high = map(float, found.supremum)
     return {
         "boxes": boxes,
-        "supremum": {"formula": sizes, "lower": low, "upper": high, "worst": found.worst,
+        "supremum": {"formula": sizes, "lower": low, "upper": high, "worst": float(found.worst),
                      "complete": found.complete},
     }  # fmt: skip

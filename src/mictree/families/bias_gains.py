@@ -9,13 +9,13 @@ slope, or of its bend where the slope vanishes too.
 """
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from flint import arb, arb_series
+from flint import arb, arb_series, fmpq, fmpz_poly
 
 from mictree.families.bias_boxes import Cubes
 from mictree.families.bias_points import ORDER, Moved, Point, counts_by_ones
@@ -24,6 +24,7 @@ from mictree.families.bias_values import ExactValues, scaled
 PRECISION = 100  # bits
 # Larger than TIE_TOLERANCE: a lead that growers might count as a tie is not certain.
 MARGIN = 1e-9
+BIAS = fmpz_poly([0, 1])
 ZERO = "zero"  # the identity of a number that is 0 for all biases of the box
 
 
@@ -34,15 +35,13 @@ class Varying(NamedTuple):
     ends: tuple[Any, Any]  # exact values at ends outside the box; None of those inside
     middle: Any  # arb, at the middle of the box
     series: list[Any]  # arb_series over the box, one for each parameter
-    reach: Any = None  # of a product, its first factor
+    reach: Any = None  # of a product, its first factor, and the identity of its second one
+    gain: Hashable = None
     positive: bool = False  # whether it is surely above 0 for all biases of the box
 
 
-class Weighted(NamedTuple):
-    """The identity of reach times gain."""
-
-    reach: Any
-    gain: Hashable
+class Polynomial(tuple[int, ...]):
+    """The identity of a number that is a polynomial in the shared bias: its coefficients."""
 
 
 class Numbers:
@@ -56,26 +55,26 @@ class Numbers:
         self,
         identities: "Identities",
         criterion: str,
-        low: np.ndarray,
-        high: np.ndarray,
-        apart: tuple[float, ...] = (),
+        low: Sequence[float | Fraction],
+        high: Sequence[float | Fraction],
+        apart: tuple[float | Fraction, ...] = (),
     ) -> None:
         self.identities = identities
         self.criterion = criterion
         self.cubes = identities.cubes
         self.each = identities.each
-        self.ends = float(low[0]), float(high[0])
+        self.ends = low[0], high[0]
         # boxes of one shared bias do not reach across 1/2
         self.side = 0 if self.each or low[0] < 0.5 < high[0] else 1 if low[0] >= 0.5 else -1
         known = () if self.each else tuple(end for end in self.ends if end in (0.5, *apart))
         self.exact = Fraction(self.ends[0]) if known and self.ends[0] == self.ends[1] else None
         self._outside = tuple(Fraction(end) if end in known else None for end in self.ends)
         self._inside = tuple(end for end in self.ends if end not in known)
-        middles = [(arb(float(a)) + arb(float(b))) / 2 for a, b in zip(low, high, strict=True)]
-        balls = [arb(float(a)).union(arb(float(b))) for a, b in zip(low, high, strict=True)]
+        middles = [(_ball(a) + _ball(b)) / 2 for a, b in zip(low, high, strict=True)]
+        balls = [_ball(a).union(_ball(b)) for a, b in zip(low, high, strict=True)]
         self._distances = [ball - middle for ball, middle in zip(balls, middles, strict=True)]
         self._middle = Point(self, middles)
-        self.sides = np.stack([low, high], axis=1)
+        self.sides = np.array([low, high], dtype=float).T
         if self.each:
             self._moved = [Moved(self, balls, place) for place in range(len(balls))]
         else:
@@ -98,6 +97,9 @@ class Numbers:
             labels = {self.label(child) for child in self.cubes.children[cube][variable]}
             if len(labels) == 1 and 0 not in labels:
                 identity = ZERO
+        polynomial = self._polynomial(cube, variable) if self.exact is None else None
+        if polynomial is not None and identity != ZERO:
+            identity = Polynomial(map(int, polynomial)) or ZERO
         if identity == ZERO:
             return Varying(ZERO, ends, arb(0), [arb_series([0], ORDER)] * len(self._moved))
         gain = self._read(identity, ends, lambda point: point.gain(cube, variable))
@@ -139,25 +141,45 @@ class Numbers:
             for chance, value in zip(reach.ends, gain.ends, strict=True)
         )
         return Varying(
-            Weighted(reach.identity, gain.identity) if self.exact is None else low,
+            self._weighted(cube, reach, gain) if self.exact is None else low,
             (low, high),
             reach.middle * gain.middle,
             [a * b for a, b in zip(reach.series, gain.series, strict=True)],
             reach,
+            gain.identity,
             gain.positive,
         )
+
+    def _weighted(self, cube: int, reach: Varying, gain: Varying) -> Hashable:
+        """The identity of reach times gain."""
+        if isinstance(gain.identity, Polynomial):
+            weighted = self.identities.reach_polynomial(cube) * fmpz_poly([*gain.identity])
+            return Polynomial(map(int, weighted))
+        return reach.identity, gain.identity
+
+    def _polynomial(self, cube: int, variable: int) -> Any:
+        """The gain as a polynomial in the shared bias, where it is one all over the box."""
+        if self.each or self.criterion not in ("gini", "minority"):
+            return None
+        cubes = (cube, *self.cubes.children[cube][variable])
+        labels = (0, 0, 0)
+        if self.criterion == "minority":
+            labels = tuple(self.label(each) for each in cubes)
+            if 0 in labels:
+                return None
+        return self.identities.gain_polynomial(cubes, labels)
 
     def leads(self, first: Varying, second: Varying) -> bool:
         """Whether one number is larger than another for all biases inside the box.
 
         By more than a tie, but where both are equal at an end that the box does not contain.
         """
-        if isinstance(first.identity, Weighted) and isinstance(second.identity, Weighted):
-            (reach, gain), (other, other_gain) = first.identity, second.identity
-            if gain == other_gain and first.positive:  # where it is 0, both are
-                if self.side and reach[0] == other[0]:
-                    return (reach[1] - other[1]) * self.side > 0
-                return self.leads(first.reach, second.reach)
+        same = first.gain is not None and first.gain == second.gain
+        if same and self.exact is None and first.positive:  # where it is 0, both are
+            reach, other = first.reach.identity, second.reach.identity
+            if self.side and reach[0] == other[0]:
+                return (reach[1] - other[1]) * self.side > 0
+            return self.leads(first.reach, second.reach)
         if self.exact is None and self._leads_from_an_end(first, second):
             return True
         return bool(self._difference(first, second) > MARGIN * abs(first.middle))
@@ -200,6 +222,11 @@ class Numbers:
         return Varying(identity, ends, ask(self._middle), [ask(point) for point in self._moved])
 
 
+def _ball(bias: float | Fraction) -> Any:
+    """A bias, or, of a fraction that is no binary one, the least ball around it."""
+    return arb(fmpq(bias.numerator, bias.denominator) if isinstance(bias, Fraction) else bias)
+
+
 class Identities:
     """Which rates and gains are the same function of the biases."""
 
@@ -211,6 +238,7 @@ class Identities:
         self.exact = ExactValues(cubes)
         self.rates_differ = cache(self._rates_differ)
         self.lead = cache(self._lead)
+        self.gain_polynomial = cache(self._gain_polynomial)
 
     def _gain(self, cube: int, variable: int) -> Hashable:
         zero, one = self.cubes.children[cube][variable]
@@ -219,6 +247,23 @@ class Identities:
         # impurities do not tell the labels apart
         rates = (min(self._rate(each, True), self._rate(each, False)) for each in (cube, zero, one))
         return (variable if self.each else 0, *rates)
+
+    def reach_polynomial(self, cube: int) -> Any:
+        """The chance of a restriction in powers of the shared bias."""
+        values = self.cubes.values[cube]
+        return BIAS ** values.count(1) * (1 - BIAS) ** values.count(0)
+
+    def _gain_polynomial(self, cubes: tuple[int, int, int], labels: tuple[int, ...]) -> Any:
+        """Of a cube and its children: by Gini, or, with the likelier label of each, by minority."""
+        here, zero, one = map(self._impurity_polynomial, cubes, labels)
+        return here - (1 - BIAS) * zero - BIAS * one
+
+    def _impurity_polynomial(self, cube: int, label: int) -> Any:
+        counts = counts_by_ones(self.cubes.positive[cube])
+        rate = fmpz_poly([0])
+        for ones, count in enumerate(counts):
+            rate += count * BIAS**ones * (1 - BIAS) ** (len(counts) - 1 - ones)
+        return rate * (1 - rate) if label == 0 else rate if label < 0 else 1 - rate
 
     def _rates_differ(
         self, cube: int, variable: int, low: float, high: float, inside: tuple[float, ...]

@@ -4,6 +4,7 @@ A course is a list of leaves in order of creation. Where the box does not decide
 comes next, all that may come are followed, and courses that lead to the same leaves are one again.
 """
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -132,8 +133,22 @@ class Courses:
                     continue
                 if self.rule.ties != "first" or identity not in kept:
                     kept[identity] = candidate
+            useless = kept.get(ZERO)
+            if useless is not None and self._gives_way(
+                useless.variable, [each.variable for each in kept.values()]
+            ):
+                del kept[ZERO]
             self._candidates[cube] = list(kept.values())
         return self._candidates[cube]
+
+    def _gives_way(self, useless: int, others: list[int]) -> bool:
+        """Whether a split or leaf without gain comes second to one that gains more or ties with it.
+
+        No gain is negative, so one that the ties prefer is enough.
+        """
+        if self.rule.ties == "first":
+            return min(others) < useless
+        return max(others) > useless
 
     def _leads(self, cube: int, first: _Candidate, second: _Candidate) -> bool:
         if second.gain.identity == ZERO:
@@ -165,6 +180,13 @@ class Courses:
             ):
                 continue
             groups.setdefault(identity, []).append(leaf)
+        useless = groups.get(frozenset({ZERO}))
+        if (
+            useless is not None
+            and self.rule.ties in ("first", "last")  # the others look at reaches
+            and self._gives_way(self._tied(course, useless)[0], [*chain(*groups.values())])
+        ):
+            del groups[frozenset({ZERO})]
         return sorted({leaf for group in groups.values() for leaf in self._tied(course, group)})
 
     def _positive(self, cube: int) -> bool:

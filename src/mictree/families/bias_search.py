@@ -3,15 +3,18 @@
 On each box the optimal errors and the errors of every tree that may be grown there are enclosed,
 and a split is only taken for sure where its lead holds for all biases of the box. The box with the
 largest upper end is divided until the largest MIC of the range is known well enough. Boxes are cut
-at biases of few binary digits, so that ties at such biases are met at ends of boxes; of a box that
-is too narrow to be cut, the ends are certified apart.
+at biases of few binary digits, so that ties at such biases are met at ends of boxes; a box that is
+too narrow for more is cut at the simple fraction inside, if there is one, and its ends are
+certified apart.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 import time
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,14 +36,15 @@ NARROWEST = 2.0**-30  # boxes are not divided below this width
 BESIDE = 2.0**-12  # boxes up to this width count the bias at their end; see _beside_ties
 MOST_CUBES = 2**15  # of the boxes of one task together: about a second
 Interval = tuple[float, float]
+Bias = float | Fraction
 
 
 class Part(NamedTuple):
     """A box of biases, without those of its ends that are ``apart``."""
 
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    apart: tuple[float, ...] = ()
+    low: tuple[Bias, ...]
+    high: tuple[Bias, ...]
+    apart: tuple[Bias, ...] = ()
 
 
 class Task(NamedTuple):
@@ -65,7 +69,7 @@ class Search:
         self.final: list[tuple[float, float, Part]] = []
         self.ends: set[Part] = set()  # that are boxes of their own
         self.attained = -1.0
-        self.worst: list[float] = []
+        self.worst: list[Bias] = []
 
     @property
     def supremum(self) -> Interval:
@@ -133,7 +137,7 @@ class Search:
         intervals = self._certify([*parts, *middles])
         for (low, _), point in zip(intervals[len(parts) :], middles, strict=True):
             if low > self.attained:
-                self.attained, self.worst = low, list(point.low)
+                self.attained, self.worst = low, [_plain(bias) for bias in point.low]
         for (low, high), part in zip(intervals, parts, strict=False):
             heapq.heappush(self.found, (-high, low, part))
 
@@ -153,7 +157,7 @@ class Search:
         for side, word in enumerate(("low", "high")):
             for place, name in enumerate(names or [""]):
                 label = f"{word}_{name}" if names else word
-                columns[label] = [box[2][side][place] for box in boxes]
+                columns[label] = [_as_floats(box[2])[side][place] for box in boxes]
         intervals = [_beside_ties(box, boxes) for box in boxes]
         columns["mic_lower"] = [max(low, 0.0) for low, _ in intervals]
         columns["mic_upper"] = [high for _, high in intervals]
@@ -165,41 +169,102 @@ def _beside_ties(
 ) -> Interval:
     """The interval of a box; of a narrow one, together with those of biases at its ends.
 
-    Within about 1e-9 of a tie, growers count leads as that tie. That is much of a narrow box.
+    Within about 1e-9 of a tie, growers count leads as that tie. That is much of a narrow box. A
+    fraction between two floats is shown as the box between these, which the boxes beside it share.
     """
     upper, lower, part = box
     widths = [b - a for a, b in zip(part.low, part.high, strict=True)]
     if max(widths) > BESIDE:
         return lower, -upper
     ends = [other for other in boxes if other[2].low == other[2].high in (part.low, part.high)]
+    if part.low == part.high and isinstance(_plain(part.low[0]), Fraction):
+        ends = [other for other in boxes if part.low in other[2][:2]]
     return min([lower, *(end[1] for end in ends)]), max([-upper, *(-end[0] for end in ends)])
+
+
+def _plain(bias: Bias) -> Bias:
+    """A float where it is one."""
+    return float(bias) if float(bias) == bias else bias
+
+
+def _as_floats(part: Part) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The ends of a box; a fraction between two floats goes to the one inside the box."""
+    ends = zip(part.low, part.high, strict=True)
+    pairs = [
+        (_float_beside(low, low == high), _float_beside(high, low != high)) for low, high in ends
+    ]
+    low, high = zip(*pairs, strict=True)
+    return low, high
+
+
+def _float_beside(bias: Bias, below: bool) -> float:
+    """A bias, or else the next float below or above it."""
+    nearest = float(bias)
+    if nearest == bias or (nearest < bias) == below:
+        return nearest
+    return math.nextafter(nearest, 0 if below else 1)
 
 
 def _middle(part: Part) -> Part:
     """A point inside a box; of a point itself, the same."""
     if part.low == part.high:
         return part
-    middle = tuple((a + b) / 2 for a, b in zip(part.low, part.high, strict=True))
+    middle = tuple(float(a + b) / 2 for a, b in zip(part.low, part.high, strict=True))
     return Part(middle, middle)
 
 
 def _cut(part: Part, each: bool) -> list[Part]:
-    """A box in two pieces; one that is too narrow without its ends, and these; else none."""
+    """A box in smaller pieces, or none; a piece has no end that was apart before or is now.
+
+    A narrow box is cut at a simple fraction, which then is apart. One that is too narrow for
+    anything else loses its ends.
+    """
     low, high, apart = part
-    widths = [b - a for a, b in zip(low, high, strict=True)]
+    widths = [float(b - a) for a, b in zip(low, high, strict=True)]
     place = widths.index(max(widths))
-    if widths[place] > NARROWEST:
-        # a multiple of the largest power of 2 that leaves both pieces a quarter
-        step = 2.0 ** math.floor(math.log2(widths[place])) / 2
-        cut = round((low[place] + widths[place] / 2) / step) * step
-        return [
-            Part(low, (*high[:place], cut, *high[place + 1 :])),
-            Part((*low[:place], cut, *low[place + 1 :]), high),
-        ]
-    if each or apart:
+    if not each:
+        points = _simple(low[0], high[0]) if widths[0] <= BESIDE else set()
+        if widths[0] <= NARROWEST:
+            points |= {low, high}
+        points -= {(bias,) for bias in apart}
+        if points or widths[0] <= NARROWEST:
+            return _cut_at(points, part)
+    if widths[place] <= NARROWEST:
         return []
-    ends = (low, high) if low < high else (low,)
-    return [*(Part(end, end, end) for end in ends), *[Part(low, high, low + high)] * (low < high)]
+    # a multiple of the largest power of 2 that leaves both pieces a quarter
+    step = 2.0 ** math.floor(math.log2(widths[place])) / 2
+    cut = round((float(low[place]) + widths[place] / 2) / step) * step
+    pieces = [
+        Part(low, (*high[:place], cut, *high[place + 1 :])),
+        Part((*low[:place], cut, *low[place + 1 :]), high),
+    ]
+    return [_with_apart(piece, apart) for piece in pieces]
+
+
+def _cut_at(points: set[tuple[Bias]], part: Part) -> list[Part]:
+    """The points themselves, and what is between them."""
+    if not points:
+        return []
+    apart = (*part.apart, *(bias for (bias,) in points))
+    ends = sorted({part.low, part.high, *points})
+    between = [_with_apart(Part(*pair), apart) for pair in itertools.pairwise(ends)]
+    return [*(Part(point, point, point) for point in sorted(points)), *between]
+
+
+def _with_apart(piece: Part, apart: tuple[Bias, ...]) -> Part:
+    """A piece without those of its ends."""
+    return piece._replace(apart=tuple(end for end in piece.low + piece.high if end in apart))
+
+
+def _simple(low: Bias, high: Bias) -> set[tuple[Bias]]:
+    """The fraction of small denominator in a narrow box: where gains tie exactly, if they do.
+
+    Fractions of denominators up to q are at least 1/q**2 apart, so a box has at most one.
+    """
+    low, high = Fraction(low), Fraction(high)
+    largest = math.isqrt(int(1 / (8 * (high - low)))) if low < high else 1
+    simple = ((low + high) / 2).limit_denominator(largest)
+    return {(simple,)} if low <= simple <= high else set()
 
 
 def certify(task: Task, parts: list[Part]) -> list[Interval]:
@@ -208,16 +273,17 @@ def certify(task: Task, parts: list[Part]) -> list[Interval]:
     from mictree.families.bias_growth import Courses
 
     identities = _identities(task.labels, task.each)
-    boxes = Boxes(np.array([part.low for part in parts]), np.array([part.high for part in parts]))
+    # a fraction is rounded here by less than SLACK makes up for
+    boxes = Boxes(
+        np.array([part.low for part in parts], dtype=float),
+        np.array([part.high for part in parts], dtype=float),
+    )
     chances = Chances(identities.cubes, boxes, task.each)
     least = least_errors(chances, task.max_size)
     found = []
     with precision(PRECISION):
         for number, part in enumerate(parts):
-            numbers = Numbers(
-                identities, str(task.rule.criterion), boxes.low[number], boxes.high[number],
-                part.apart,
-            )  # fmt: skip
+            numbers = Numbers(identities, str(task.rule.criterion), part.low, part.high, part.apart)
             courses = Courses(task.rule, numbers, chances, number)
             low_sum, high_sum = courses.excess(task.max_size, least.of_box(number))
             found.append((low_sum / task.max_size, high_sum / task.max_size))

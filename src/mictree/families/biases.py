@@ -34,10 +34,12 @@ class MicOverBiases:
     ----------
     formula, rule, max_size : what was asked
     supremum : the interval in which the largest MIC of the range lies
-    worst : a bias, or one for each variable, whose MIC is at least ``supremum[0]``
+    worst : a bias, or one for each variable, whose MIC is at least ``supremum[0]``; a Fraction if
+        it is a bias such as 1/3, at which alone gains tie and beside which all floats are
     boxes : a frame with the columns low, high, mic_lower, mic_upper; with ``each=True`` low and
         high have the variable's name behind them. A shared bias at which gains tie exactly, such
-        as 1/2, may be a box of its own, which the boxes on both sides do not contain.
+        as 1/2, may be a box of its own, which the boxes on both sides do not contain; one such as
+        1/3 is shown as the box between the floats beside it, with what is certified of these too.
     complete : whether ``supremum`` is as narrow as asked for
 
     Examples
@@ -52,7 +54,7 @@ class MicOverBiases:
     rule: Grower
     max_size: int
     supremum: tuple[float, float]
-    worst: float | dict[str, float]
+    worst: float | Fraction | dict[str, float]
     boxes: pl.DataFrame
     complete: bool
 
@@ -61,6 +63,8 @@ class MicOverBiases:
         told = (
             ", ".join(f"{name}={bias:.6g}" for name, bias in self.worst.items())
             if isinstance(self.worst, dict)
+            else str(self.worst)
+            if isinstance(self.worst, Fraction)
             else f"{self.worst:.6g}"
         )
         more = "" if self.complete else "; stopped early"
@@ -107,12 +111,14 @@ def mic_over_biases(
 
     Notes
     -----
-    Gains that are the same function of the biases tie, and go by the rule's ties. Others tie only
-    at single biases. Where such a bias is shared and a multiple of 2**-30, or an end of the range,
-    it is certified by itself, and the rule's ties decide; elsewhere both choices count, and the gap
-    stays open if they differ by more. Beside a bias that is certified by itself, gains are compared
-    exactly. A grower counts a lead of less than 1e-10 as a tie, as there are some within about 1e-9
-    of that bias, and may grow the tree of that bias there: boxes narrower than 2**-12 count both.
+    Gains that are the same function of the biases tie, and go by the rule's ties; so do products of
+    reach and gain, of Gini and minority at a shared bias. Others tie only at single biases. Where
+    such a bias is shared and a multiple of 2**-30, a fraction of denominator up to 10,000, or an
+    end of the range, it is certified by itself, and the rule's ties decide; elsewhere both choices
+    count, and the gap stays open if they differ by more. Beside a bias that is certified by itself,
+    gains are compared exactly. A grower counts a lead of less than 1e-10 as a tie, as there are
+    some within about 1e-9 of that bias, and may grow the tree of that bias there: boxes narrower
+    than 2**-12 count both.
 
     Examples
     --------

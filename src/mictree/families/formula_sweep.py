@@ -1,6 +1,7 @@
 """The numbers of a sweep over a family of formulas."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,25 @@ import polars as pl
 from mictree._support.checkpoints import KeptRows
 from mictree._support.progress import Progress
 from mictree._support.scratch import scratch_floats
+from mictree.families.allowed import allowed_graph
 from mictree.families.blocks import Blocks, key_of
 from mictree.families.family import Family
 from mictree.families.graph import build, member_terms
 from mictree.families.greedy_sizes import greedy_sizes
-from mictree.families.growth import FamilyGrowth, best_splits
+from mictree.families.growth import FamilyGrowth, best_splits, compare_errors
 from mictree.families.growth_kernel import BestSplits
 from mictree.growers.rules import Grower, depth_of
-from mictree.optimal.dynamic.program import Program, batches, fill_batch, perfect_sizes, row_starts
-from mictree.optimal.result import check_rows
+from mictree.impurity import name_of
+from mictree.optimal.dynamic.lattice import Graph
+from mictree.optimal.dynamic.program import (
+    Batch,
+    Program,
+    batches,
+    fill_batch,
+    perfect_sizes,
+    row_starts,
+)
+from mictree.optimal.result import Top, check_rows
 
 SECONDS = 2.0  # between two checkpoints of optimal errors
 
@@ -33,30 +44,14 @@ class SolvedFormulas:
         self._built = build(family, memory_limit)
         graph = self._built.graph
         self._perfect = perfect_sizes(graph)
-        max_size = blocks.max_size
-        if scratch is None:
-            check_rows(np.zeros(len(graph), dtype=np.int32), self._perfect, max_size, memory_limit)
-        start = row_starts(np.minimum(self._perfect, max_size) + 1)
-        if scratch is None:
-            errors = np.empty(start[-1])
-        else:
-            errors = scratch_floats(scratch, int(start[-1]), "rows of least errors")
-        errors.fill(np.inf)
-        rate = self._built.positive_rate
-        errors[start[:-1]] = np.minimum(rate, 1 - rate)
-        literals = int(graph.literals.max())
-        self._program = Program.of_floats(family.biases, literals, start, errors)
-        rows = KeptRows(blocks.partial, graph.order, start, errors)
+        self._program = self._unsolved(graph, self._perfect, scratch)
+        rows = KeptRows(blocks.partial, graph.order, self._program.start, self._program.errors)
         kept = time.monotonic()
-        for batch in batches(graph, start, rows.done):
-            fill_batch(graph, self._program, batch)
+        for batch in self._solve(graph, self._program, "optimal errors", rows.done):
             if batch.stop == len(graph) or time.monotonic() - kept >= SECONDS:
                 rows.keep(batch.stop)
                 kept = time.monotonic()
-            layer = int(graph.literals[graph.order[batch.stop - 1]])
-            solved = f"{batch.stop:,}/{len(graph):,} formulas, layer {layer}"
-            blocks.progress(Progress("optimal errors", batch.share, solved))
-        self._growth = FamilyGrowth(family, self._built, self._program, max_size)
+        self._growth = FamilyGrowth(family, self._built, self._program, blocks.max_size)
         self._best: dict[tuple[str | int, int], BestSplits] = {}
 
     def columns(self) -> dict[str, Any]:
@@ -87,6 +82,41 @@ class SolvedFormulas:
             3,
             lambda some: self._growth.compare(rule, best, some),
         )
+
+    def compare_top(self, top: Top) -> np.ndarray:
+        """The same numbers of the best trees that test only splits of largest gain."""
+        graph = allowed_graph(self._built, self._growth.arrays, top)
+        program = self._unsolved(graph, perfect_sizes(graph), None)
+        for _ in self._solve(graph, program, f"top {top.number}, {name_of(top.criterion)}"):
+            pass
+        rows, optimal = (program.start, program.errors), (self._program.start, self._program.errors)
+        return compare_errors(self._blocks.max_size, rows, optimal)[1:]
+
+    def _unsolved(self, graph: Graph, perfect: np.ndarray, scratch: Path | None) -> Program:
+        """Rows for all sizes, with the errors of lone leaves."""
+        max_size = self._blocks.max_size
+        if scratch is None:
+            nowhere = np.zeros(len(graph), dtype=np.int32)
+            check_rows(nowhere, perfect, max_size, self._memory_limit)
+        start = row_starts(np.minimum(perfect, max_size) + 1)
+        if scratch is None:
+            errors = np.empty(start[-1])
+        else:
+            errors = scratch_floats(scratch, int(start[-1]), "rows of least errors")
+        errors.fill(np.inf)
+        rate = self._built.positive_rate
+        errors[start[:-1]] = np.minimum(rate, 1 - rate)
+        literals = int(graph.literals.max())
+        return Program.of_floats(self._family.biases, literals, start, errors)
+
+    def _solve(self, graph: Graph, program: Program, what: str, done: int = 0) -> Iterator[Batch]:
+        """Fill the rows, batch by batch."""
+        for batch in batches(graph, program.start, done):
+            fill_batch(graph, program, batch)
+            yield batch
+            layer = int(graph.literals[graph.order[batch.stop - 1]])
+            solved = f"{batch.stop:,}/{len(graph):,} formulas, layer {layer}"
+            self._blocks.progress(Progress(what, batch.share, solved))
 
     def _best_splits(self, rule: Grower) -> BestSplits:
         key = key_of(rule)

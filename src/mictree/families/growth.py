@@ -5,102 +5,55 @@ different kinds tie does the choice depend on which variables are free at the le
 then, the member is grown again with its terms tracked.
 """
 
-import math
-from fractions import Fraction
-from typing import NamedTuple
-
 import numpy as np
 
 from mictree._support.jit import jit, run
 from mictree.families.family import Family
+from mictree.families.family_gains import FamilyGains, edge_gain, family_edges
 from mictree.families.graph import FamilyGraph
 from mictree.families.growth_kernel import (
     AMBIGUOUS,
     BestSplits,
-    Edges,
     FamilyArrays,
     Moves,
     Ranks,
     Rule,
     compare,
+    compare_rows,
 )
 from mictree.growers.functions import (
-    check_refused,
-    criterion_code,
-    kernel_impurity,
     kernel_priority,
 )
 from mictree.growers.rules import TIES, Grower
 from mictree.growers.ties import settle_ties
 from mictree.impurity import Criterion
 from mictree.impurity.criteria import minority
-from mictree.impurity.gains import MINORITY, OWN, gain_of_rates, own_gain
 from mictree.optimal.dynamic.program import Program
-from mictree.problems.base import NEAR_EVEN
 
 STEPS = 100  # inner steps that an edge or a split costs, see run
-
-
-class _Rates(NamedTuple):
-    """What a restriction's impurity and the gains of its tests come from."""
-
-    criterion: int
-    impurity: int  # the address of a function, for criterion OWN
-    negative: np.ndarray
-    positive: np.ndarray
-    chance: np.ndarray  # that a term is satisfied
-    leads: np.ndarray  # P[y = 1] - P[y = 0], for criterion MINORITY
-    refused: np.ndarray  # as of own_gain
 
 
 def best_splits(
     built: FamilyGraph, program: Program, criterion: Criterion, depth: int = 1
 ) -> BestSplits:
     """Compare all edges of each restriction, by their gains or by those of subtrees of a depth."""
-    graph = built.graph
+    graph, edges = built.graph, family_edges(built, program)
     best = BestSplits(
         np.zeros(len(graph)),
         np.zeros(len(graph.low), dtype=bool),
         np.full((len(graph), 3), AMBIGUOUS, dtype=np.int32),
         np.stack([np.zeros(len(graph)), minority(built.positive_rate)], axis=1),
     )
-    leads = _leads(built) if criterion == "minority" else np.empty(0)
-    refused = np.zeros(3)
-    impurity = kernel_impurity(criterion)
-    rates = _Rates(
-        criterion_code(criterion), impurity.address,
-        built.negative_rate, built.positive_rate, built.term_chance, leads, refused,
-    )  # fmt: skip
-    edges = _edges(built, program)
+    gains = FamilyGains(built, criterion)
     # row d: the largest drop by a subtree of depth d
     largest = np.zeros((depth + 1, len(graph)))
     for level in range(1, depth + 1):
-        run(_best_splits, len(graph), STEPS * len(graph.low), level, edges, rates, largest, best)
-    impurity.settle()
-    check_refused(criterion, refused)
+        run(
+            _best_splits, len(graph), STEPS * len(graph.low),
+            level, edges, gains.rates, largest, best,
+        )  # fmt: skip
+    gains.settle()
     return best
-
-
-def _edges(built: FamilyGraph, program: Program) -> Edges:
-    graph = built.graph
-    return Edges(
-        graph.first, graph.low, graph.high, graph.value, built.edge_term,
-        program.low_weight[:, 0].copy(), program.high_weight,
-    )  # fmt: skip
-
-
-def _leads(built: FamilyGraph) -> np.typing.NDArray[np.float64]:
-    """P[y = 1] - P[y = 0] of every restriction, exactly where rounding matters."""
-    family = built.family
-    leads = built.positive_rate - built.negative_rate
-    failures = [
-        1 - math.prod((family.biases[value] for value in term), start=Fraction(1))
-        for term in family.term_values
-    ]
-    for member in np.flatnonzero(np.abs(leads) < NEAR_EVEN).tolist():
-        negative = math.prod(failures[term] for term in family.row(member))
-        leads[member] = float(1 - 2 * negative)
-    return leads
 
 
 class FamilyGrowth:
@@ -111,7 +64,7 @@ class FamilyGrowth:
         distinct = family.distinct_terms
         counts = [term.count(v) for term in family.term_values for v in sorted(set(term))]
         costs = np.array(family.costs, dtype=np.int64)
-        self._arrays = FamilyArrays(
+        self.arrays = FamilyArrays(
             Ranks(family.before, costs, family.capacity // int(costs[1:].min())),
             Moves(
                 distinct.first_move,
@@ -119,7 +72,7 @@ class FamilyGrowth:
                 distinct.move_to,
                 np.array(counts, dtype=np.int32),
             ),
-            _edges(built, program),
+            family_edges(built, program),
             program.start,
             program.errors,
         )
@@ -133,13 +86,24 @@ class FamilyGrowth:
         kernel_rule = Rule(priority.address, TIES.index(rule.ties), seed, refused)
         run(
             compare, len(members), STEPS * len(members) * self.max_size,
-            members.start, self.max_size, kernel_rule, self._arrays, best, out,
+            members.start, self.max_size, kernel_rule, self.arrays, best, out,
         )  # fmt: skip
         priority.settle()
         if refused[0]:
             value = float(refused[1])
             raise ValueError(f"a priority must be a number; {rule!r} gave {value!r}")
         return out
+
+
+Rows = tuple[np.ndarray, np.ndarray]  # where each row begins, and all of them
+
+
+def compare_errors(max_size: int, rows: Rows, optimal: Rows) -> np.ndarray:
+    """MIC, largest excess error and its size of rows of errors; a row for each of them."""
+    count = len(rows[0]) - 1
+    out = np.empty((count, 3))
+    run(compare_rows, count, max_size * count, max_size, *rows, *optimal, out)
+    return out
 
 
 @jit
@@ -154,7 +118,7 @@ def _best_splits(start, stop, level, edges, rates, largest, out):
         drops = np.empty((level, end - begin))
         for edge in range(begin, end):
             low, high, kind = edges.low[edge], edges.high[edge], edges.value[edge]
-            gain = _gain(edge, state, edges, rates)
+            gain = edge_gain(edge, state, edges, rates)
             for row in range(level):  # the deepest subtrees first
                 below = edges.failed[kind] * largest[level - 1 - row, low]
                 below += edges.satisfied[kind] * largest[level - 1 - row, high]
@@ -171,25 +135,3 @@ def _best_splits(start, stop, level, edges, rates, largest, out):
         if tied == 1 and best > 0.0:
             out.split[state, 0], out.split[state, 1] = edges.low[only], edges.high[only]
             out.split[state, 2] = edges.value[only]
-
-
-@jit
-def _gain(edge, state, edges, rates):
-    """The drop in impurity that a test brings, without cancellation unless by one's own."""
-    low, high, kind = edges.low[edge], edges.high[edge], edges.value[edge]
-    failed, satisfied = edges.failed[kind], edges.satisfied[kind]
-    if rates.criterion == MINORITY:
-        leads = rates.leads
-        sign = -1.0 if leads[state] >= 0 else 1.0
-        low_lead = max(0.0, sign * (leads[low] if low else -1.0))
-        high_lead = max(0.0, sign * (leads[high] if high else 1.0))
-        return failed * low_lead + satisfied * high_lead
-    # number 0 is the constant: below a failed literal false, below a satisfied one true
-    low_rates = (rates.negative[low], rates.positive[low]) if low else (1.0, 0.0)
-    high_rates = (rates.negative[high], rates.positive[high]) if high else (0.0, 1.0)
-    if rates.criterion == OWN:
-        return own_gain(rates.impurity, failed, satisfied, low_rates, high_rates, rates.refused)
-    gained = rates.chance[edges.term[edge]] / satisfied * low_rates[0]
-    return gain_of_rates(
-        rates.criterion, failed, satisfied, low_rates, high_rates, (-gained, gained)
-    )

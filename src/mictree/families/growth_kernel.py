@@ -119,6 +119,18 @@ def note_excess(errors, optimal, out):
 
 
 @jit
+def compare_rows(begin, stop, max_size, start, errors, optimal_start, optimal, out):
+    """Compare rows of errors by size with optimal ones; the last size of a row stands for all."""
+    excess = np.empty(max_size + 1)
+    for place in range(begin, stop):
+        row = errors[start[place] : start[place + 1]]
+        for size in range(max_size + 1):
+            excess[size] = row[min(size, len(row) - 1)]
+        least = optimal[optimal_start[place] : optimal_start[place + 1]]
+        note_excess(excess, least, out[place])
+
+
+@jit
 def _grow(member, rule, family, best, terms, out_errors):
     """Grow one member and write its errors by size.
 

@@ -12,7 +12,7 @@ from mictree.families.subcubes import (
     CriterionGains,
     Subcubes,
     count_positives,
-    fill_gains,
+    fill_drops,
 )
 from mictree.growers.ties import least_tied
 from mictree.impurity import Criterion, check_criterion
@@ -74,30 +74,31 @@ def exact_sizes(
     rows = every.astype(np.uint64)
     cubes = Subcubes.of(count, read_bias("every variable", bias))
     gains = CriterionGains(check_criterion(criterion), cubes)
-    return sizes_of(rows, cubes, gains)
+    return sizes_of(rows, cubes, gains, 1)
 
 
-def sizes_of(tables: np.ndarray, cubes: Subcubes, gains: CriterionGains) -> Sizes:
-    """The same from checked arguments."""
+def sizes_of(tables: np.ndarray, cubes: Subcubes, gains: CriterionGains, depth: int) -> Sizes:
+    """The same from checked arguments, of trees grown by subtrees of a depth."""
     out = np.empty((3, len(tables)), dtype=np.int64)
     work = STEPS * len(tables) * len(cubes.free)
-    run(_fill_sizes, len(tables), work, tables, cubes, gains.arrays, out)
+    run(_fill_sizes, len(tables), work, tables, cubes, gains.arrays, depth, out)
     gains.settle()
     return Sizes(*out)
 
 
 @jit
-def _fill_sizes(begin, stop, tables, cubes, gains, out_sizes):
+def _fill_sizes(begin, stop, tables, cubes, gains, depth, out_sizes):
     """``out_sizes[:, number]``: perfect, best greedy and worst greedy size of some functions."""
     free, steps, parts = cubes.free, cubes.steps, cubes.parts
     last = len(free) - 1
     positives = np.empty(len(free), dtype=np.int64)
     offered = np.empty(steps.shape)
+    by_depth = np.zeros((depth + 1, len(free)))
     perfect, best = np.zeros(len(free), dtype=np.int64), np.zeros(len(free), dtype=np.int64)
     worst = np.zeros(len(free), dtype=np.int64)
     for number in range(begin, stop):
         count_positives(tables[number], cubes, positives)
-        fill_gains(positives, cubes, gains, offered)
+        fill_drops(positives, cubes, gains, depth, by_depth, offered)
         for subcube in range(len(free)):
             splits = free[subcube]
             if positives[subcube] == 0 or positives[subcube] == parts[splits]:

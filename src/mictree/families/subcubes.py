@@ -15,6 +15,7 @@ import numpy as np
 
 from mictree._support.jit import jit
 from mictree.growers.functions import check_refused, criterion_code, kernel_impurity
+from mictree.growers.ties import settle_ties
 from mictree.impurity import Criterion
 from mictree.impurity.gains import MINORITY, OWN, gain_of_rates, own_gain
 
@@ -128,6 +129,36 @@ def fill_gains(positives, cubes, gains, out_gains):
                 out_gains[subcube, split] = known[splits, below, above]
             else:
                 out_gains[subcube, split] = _gain(splits, below, above, cubes, gains)
+
+
+@jit
+def fill_drops(positives, cubes, gains, depth, largest, out_drops):
+    """Write what a rule compares: the largest drop by a subtree of a depth below each split.
+
+    That of depth 1 is the split's gain. Where shallower subtrees settle a tie against a split, it
+    is -1. ``largest``, rows 0 to ``depth``, is overwritten; row 0 is 0.
+    """
+    fill_gains(positives, cubes, gains, out_drops)
+    if depth == 1:
+        return
+    free, steps, parts = cubes.free, cubes.steps, cubes.parts
+    low_share, high_share = cubes.low / parts[1], cubes.high / parts[1]
+    drops = np.empty((depth, steps.shape[1]))
+    for subcube in range(len(free)):  # the halves of a subcube come before it
+        splits = free[subcube]
+        largest[:, subcube] = 0.0
+        if positives[subcube] == 0 or positives[subcube] == parts[splits]:
+            continue
+        for row in range(depth):  # the deepest subtrees first
+            below = depth - 1 - row
+            for split in range(splits):
+                step = steps[subcube, split]
+                low, high = largest[below, subcube - 2 * step], largest[below, subcube - step]
+                # both sides are added first, so that a negated variable gives the same float
+                under = low_share * low + high_share * high
+                drops[row, split] = out_drops[subcube, split] + under
+                largest[below + 1, subcube] = max(largest[below + 1, subcube], drops[row, split])
+        out_drops[subcube, :splits] = settle_ties(drops[:, :splits])
 
 
 @jit

@@ -23,9 +23,11 @@ from mictree.families.blocks import Blocks, key_of
 from mictree.families.family import Family
 from mictree.families.formula_sweep import SolvedFormulas
 from mictree.families.functions import FunctionFamily
+from mictree.families.solved import check_max_size, excess_columns, repeated, solve
 from mictree.families.table_sweep import SolvedTables, check_symmetric
+from mictree.families.top_sweep import tops
 from mictree.growers.functions import built_in_name
-from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule, depth_of
+from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule
 from mictree.impurity import name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
 from mictree.problems.formula import FormulaProblem
@@ -97,9 +99,7 @@ def sweep(
     >>> frame["function", "count", "perfect_size", "greedy_size_worst"].row(13)
     ('0x69', 2, 7, 7)
     """
-    limit = check_size(max_size)
-    if limit < 1:
-        raise ValueError(f"max_size must be at least 1, as MIC is a mean over sizes; got {limit}")
+    limit = check_max_size(max_size)
     growers = _read_rules(rules)
     provenance = {
         "version": __version__,
@@ -111,18 +111,13 @@ def sweep(
         provenance["symmetry"] = OF_MEMBERS
         for rule in growers:
             check_symmetric(family, rule.criterion)
-            if depth_of(rule) > 1:
-                raise ValueError(
-                    f"a sweep over functions grows by single splits; got {rule!r}: call it on each "
-                    "problem of the family instead"
-                )
     path = None if out is None else _check_out(out)
     state = {"seeds": [rule.with_seed().seed for rule in growers], "time": _now()}
     with resumable(path, [provenance, _details(family, growers)], state) as partial:
         seeds = partial.state["seeds"]
         seeded = [rule.with_seed(seed) for rule, seed in zip(growers, seeds, strict=True)]
         blocks = Blocks(family.members, limit, partial, progress or ignore)
-        solved = _solve(family, blocks, memory_limit, None if scratch is None else Path(scratch))
+        solved = solve(family, blocks, memory_limit, None if scratch is None else Path(scratch))
         frame = _compare(family, seeded, solved)
         if path is not None:
             metadata = {f"mictree.{k}": str(v) for k, v in (provenance | partial.state).items()}
@@ -277,18 +272,9 @@ def plot(frame: pl.DataFrame, ax: "Axes | None" = None) -> "Axes":
 
 
 sweep.many = many  # type: ignore[attr-defined]  # users type mt.sweep.many(families)
+sweep.tops = tops  # type: ignore[attr-defined]  # users type mt.sweep.tops(family)
 sweep.worst = worst  # type: ignore[attr-defined]  # users type mt.sweep.worst(family, rule)
 sweep.plot = plot  # type: ignore[attr-defined]
-
-
-def _solve(
-    family: Family | FunctionFamily, blocks: Blocks, memory_limit: int, scratch: Path | None
-) -> SolvedFormulas | SolvedTables:
-    if isinstance(family, Family):
-        return SolvedFormulas(family, blocks, memory_limit, scratch)
-    if scratch is not None:
-        raise ValueError(f"scratch is for families of formulas; got {family.name}")
-    return SolvedTables(family, blocks, memory_limit)
 
 
 def _compare(
@@ -306,12 +292,7 @@ def _compare(
         key = key_of(each)
         sizes[key] = solved.sizes(number, each) if key not in sizes else sizes[key]
     table = np.concatenate([solved.compare(number, each) for number, each in enumerate(rules)])
-    member = np.tile(np.arange(len(family)), len(rules))
     rule = np.repeat(np.arange(len(rules)), len(family))
-    about = {
-        name: column.gather(member) if isinstance(column, pl.Series) else column[member]
-        for name, column in solved.columns().items()
-    }
     texts = {
         "rule": [each.label for each in rules],
         "criterion": [name_of(each.criterion) for each in rules],
@@ -320,11 +301,9 @@ def _compare(
     sized = np.concatenate([sizes[key_of(each)] for each in rules])
     return pl.DataFrame(
         {
-            **about,
+            **repeated(solved.columns(), len(rules)),
             **{name: pl.Series(each).gather(rule) for name, each in texts.items()},
-            "mic": table[:, 0],
-            "largest_excess": table[:, 1],
-            "largest_excess_size": table[:, 2].astype(np.int32),
+            **excess_columns(table),
             **{name: _integers(sized[:, place]) for place, name in enumerate(SIZE_NAMES)},
         }
     )

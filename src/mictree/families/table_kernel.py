@@ -4,28 +4,39 @@ Errors are integers, in parts of the whole cube, until they are compared. Leaves
 order of creation, as in ``growth_kernel``.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mictree._support.calls import call_priority
 from mictree._support.jit import jit
 from mictree.families.growth_kernel import note_excess
-from mictree.families.subcubes import count_positives, fill_gains
+from mictree.families.subcubes import Gains, count_positives, fill_drops, fill_gains
 from mictree.growers.ties import (
     any_open,
     choose_leaf,
     choose_tied,
     close_leaf,
+    least_tied,
     new_frontier,
     open_leaf,
 )
 
 
+class BestOnly(NamedTuple):
+    """Trees that test only splits of largest gain: those that tie with or exceed number ``top``."""
+
+    gains: Gains
+    top: int
+
+
 @jit
-def fill_optimal(begin, stop, tables, cubes, out_errors):
+def fill_optimal(begin, stop, tables, cubes, best_only, out_errors):
     """``out_errors[number, size]``: least errors of some functions; the last size stands for all.
 
-    A subcube's row holds its least errors in its own parts, up to its perfect size. It never rises:
-    below that size one of the halves can take one more split.
+    ``best_only`` is None where all splits may be tested. A subcube's row holds its least errors in
+    its own parts, up to its perfect size. It never rises: below that size one of the halves can
+    take one more split.
     """
     free, steps, parts = cubes.free, cubes.steps, cubes.parts
     low_weight, high_weight = cubes.low, cubes.high
@@ -35,8 +46,12 @@ def fill_optimal(begin, stop, tables, cubes, out_errors):
     rows = np.empty((len(free), width), dtype=np.int64)
     perfect = np.zeros(len(free), dtype=np.int64)
     weighted = np.empty(width, dtype=np.int64)
+    tests = np.empty(steps.shape[1], dtype=np.int64)  # the steps to the halves, where allowed
+    offered = np.empty(steps.shape)
     for number in range(begin, stop):
         count_positives(tables[number], cubes, positives)
+        if best_only is not None:
+            fill_gains(positives, cubes, best_only.gains, offered)
         for subcube in range(len(free)):
             splits = free[subcube]
             whole = parts[splits]
@@ -45,17 +60,20 @@ def fill_optimal(begin, stop, tables, cubes, out_errors):
             perfect[subcube] = 0
             if alone == 0:
                 continue
-            least = 1 << 40
+            allowed = 0
             for split in range(splits):
-                step = steps[subcube, split]
+                tests[allowed] = steps[subcube, split]
+                if best_only is None or _is_best(split, offered[subcube, :splits], best_only.top):
+                    allowed += 1
+            least = 1 << 40
+            for step in tests[:allowed]:
                 least = min(least, perfect[subcube - 2 * step] + perfect[subcube - step])
             perfect[subcube] = least + 1
             last = min(least + 1, limit)
             out = rows[subcube]
             for size in range(1, last + 1):
                 out[size] = alone
-            for split in range(splits):
-                step = steps[subcube, split]
+            for step in tests[:allowed]:
                 low, high = subcube - 2 * step, subcube - step
                 above = min(perfect[high], last - 1)
                 for j in range(above + 1):
@@ -70,15 +88,28 @@ def fill_optimal(begin, stop, tables, cubes, out_errors):
 
 
 @jit
-def compare_tables(begin, stop, first, max_size, rule, tables, cubes, gains, optimal, out):
-    """Grow some functions, from number ``first`` on, and compare with their optimal errors."""
+def _is_best(split, gains, top):
+    """Whether fewer than ``top`` splits gain more, beyond a tie."""
+    exceed = 0
+    for gain in gains:
+        exceed += least_tied(gain) > gains[split]
+    return exceed < top
+
+
+@jit
+def compare_tables(begin, stop, first, max_size, rule, tables, cubes, gains, depth, optimal, out):
+    """Grow some functions, from number ``first`` on, and compare with their optimal errors.
+
+    Splits are chosen by subtrees of a depth.
+    """
     positives = np.empty(len(cubes.free), dtype=np.int64)
     offered = np.zeros(cubes.steps.shape)
+    largest = np.zeros((depth + 1, len(cubes.free)))
     errors = np.empty(max_size + 1)
     for place in range(begin, stop):
         number = first + place
         count_positives(tables[number], cubes, positives)
-        fill_gains(positives, cubes, gains, offered)
+        fill_drops(positives, cubes, gains, depth, largest, offered)
         _grow(positives, offered, rule, cubes, errors)
         note_excess(errors, optimal[number], out[place])
 

@@ -11,15 +11,17 @@ from mictree._support.checks import TooLarge
 from mictree._support.jit import run
 from mictree.families.blocks import Blocks, key_of
 from mictree.families.functions import FunctionFamily
+from mictree.families.growth import compare_errors
 from mictree.families.growth_kernel import Rule
 from mictree.families.sizes import sizes_of
 from mictree.families.subcubes import CriterionGains, Subcubes
-from mictree.families.table_kernel import compare_tables, fill_optimal
+from mictree.families.table_kernel import BestOnly, compare_tables, fill_optimal
 from mictree.growers.functions import RuleFunctions
-from mictree.growers.rules import TIES, Grower
+from mictree.growers.rules import TIES, Grower, depth_of
 from mictree.impurity import Criterion, name_of
 from mictree.impurity.criteria import own_impurity
 from mictree.impurity.gains import NOISE
+from mictree.optimal.result import Top
 
 STEPS = 100  # inner steps that a subcube costs, see run
 
@@ -36,7 +38,7 @@ class SolvedTables:
         if needed > memory_limit:
             raise TooLarge.states(len(family), memory_limit, "a smaller family", needed)
         self._optimal = blocks.table(
-            "optimal", "optimal errors", width, lambda some: self._solve(some, width)
+            "optimal", "optimal errors", width, lambda some: self._solve(some, width, None)
         )
         self._gains: dict[tuple[str | int, int], CriterionGains] = {}
 
@@ -52,15 +54,18 @@ class SolvedTables:
     def sizes(self, number: int, rule: Grower) -> np.ndarray:
         """The perfect size, and the best and the worst of greedy trees; a row for each member.
 
-        ``number`` is that of the first rule with this criterion.
+        ``number`` is that of the first rule with this criterion and depth.
         """
         gains = self._criterion_gains(rule)
 
         def compute(some: range) -> np.ndarray:
             tables = self._family.tables[some.start : some.stop]
-            return np.stack(sizes_of(tables, self._cubes, gains), axis=1).astype(float)
+            return np.stack(sizes_of(tables, self._cubes, gains, depth_of(rule)), axis=1).astype(
+                float
+            )
 
-        name = f"greedy sizes, {name_of(rule.criterion)}"
+        ahead = f", depth {depth_of(rule)}" if depth_of(rule) > 1 else ""
+        name = f"greedy sizes, {name_of(rule.criterion)}{ahead}"
         return self._blocks.table(f"sizes-{number}", name, 3, compute).astype(np.int64)
 
     def compare(self, number: int, rule: Grower) -> np.ndarray:
@@ -74,7 +79,7 @@ class SolvedTables:
             run(
                 compare_tables, len(some), self._work * len(some),
                 some.start, self._blocks.max_size, kernel_rule, self._family.tables, self._cubes,
-                gains.arrays, self._optimal, out,
+                gains.arrays, depth_of(rule), self._optimal, out,
             )  # fmt: skip
             functions.settle()
             gains.settle()
@@ -83,17 +88,34 @@ class SolvedTables:
         name = f"{rule.label}, ties {rule.ties}"
         return self._blocks.table(f"rule-{number}", name, 3, compute)
 
+    def compare_top(self, top: Top) -> np.ndarray:
+        """The same numbers of the best trees that test only splits of largest gain."""
+        gains = CriterionGains(top.criterion, self._cubes)
+        width = self._optimal.shape[1]
+
+        def compute(some: range) -> np.ndarray:
+            rows = self._solve(some, width, BestOnly(gains.arrays, top.number))
+            gains.settle()
+            optimal = self._optimal[some.start : some.stop]
+            start = np.arange(len(some) + 1) * width
+            return compare_errors(
+                self._blocks.max_size, (start, rows.ravel()), (start, optimal.ravel())
+            )
+
+        name = f"top {top.number}, {name_of(top.criterion)}"
+        return self._blocks.table(f"top-{top.number}", name, 3, compute)
+
     def _criterion_gains(self, rule: Grower) -> CriterionGains:
         key = key_of(rule)
         if key not in self._gains:
             self._gains[key] = CriterionGains(rule.criterion, self._cubes)
         return self._gains[key]
 
-    def _solve(self, some: range, width: int) -> np.ndarray:
-        """Optimal errors by size."""
+    def _solve(self, some: range, width: int, best_only: BestOnly | None) -> np.ndarray:
+        """Least errors by size."""
         out = np.empty((len(some), width))
         tables = self._family.tables[some.start : some.stop]
-        run(fill_optimal, len(some), self._work * len(some), tables, self._cubes, out)
+        run(fill_optimal, len(some), self._work * len(some), tables, self._cubes, best_only, out)
         return out
 
 

@@ -52,7 +52,7 @@ def optimal_trees(
     array([ True,  True,  True,  True])
     """
     limit = check_size(max_size)
-    best = None if top is None else Top(_check_top(top), check_criterion(criterion))
+    best = None if top is None else Top(check_top(top), check_criterion(criterion))
     check_problem(problem)
     if isinstance(problem, FormulaProblem | TableProblem):
         if max_depth is not None or time_limit is not None:
@@ -80,7 +80,8 @@ def optimal_trees(
     return sample.solve(problem, limit, exact, memory_limit, progress, max_depth, time_limit)
 
 
-def _check_top(top: object) -> int:
+def check_top(top: object) -> int:
+    """A number of splits that a node may choose from."""
     number = check_count(top, "top")
     if number == 0:
         raise ValueError("top must be at least 1; got 0")

@@ -21,7 +21,7 @@ def draw_rankings(figure: Figure, found: Rankings) -> Figure:
     """The lowest mean at the top, on a logarithmic axis."""
     ranges = found.plan.ranges
     rows = -(-len(ranges) // COLUMNS)
-    figure.set_size_inches(10.2, 3.3 * rows)
+    figure.set_size_inches(10.2, 3.6 * rows)
     axes = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     for ax in axes[len(ranges) :]:
         ax.set_axis_off()

@@ -78,7 +78,7 @@ def mark_allowed(row, first_move, move_to, move_value, tests, out_allowed):
             found += 1
     # count down from the largest gain until as many literals are allowed
     order = np.argsort(-gains[:found])
-    counts = _literals(row, first_move, tests.copies, found)
+    counts = count_literals(row, first_move, tests.copies, found)
     least = 0.0
     for place in order:
         least = gains[place]
@@ -90,7 +90,7 @@ def mark_allowed(row, first_move, move_to, move_value, tests, out_allowed):
 
 
 @jit
-def _literals(row, first_move, copies, found):
+def count_literals(row, first_move, copies, found):
     """How many literals each move of each distinct term stands for."""
     counts = np.zeros(found, dtype=np.int64)
     place = 0

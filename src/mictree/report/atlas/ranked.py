@@ -4,7 +4,7 @@ import itertools
 
 import polars as pl
 
-from mictree.experiments.rankings import LOOKAHEAD, TOP, ZERO, Range, Rankings
+from mictree.experiments.rankings import LOOKAHEAD, TOP, ZERO, Rankings
 from mictree.impurity import CRITERIA
 from mictree.plotting.rankings import draw_rankings
 from mictree.report.atlas.section import Section
@@ -27,8 +27,9 @@ def section(found: Rankings) -> Section:
         f"{max(found.plan.depths)} with entropy, and top k: the best tree whose every node tests "
         "one of its k splits of largest gain by entropy. Lookahead 1 is TopDown with entropy. "
         "Top k is no rule but a bound: its trees are chosen with the optimum in view. On "
-        "all functions, MIC is that of the representatives, weighted by count; functions drawn at "
-        "random stand for themselves.",
+        "all functions, MIC is that of one representative of each class of symmetric functions, "
+        "weighted by the number of functions it stands for: exact for top k, which has no ties to "
+        "break; for a rule it is the MIC under the representative's order of variables.",
         (_drawing(found),),
         (
             best_criterion(found),
@@ -42,13 +43,9 @@ def section(found: Rankings) -> Section:
 
 def range_of(found: Rankings) -> str:
     """The ranges, in words."""
-    titles = "; ".join(map(_range_title, found.plan.ranges))
+    ranges = found.plan.ranges
+    titles = "; ".join(f"{each.title}, sizes 1 to {each.max_size}" for each in ranges)
     return f"{titles}. Ties {found.plan.ties}."
-
-
-def _range_title(each: Range) -> str:
-    drawn = f" (seed {each.seed})" if each.drawn else ""
-    return f"{each.title}{drawn}, sizes 1 to {each.max_size}"
 
 
 def best_criterion(found: Rankings, name: str = "gini") -> Claim:
@@ -90,7 +87,7 @@ def further_is_better(found: Rankings) -> Claim:
 def one_is_enough(found: Rankings) -> Claim:
     """Whether trees that only test splits of largest gain include optimal ones of every size."""
     measured, met = [], []
-    for each in (each for each in found.plan.ranges if each.with_tops):
+    for each in found.plan.ranges:
         summary = found.summary(each.title).row(by_predicate=TOP_ONE, named=True)
         met.append(summary["largest"] < ZERO)
         measured.append(
@@ -102,7 +99,7 @@ def one_is_enough(found: Rankings) -> Claim:
         "At every size some optimal tree tests only splits of largest gain, so that the rule's "
         "excess comes from its order of growth and its ties.",
         tuple(measured),
-        f"Cases are the ranges with top k: the MIC of top 1 is 0 (below {ZERO:g}) on every "
+        f"Cases are the ranges: the MIC of top 1 is 0 (below {ZERO:g}) on every "
         f"member. {count_met(met)}",
         decide(met),
     )
@@ -111,7 +108,7 @@ def one_is_enough(found: Rankings) -> Claim:
 def two_are_enough(found: Rankings) -> Claim:
     """Whether a second candidate removes most of what choosing the best split costs."""
     measured, met = [], []
-    for each in (each for each in found.plan.ranges if each.with_tops):
+    for each in found.plan.ranges:
         one, two = (found.mean(each.title, TOP.format(top)) for top in (1, 2))
         met.append(two <= TENTH * one)
         measured.append(f"{each.title}: top 1 {one:.6f}, top 2 {two:.6f}.")
@@ -119,7 +116,7 @@ def two_are_enough(found: Rankings) -> Claim:
         range_of(found),
         "Trees that may test the second best split too are nearly optimal.",
         tuple(measured),
-        f"Cases are the ranges with top k: the mean MIC of top 2 is at most {TENTH:g} of that of "
+        f"Cases are the ranges: the mean MIC of top 2 is at most {TENTH:g} of that of "
         f"top 1. {count_met(met)}",
         decide(met),
     )
