@@ -1,14 +1,15 @@
 """Small cases that together call every kernel of the package.
 
 Run as a program it prints their results, and the kernels that it called if nothing is compiled
-(NUMBA_DISABLE_JIT=1).
+(NUMBA_DISABLE_JIT=1). With the names of some cases it only runs these, which leaves their kernels
+compiled on disk.
 """
 
 import ast
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -30,6 +31,9 @@ from mictree.optimal.search.sweeping import SweepEngine
 SOURCE = Path(mt.__file__).parent
 TIES = ("last", "first", "random", "heaviest", "lightest")
 CRITERIA = ("entropy", "gini", "root", "minority")
+CASES = (
+    "formulas", "families", "functions", "packing", "data", "searches", "ordered", "partitions",
+)  # fmt: skip
 
 
 def skewed(rate: float) -> float:
@@ -37,10 +41,9 @@ def skewed(rate: float) -> float:
     return rate * (1 - rate) * (1 + rate / 2)
 
 
-def all_results() -> dict[str, Any]:
+def all_results(cases: Iterable[str] = CASES) -> dict[str, Any]:
     """The results of every case, by name, as numbers and lists."""
-    cases = (formulas, families, functions, packing, data, searches, ordered, partitions)
-    return {f"{case.__name__} {name}": value for case in cases for name, value in case()}
+    return {f"{case} {name}": value for case in cases for name, value in globals()[case]()}
 
 
 def formulas() -> Iterator[tuple[str, Any]]:
@@ -229,4 +232,7 @@ def called_kernels() -> tuple[dict[str, Any], list[str]]:
 
 if __name__ == "__main__":
     with np.errstate(over="ignore"):  # compiled, a hash wraps around silently
-        json.dump(called_kernels(), sys.stdout)
+        if sys.argv[1:]:
+            all_results(sys.argv[1:])
+        else:
+            json.dump(called_kernels(), sys.stdout)
