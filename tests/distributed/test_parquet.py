@@ -101,6 +101,26 @@ def test_the_problem_is_that_of_the_rows_at_once(folder, data):
         assert one.tree(4) == other.tree(4)
 
 
+@pytest.mark.parametrize("weights", [None, [0, 1, 2]])
+def test_many_classes_and_columns_without_tests(tmp_path, weights):
+    rows = np.arange(900)
+    frame = pl.DataFrame(
+        {"one": [1] * 900, "same": ["x"] * 900, "number": rows % 7, "label": rows * 7 % 300}
+    )
+    weight = None if weights is None else np.resize(weights, 900)
+    if weight is not None:
+        frame = frame.with_columns(pl.Series("weight", weight))
+    pattern = write(tmp_path, frame, [0, 250, 251])
+    name = None if weights is None else "weight"
+    for names in (["one", "same"], ["one", "number"]):
+        with mock.patch.object(parquet, "MOST_ROWS", 64):
+            problem = mt.SampleProblem.from_parquet(
+                pattern, "label", columns=names, sample_weight=name
+            )
+        labels = frame["label"].to_numpy()
+        assert_same(problem, mt.SampleProblem(frame.select(names), labels, weight))
+
+
 @pytest.fixture
 def table(tmp_path):
     """A folder with two files, and their rows."""

@@ -1,15 +1,17 @@
 """Sets of Parquet files that are read batch by batch; an error names the file.
 
-Only a batch of the rows is in memory at a time. Every file must have the columns of the first one,
-with the same types; their order may differ.
+Only two batches of the rows are in memory at a time: one that is worked on, and the next, which a
+thread reads meanwhile. Every file must have the columns of the first one, with the same types;
+their order may differ.
 """
 
 from __future__ import annotations
 
 import difflib
 import glob
-from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -135,20 +137,28 @@ class ParquetSet:
         self, columns: Sequence[str], what: str = "reading", report: Report = ignore
     ) -> Iterator[Batch]:
         """All rows, some at a time; always in the same order and cut at the same places."""
-        import pyarrow
-
         width = sum(self._bytes[name] for name in columns)
         size = min(MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES // max(1, width)))
-        done = 0
+        done, found = 0, self._read(list(columns), size)
+        with closing(found), ThreadPoolExecutor(1) as reader:
+            coming = reader.submit(next, found, None)
+            while (batch := coming.result()) is not None:
+                coming = reader.submit(next, found, None)  # while this one is worked on
+                yield batch
+                done += batch.table.num_rows
+                detail = f"{done:,} of {self.rows:,} rows"
+                report(Progress(what, done / max(1, self.rows), detail))
+
+    def _read(self, columns: list[str], size: int) -> Generator[Batch]:
+        """All rows, so many at a time."""
+        import pyarrow
+
         for file, expected in zip(self.files, self._counts, strict=True):
             found = 0
             with self._open(file) as opened:
-                for batch in opened.iter_batches(size, columns=list(columns)):
+                for batch in opened.iter_batches(size, columns=columns):
                     found += batch.num_rows
                     yield Batch(file, pyarrow.Table.from_batches([batch]))
-                    done += batch.num_rows
-                    detail = f"{done:,} of {self.rows:,} rows"
-                    report(Progress(what, done / max(1, self.rows), detail))
             if found != expected:
                 raise ValueError(
                     f"a file must stay as it is while it is read; {file} had {expected:,} rows, "

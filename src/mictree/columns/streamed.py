@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ class Placed(NamedTuple):
     weights: FloatArray | None  # of all rows of the batch, whole numbers
 
 
+Target = tuple[Column, np.typing.NDArray[np.uint64], Ranks | None]  # and where it is stored
 Passes = Callable[[Sequence[str], str], Iterator[Placed]]  # columns to read, and what for
 
 
@@ -201,17 +203,23 @@ def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Pass
     nothing = np.empty((0, 0), dtype=bool), np.empty(0, np.int64), np.empty(0, np.int64)
     add_flags(0, 0, *nothing, bits)
     add_categories(np.empty(0, np.int32), *nothing[1:], bits)
-    for placed in passes([columns[number].name for number in used], "packing"):
-        with ThreadPoolExecutor(usable_cores()) as pool:
-            for _ in pool.map(lambda target, placed=placed: _store(placed, *target), targets):
-                pass
+    shares = [targets[core :: usable_cores()] for core in range(min(usable_cores(), len(used)))]
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        names = [columns[number].name for number in used]
+        for placed in passes(names, "packing"):
+            list(pool.map(_store, repeat(placed), shares))
     return Encoded(literals, bits, tuple(ranks[number] for number in literals.ordered))
 
 
-def _store(
+def _store(placed: Placed, share: Sequence[Target]) -> None:
+    """Store some columns of one batch."""
+    for target in share:
+        _store_column(placed, *target)
+
+
+def _store_column(
     placed: Placed, column: Column, out_bits: np.typing.NDArray[np.uint64], out_ranks: Ranks | None
 ) -> None:
-    """Store a column of one batch."""
     batch, rows, slots = placed.batch, placed.rows, placed.slots
     if column.categories is not None:
         add_categories(_positions(batch, column), rows, slots, out_bits)

@@ -1,8 +1,8 @@
 """A sample problem from Parquet files that are read batch by batch.
 
-The first pass counts the labels, so that each class has its words. Every later pass finds the slot
-of each row again from its label: rows of a class take the class's slots in turn. With weights, a
-second pass stores them.
+The first pass stores the labels, a byte or two each, and counts them, so that each class has its
+words. Every later pass finds the slot of each row from its label: rows of a class take the class's
+slots in turn. With weights, a second pass stores them.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ class _Rows:
             files, target, sample_weight, report,
         )  # fmt: skip
         self.classes: tuple[Any, ...] = ()
+        self._codes = np.empty(files.rows, dtype=np.uint16)  # the class of each row
         self.class_rows = np.zeros(0, dtype=np.int64)  # without rows of weight 0
         self.weights = np.empty(0)  # by slot; empty if all are 1
         self.whole = Whole(np.empty(0), 1.0, False)
@@ -106,27 +107,33 @@ class _Rows:
         return np.concatenate([[0], np.cumsum((self.class_rows + 63) // 64)])
 
     def count(self) -> None:
-        """Count the rows of each class."""
-        found: dict[Any, int] = {}
-        weighs = False
-        for batch in self._batches([], "counting labels"):
+        """Store the class of each row, and count the rows of each."""
+        place: dict[Any, int] = {}  # of each label, in the order of appearance
+        counts = np.zeros(0, dtype=np.int64)
+        weighs, done = False, 0
+        for batch in self._batches([self._target], "counting labels"):
             values, codes = self._labels(batch)
-            weights = self._read_weights(batch)
-            kept = codes if weights is None else codes[weights > 0]
-            weighs |= weights is not None and bool(np.any(weights != 1))
-            for value in values:
-                found.setdefault(value, 0)
-            for code, count in enumerate(np.bincount(kept, minlength=len(values)).tolist()):
-                found[values[code]] += count
-            if len(found) > MOST_CLASSES:
+            places = [place.setdefault(value, len(place)) for value in values]
+            found = np.array(places, dtype=np.int64)[codes]
+            if len(place) > MOST_CLASSES:
                 raise ValueError(
                     f"streamed labels must be of at most {MOST_CLASSES} classes; {self._target} "
                     f"has more in {batch.file}"
                 )
-        if not sum(found.values()):
+            self._codes[done : done + len(found)] = found
+            done += len(found)
+            weights = self._read_weights(batch)
+            if weights is not None:
+                weighs |= bool(np.any(weights != 1))
+                found = found[weights > 0]
+            before, counts = counts, np.bincount(found, minlength=len(place))
+            counts[: len(before)] += before
+        if not counts.sum():
             raise ValueError("sample_weight must be positive for some row; all are zero")
-        self.classes = Coded.read(list(found)).classes
-        self.class_rows = np.array([found.get(label, 0) for label in self.classes], dtype=np.int64)
+        self.classes = Coded.read(list(place)).classes
+        order = [place.setdefault(label, len(place)) for label in self.classes]  # 0 or 1 may be new
+        self.class_rows = np.pad(counts, (0, len(place) - len(counts)))[order]
+        self._codes = np.argsort(order).astype(np.min_scalar_type(len(order) - 1))[self._codes]
         self._weight = self._weight if weighs else None
 
     def weigh(self) -> None:
@@ -140,12 +147,12 @@ class _Rows:
 
     def passes(self, names: Sequence[str], what: str) -> Iterator[Placed]:
         """All rows with some columns; the weights are whole as soon as they are known."""
-        position = {label: code for code, label in enumerate(self.classes)}
         slot, place = 64 * self._first_word[:-1], np.cumsum(self.class_rows) - self.class_rows
+        done = 0
         for batch in self._batches(names, what):
-            values, found = self._labels(batch)
-            codes = np.array([position[value] for value in values], dtype=np.int64)[found]
-            rows = np.argsort(codes.astype(np.uint16), kind="stable")
+            codes = self._codes[done : done + batch.table.num_rows]
+            done += len(codes)
+            rows = np.argsort(codes, kind="stable")
             weights = self._read_weights(batch)
             if weights is not None:
                 rows = rows[weights[rows] > 0]
@@ -160,7 +167,7 @@ class _Rows:
             slot, place = slot + counts, place + counts
 
     def _batches(self, names: Sequence[str], what: str) -> Iterator[Batch]:
-        own = [self._target, *([] if self._weight is None else [self._weight])]
+        own = [] if self._weight is None else [self._weight]
         return self._files.batches([*own, *names], what, self._report)
 
     def _labels(self, batch: Batch) -> tuple[list[Any], IntArray]:

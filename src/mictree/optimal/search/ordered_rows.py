@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mictree.growers.sorted_rows import NEW, sort_entries
 from mictree.optimal.search.nested import holds
 from mictree.optimal.search.rows import find_unavoidable, to_integers
 from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, row_slots
@@ -53,12 +54,7 @@ class OrderedRows(SearchedRows):
         )
         slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
         del chosen, group, alike, integers
-        order = np.empty((len(columns), len(codes)), dtype=np.int32)
-        for column, places in zip(columns, order, strict=True):
-            places[:] = np.argsort(column, kind="stable")
-            ranks = column[places]
-            places *= 2
-            places[:-1] += ranks[1:] != ranks[:-1]
+        order = _sort(columns, len(codes))
         keys = np.random.default_rng(0x6D696374).integers(
             0, 2**64, size=(len(codes), 2), dtype=np.uint64
         )
@@ -111,6 +107,17 @@ def _distinct_columns(
             seen.setdefault(digest, place)
     kept = list(seen.values())
     return [found[place] for place in kept], tuple(origins[place] for place in kept)
+
+
+def _sort(columns: list[np.ndarray], count: int) -> np.ndarray:
+    """The rows in the order of each column, as ``OrderedData`` has them."""
+    entries, places = np.empty((len(columns), count), dtype=np.uint32), np.arange(count)
+    for column, line in zip(columns, entries, strict=True):
+        sort_entries(column, places, int(column.max()) + 1, line)
+    larger = entries[:, 1:] >= NEW
+    entries <<= 1  # which drops the flags
+    entries[:, :-1] += larger
+    return entries.view(np.int32)
 
 
 def _choose(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
