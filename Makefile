@@ -8,7 +8,7 @@ DOCS_READY := $(VENV)/.docs-ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 
 .PHONY: help setup browser test prepare-test test-main suite test-quick test-distributed test-extras \
-	kernels-formulas kernels-data lint docs reproduce mutants bench dist clean
+	kernels-formulas kernels-data kernels-wide lint docs reproduce mutants bench dist clean
 
 help:
 	@echo "make test       all tests, lint, types, layers and the site"
@@ -53,15 +53,15 @@ browser:
 		echo "chromium is not installed; the browser tests will be skipped" >&2; \
 	fi
 
-# Two jobs at once: first what the tests need, and lint; then the tests and the site. A job prints when it ends, the main
-# suite as it goes. If one fails, make fails.
+# Two jobs at once: first what the tests need, then the main suite with the others beside it. A job prints when it ends,
+# the main suite as it goes. If one fails, make fails.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 STREAMED := $(if $(GROUPED),--output-sync=none)
 test:
 	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) prepare-test
-	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) test-main docs test-distributed
+	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) test-main lint docs test-distributed
 
-prepare-test: $(DOCS_READY) kernels-data kernels-formulas browser lint
+prepare-test: $(DOCS_READY) kernels-data kernels-formulas kernels-wide browser
 
 test-main: setup
 	@$(MAKE) --no-print-directory $(STREAMED) suite
@@ -74,11 +74,13 @@ PARALLEL := -n 2 --dist worksteal
 test-quick: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed -m "not slow"
 
-# Before the tests: their processes would each compile the same kernels. The two halves share few.
+# Before the tests: their processes would each compile the same kernels. These parts share few.
 kernels-formulas: setup
 	@$(BIN)/python -m tests.properties.kernel_cases formulas families functions
 kernels-data: setup
 	@$(BIN)/python -m tests.properties.kernel_cases packing data searches ordered partitions
+kernels-wide: setup
+	@$(BIN)/python -m tests.properties.kernel_cases wide
 
 # Clusters of two processes each, so these tests run one after another.
 test-distributed: setup

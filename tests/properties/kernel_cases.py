@@ -31,9 +31,9 @@ from mictree.optimal.search.sweeping import SweepEngine
 SOURCE = Path(mt.__file__).parent
 TIES = ("last", "first", "random", "heaviest", "lightest")
 CRITERIA = ("entropy", "gini", "root", "minority")
-WIDTHS = {32: 1000, 64: 2**35}  # integers of so many bits hold sums of weights of this order
 CASES = (
-    "formulas", "families", "functions", "packing", "data", "searches", "ordered", "partitions",
+    "formulas", "families", "functions", "packing", "data", "searches", "ordered", "wide",
+    "partitions",
 )  # fmt: skip
 
 
@@ -147,8 +147,6 @@ def searches() -> Iterator[tuple[str, Any]]:
         yield name, mt.optimal_errors(problem, 4).tolist()
     bits = np.random.default_rng(7).integers(0, 2, (60, 5), dtype=np.uint8)
     parity = bits[:, :3].sum(axis=1) % 2 ^ bits[:, 4]
-    heavy = mt.SampleProblem(bits, parity, WIDTHS[64] * (1 + np.arange(60) % 7) + 1)
-    yield "weights of 64 bits", mt.optimal_errors(heavy, 3).tolist()
     model = mt.OptimalTreeClassifier(penalty=0.02).fit(bits, parity)
     yield "search at a price", [model.tree_.size, model.frontier_.lower.tolist()]
 
@@ -179,11 +177,21 @@ def ordered() -> Iterator[tuple[str, Any]]:
         yield f"search {name}, two levels", shallow.predict(numbers).tolist()
     problem = mt.SampleProblem(numbers[:40], two[:40], weights[:40])
     yield "search with weights", mt.optimal_errors(problem, 4).tolist()
-    for width, scale in WIDTHS.items():
-        heavy = mt.SampleProblem(numbers[:40], two[:40], scale * weights[:40] + np.arange(40) % 2)
-        yield f"search with weights of {width} bits", mt.optimal_errors(heavy, 3).tolist()
     with mock.patch.object(SweepEngine, "patience", ()):  # as if the questions took long
         yield "search by all workers", mt.optimal_errors(problem, 4).tolist()
+
+
+def wide() -> Iterator[tuple[str, Any]]:
+    """Searches whose sums of weights need 32 or 64 bits."""
+    generator = np.random.default_rng(7)
+    bits = generator.integers(0, 2, (60, 5), dtype=np.uint8)
+    numbers = generator.normal(size=(40, 3)).round(2)
+    labels = bits[:, :3].sum(axis=1) % 2 ^ bits[:, 4]
+    for width, scale in ((32, 1000), (64, 2**35)):
+        weights = scale * generator.integers(1, 9, 60) + np.arange(60) % 2  # no common factor
+        for name, X in (("bits", bits), ("numbers", numbers)):
+            problem = mt.SampleProblem(X, labels[: len(X)], weights[: len(X)])
+            yield f"{name}, {width} bits", mt.optimal_errors(problem, 3).tolist()
 
 
 def partitions() -> Iterator[tuple[str, Any]]:
