@@ -3,11 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.docs-ready
+# The lists of requirements are complete, so there is nothing to resolve; Python compiles a module when it first imports it.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 
-.PHONY: help setup browser test test-distributed test-extras lint docs reproduce mutants bench dist clean
+.PHONY: help setup browser test prepare-test test-main suite test-quick test-distributed test-extras \
+	kernels-formulas kernels-data kernels-wide lint docs reproduce mutants bench dist clean
 
 help:
 	@echo "make test       all tests, lint, types, layers and the site"
+	@echo "make test-quick  the quick tests only, without lint, site and Dask clusters"
 	@echo "make lint       format, lint, types and layers only"
 	@echo "make test-distributed  the tests on Dask clusters only"
 	@echo "make test-extras  exported trees in SHAP and ONNX; installs them"
@@ -25,8 +30,9 @@ $(READY): requirements.txt pyproject.toml
 	@echo "Setting up $(VENV) with pinned versions ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mictree needs Python 3.11 or newer; $(PYTHON) is older" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) --requirement requirements.txt
+	@$(PIP) --no-build-isolation --editable .
+	@$(BIN)/python -m pip --disable-pip-version-check check >/dev/null || { $(BIN)/python -m pip check >&2; exit 1; }
 	@touch $(READY)
 
 lint: setup
@@ -47,8 +53,34 @@ browser:
 		echo "chromium is not installed; the browser tests will be skipped" >&2; \
 	fi
 
-test: lint browser docs test-distributed
-	$(BIN)/python -m pytest -n 2 --ignore tests/distributed
+# Two jobs at once: first what the tests need, then the main suite with the others beside it. A job prints when it ends,
+# the main suite as it goes. If one fails, make fails.
+GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+STREAMED := $(if $(GROUPED),--output-sync=none)
+test:
+	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) prepare-test
+	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) test-main lint docs test-distributed
+
+prepare-test: $(DOCS_READY) kernels-data kernels-formulas kernels-wide browser
+
+test-main: setup
+	@$(MAKE) --no-print-directory $(STREAMED) suite
+
+suite: setup
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed
+
+# A worker that is done takes tests from the other's end, so tests that share a fixture mostly stay together.
+PARALLEL := -n 2 --dist worksteal
+test-quick: setup
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed -m "not slow"
+
+# Before the tests: their processes would each compile the same kernels. These parts share few.
+kernels-formulas: setup
+	@$(BIN)/python -m tests.properties.kernel_cases formulas families functions
+kernels-data: setup
+	@$(BIN)/python -m tests.properties.kernel_cases packing data searches ordered partitions
+kernels-wide: setup
+	@$(BIN)/python -m tests.properties.kernel_cases wide
 
 # Clusters of two processes each, so these tests run one after another.
 test-distributed: setup
@@ -58,9 +90,8 @@ reproduce: setup
 	$(BIN)/mictree reproduce --out out
 
 # Offline; every example of the gallery is run, every link between pages checked, and a warning is an error.
-DOCS_READY := $(VENV)/.docs-ready
 $(DOCS_READY): $(READY) requirements-docs.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-docs.txt
+	@$(PIP) --requirement requirements-docs.txt
 	@touch $(DOCS_READY)
 
 docs: setup $(DOCS_READY)

@@ -225,6 +225,7 @@ def python_columns(columns):
     return [column.to_list() for column in read]
 
 
+@pytest.mark.slow
 def test_cells_are_read_as_on_the_command_line(page):
     """Numbers are the same numbers, texts the same texts, and refusals give the same rule."""
     draw = random.Random(0)

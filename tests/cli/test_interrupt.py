@@ -70,6 +70,7 @@ print("forks", forks)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "every"),
     [

@@ -1,14 +1,15 @@
 """Small cases that together call every kernel of the package.
 
 Run as a program it prints their results, and the kernels that it called if nothing is compiled
-(NUMBA_DISABLE_JIT=1).
+(NUMBA_DISABLE_JIT=1). With the names of some cases it only runs these, which leaves their kernels
+compiled on disk.
 """
 
 import ast
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -30,6 +31,10 @@ from mictree.optimal.search.sweeping import SweepEngine
 SOURCE = Path(mt.__file__).parent
 TIES = ("last", "first", "random", "heaviest", "lightest")
 CRITERIA = ("entropy", "gini", "root", "minority")
+CASES = (
+    "formulas", "families", "functions", "packing", "data", "searches", "ordered", "wide",
+    "partitions",
+)  # fmt: skip
 
 
 def skewed(rate: float) -> float:
@@ -37,10 +42,9 @@ def skewed(rate: float) -> float:
     return rate * (1 - rate) * (1 + rate / 2)
 
 
-def all_results() -> dict[str, Any]:
+def all_results(cases: Iterable[str] = CASES) -> dict[str, Any]:
     """The results of every case, by name, as numbers and lists."""
-    cases = (formulas, families, functions, packing, data, searches, ordered, partitions)
-    return {f"{case.__name__} {name}": value for case in cases for name, value in case()}
+    return {f"{case} {name}": value for case in cases for name, value in globals()[case]()}
 
 
 def formulas() -> Iterator[tuple[str, Any]]:
@@ -147,9 +151,8 @@ def searches() -> Iterator[tuple[str, Any]]:
     for name, problem in samples():
         yield name, mt.optimal_errors(problem, 4).tolist()
     bits = np.random.default_rng(7).integers(0, 2, (60, 5), dtype=np.uint8)
-    model = mt.OptimalTreeClassifier(penalty=0.02).fit(
-        bits, bits[:, :3].sum(axis=1) % 2 ^ bits[:, 4]
-    )
+    parity = bits[:, :3].sum(axis=1) % 2 ^ bits[:, 4]
+    model = mt.OptimalTreeClassifier(penalty=0.02).fit(bits, parity)
     yield "search at a price", [model.tree_.size, model.frontier_.lower.tolist()]
 
 
@@ -181,6 +184,19 @@ def ordered() -> Iterator[tuple[str, Any]]:
     yield "search with weights", mt.optimal_errors(problem, 4).tolist()
     with mock.patch.object(SweepEngine, "patience", ()):  # as if the questions took long
         yield "search by all workers", mt.optimal_errors(problem, 4).tolist()
+
+
+def wide() -> Iterator[tuple[str, Any]]:
+    """Searches whose sums of weights need 32 or 64 bits."""
+    generator = np.random.default_rng(7)
+    bits = generator.integers(0, 2, (60, 5), dtype=np.uint8)
+    numbers = generator.normal(size=(40, 3)).round(2)
+    labels = bits[:, :3].sum(axis=1) % 2 ^ bits[:, 4]
+    for width, scale in ((32, 1000), (64, 2**35)):
+        weights = scale * generator.integers(1, 9, 60) + np.arange(60) % 2  # no common factor
+        for name, X in (("bits", bits), ("numbers", numbers)):
+            problem = mt.SampleProblem(X, labels[: len(X)], weights[: len(X)])
+            yield f"{name}, {width} bits", mt.optimal_errors(problem, 3).tolist()
 
 
 def partitions() -> Iterator[tuple[str, Any]]:
@@ -234,4 +250,7 @@ def called_kernels() -> tuple[dict[str, Any], list[str]]:
 
 if __name__ == "__main__":
     with np.errstate(over="ignore"):  # compiled, a hash wraps around silently
-        json.dump(called_kernels(), sys.stdout)
+        if sys.argv[1:]:
+            all_results(sys.argv[1:])
+        else:
+            json.dump(called_kernels(), sys.stdout)

@@ -217,7 +217,7 @@ RULE_GRID = [
     [
         (grid(2, 2, (1e-6, 0.5)), 6),
         (grid(2, 2, (0.001, 0.999)), 6),
-        (up_to(5, (0.3, 0.7)), 10),
+        pytest.param(up_to(5, (0.3, 0.7)), 10, marks=pytest.mark.slow),
     ],
     ids=repr,
 )

@@ -180,6 +180,7 @@ def test_formula_names_in_member_order():
         assert names[number - 1] == " + ".join(texts[t] for t in reversed(family.row(number)))
 
 
+@pytest.mark.slow
 def test_float_errors_are_exact_to_rounding():
     family = grid(5, 5, (0.3, 0.7))
     worst = 0.0

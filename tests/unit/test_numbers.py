@@ -11,7 +11,7 @@ from mictree._support.checks import MOST_SPLITS, as_fraction, check_count, check
 from mictree._support.words import show_number
 from mictree.growers.generic_loop import ExactSum
 from mictree.optimal.result import repeat_last, smallest_size
-from mictree.problems.table import _halves, _total, over_subcubes
+from mictree.problems.subcubes import halves_of, over_subcubes, total
 
 FLOATS = st.floats(-1e100, 1e100, allow_subnormal=False)
 
@@ -92,9 +92,9 @@ def test_sums_on_demand_are_the_same_floats(count, data):
     row = data.draw(st.lists(st.floats(1e-6, 1, width=64), min_size=size, max_size=size))
     sums = over_subcubes(np.array(row))
     whole = 3**count - 1
-    assert _total(np.array([row])).tolist() == [sums[whole]]
+    assert total(np.array([row])).tolist() == [sums[whole]]
     steps = 3 ** np.arange(count)
-    low, high = _halves(np.array([row]))[0]
+    low, high = halves_of(np.array([row]))[0]
     assert low.tolist() == sums[whole - 2 * steps].tolist()
     assert high.tolist() == sums[whole - steps].tolist()
 

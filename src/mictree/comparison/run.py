@@ -29,7 +29,7 @@ from mictree.comparison.held_out import (
 from mictree.comparison.learners import Peer, check_max_size, read_peers
 from mictree.comparison.result import Comparison
 from mictree.distributed.collections import is_collection
-from mictree.estimators.predicting import read_labels
+from mictree.estimators.reading import read_labels
 from mictree.estimators.scoring import read_scoring
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.problems.labels import Coded, read_weights

@@ -17,7 +17,7 @@ from mictree.columns.data import unnamed
 from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.penalty import PenaltyPath, penalty_path
-from mictree.estimators.predicting import read_labels
+from mictree.estimators.reading import read_labels
 from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion

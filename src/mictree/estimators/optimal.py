@@ -17,7 +17,7 @@ from mictree.columns.data import unnamed
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.exports import preorder
 from mictree.estimators.penalty import PenaltyPath, is_certified, penalty_path, unavoidable
-from mictree.estimators.predicting import read_labels
+from mictree.estimators.reading import read_labels
 from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes

@@ -1,43 +1,33 @@
-"""Trees as scikit-learn's classifiers: reading X and y, predicting, sizes, importances."""
+"""Trees as scikit-learn's classifiers: predicting, sizes, importances."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from mictree._support.checks import check_size, check_unmasked
-from mictree.columns.arrays import read_array
-from mictree.columns.data import Data
 from mictree.columns.literals import Literals
-from mictree.distributed.collections import is_collection, is_frame, map_rows
+from mictree.distributed.collections import is_collection, map_rows
 from mictree.estimators import exports
+from mictree.estimators.reading import Reading, as_labels
 from mictree.growers.data_loop import Splitting
-from mictree.problems.labels import Coded, read_weights
+from mictree.problems.labels import read_weights
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
-
-if TYPE_CHECKING:
-    pass
 
 FloatArray = np.typing.NDArray[np.float64]
 
 
-class Predicting(ClassifierMixin, BaseEstimator, ABC):
+class Predicting(ClassifierMixin, Reading, ABC):
     """A fitted tree that predicts; subclasses define ``fit``."""
 
     classes_: np.ndarray
-    n_features_in_: int
     _problem: SampleProblem
     _splitting: Splitting
     _max_size: int | None  # as fitted; None if the tree was grown until no leaf could be split
@@ -136,7 +126,7 @@ class Predicting(ClassifierMixin, BaseEstimator, ABC):
         >>> model.staged_score(X, y).tolist()
         [0.5, 0.5, 0.75, 1.0]
         """
-        truth = column_or_1d(_as_labels(y))
+        truth = column_or_1d(as_labels(y))
         check_consistent_length(X, truth)
         weights = read_weights(sample_weight, len(truth))
         scores = [
@@ -155,7 +145,7 @@ class Predicting(ClassifierMixin, BaseEstimator, ABC):
         1.0
         """
         weights = check_unmasked(sample_weight, "sample_weight")
-        return float(super().score(X, _as_labels(y), weights))
+        return float(super().score(X, as_labels(y), weights))
 
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
         """The number of the leaf, a node of ``tree_``, that each row reaches.
@@ -297,45 +287,6 @@ class Predicting(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return self if size is None else self.at_size(size)
 
-    def _note_columns(self, X: Any) -> None:
-        """Set the attributes that scikit-learn has for the columns of a fit on a collection."""
-        if is_frame(X):
-            validate_data(self, X=X._meta, reset=True, skip_check_array=True)  # type: ignore[arg-type]
-            return
-        self.n_features_in_ = int(X.shape[1])
-        vars(self).pop("feature_names_in_", None)
-
-    def _read(self, X: Any, reset: bool) -> Data:
-        """Check X as scikit-learn does, but leave frames and texts as they are."""
-        if is_collection(X):
-            raise TypeError(
-                f"only fit of greedy trees, predict and predict_proba take Dask collections; "
-                f"call X.compute() first to use {type(self).__name__} otherwise"
-            )
-        if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu" and X.size:
-            if reset:  # nothing here can fail; skipping check_array makes small fits faster
-                self.n_features_in_ = X.shape[1]
-                vars(self).pop("feature_names_in_", None)
-                return Data(X)
-            if X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
-                return Data(X)
-        if hasattr(X, "columns") and not hasattr(X, "tocsc"):
-            validate_data(self, X=X, reset=reset, skip_check_array=True)  # type: ignore[arg-type]
-            data = Data(X, remember=not reset)
-            if not data.rows or not data.width:
-                raise ValueError(
-                    f"Found array with {data.rows} sample(s) and {data.width} feature(s) "
-                    f"(shape=({data.rows}, {data.width})) while a minimum of 1 is required."
-                )
-            return data
-        options: dict[str, Any] = {"accept_sparse": "csc", "ensure_all_finite": "allow-nan"}
-        if isinstance(X, np.ma.MaskedArray) or not hasattr(X, "__array__"):
-            X = X if hasattr(X, "tocsc") else read_array(X)
-        if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
-            options = {"dtype": None, "ensure_all_finite": False}
-        checked = validate_data(self, X=X, reset=reset, **options)  # type: ignore[arg-type]
-        return Data(checked, remember=not reset)
-
     def _leaves(self, X: Any) -> np.typing.NDArray[np.intp]:
         """The leaf of each row by order of creation."""
         leaf = np.zeros(0, dtype=np.intp)
@@ -366,23 +317,3 @@ class Predicting(ClassifierMixin, BaseEstimator, ABC):
         while path[-1]:
             path.append(int(self._splitting.leaves[(path[-1] - 1) // 2]))
         return path
-
-
-def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
-    """The classes, and each label's position among them."""
-    y = _as_labels(y)
-    plain = type(y) is np.ndarray and y.ndim == 1
-    labels = y if plain else column_or_1d(y, warn=True)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y must not contain NaN or infinity")
-    if len(labels) != rows:
-        check_consistent_length(np.empty(rows), labels)
-    classes, codes = Coded.positions(labels)
-    if labels.dtype.kind not in "biu":
-        check_classification_targets(labels)
-    return classes, Coded(tuple(classes.tolist()), codes)
-
-
-def _as_labels(y: Any) -> Any:
-    """Labels as given, lists as arrays."""
-    return read_array(y) if isinstance(y, list | tuple) else check_unmasked(y, "y")

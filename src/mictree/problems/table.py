@@ -14,6 +14,7 @@ from mictree.functions.read_once import check_names
 from mictree.problems.base import EVEN, FloatArray, Leaf, Problem, Splits, settle
 from mictree.problems.biases import Biases, read_biases
 from mictree.problems.distributions import product, read_distribution
+from mictree.problems.subcubes import Box, Part, halves_of, over_subcubes, total
 
 
 class _State(NamedTuple):
@@ -202,18 +203,18 @@ class TableProblem(Problem):
         """The subcube."""
         return leaf.state.values
 
-    def _parts(self, state: _State) -> "list[_Part]":
+    def _parts(self, state: _State) -> "list[Part]":
         """Both halves of a subcube along each of its free variables."""
         free = [place for place, value in enumerate(state.values) if value is None]
         (low, high), (low_positive, high_positive) = (
-            kind.tolist() for kind in _halves(self._restrict(self.scaled_rows[0], state))
+            kind.tolist() for kind in halves_of(self._restrict(self.scaled_rows[0], state))
         )
         boxes = zip(free, low, low_positive, high, high_positive, strict=True)
-        return [_Part(place, _Box(*halves[:2]), _Box(*halves[2:])) for place, *halves in boxes]
+        return [Part(place, Box(*halves[:2]), Box(*halves[2:])) for place, *halves in boxes]
 
     def _leaf(self, state: _State) -> Leaf:
         scaled, denominator = self.scaled_rows
-        mass, positive = _total(self._restrict(scaled, state)).tolist()
+        mass, positive = total(self._restrict(scaled, state)).tolist()
         least, greatest = self._restrict(self._labels, state)
         pure = bool(least.min() >= greatest.max())
         if state.exact:
@@ -273,74 +274,6 @@ class TableProblem(Problem):
     @cached_property
     def _possible(self) -> np.typing.NDArray[np.bool_]:
         return np.array([chance.numerator > 0 for chance in self.probabilities])
-
-
-class _Box(NamedTuple):
-    """The masses of a subcube: integers over the problem's one denominator."""
-
-    mass: int
-    positive: int
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        """Of label 0 and label 1."""
-        return (self.mass - self.positive) / self.mass, self.positive / self.mass
-
-    @property
-    def lead(self) -> float:
-        """P[y = 1] - P[y = 0], rounded once."""
-        return (2 * self.positive - self.mass) / self.mass
-
-
-class _Part(NamedTuple):
-    """A subcube cut in two."""
-
-    variable: int
-    low: _Box
-    high: _Box
-
-    @property
-    def mass(self) -> int:
-        return self.low.mass + self.high.mass
-
-    @property
-    def difference(self) -> float:
-        """The difference of the positive rates, rounded once."""
-        cross = self.high.positive * self.low.mass - self.low.positive * self.high.mass
-        return cross / (self.low.mass * self.high.mass)
-
-
-def over_subcubes(rows: np.ndarray, combine: np.ufunc = np.add) -> np.ndarray:
-    """A function's 2**n values, summed or otherwise combined over each of the 3**n subcubes."""
-    count = len(rows).bit_length() - 1
-    # axis 0 is the last variable, so that variable i has weight 3**i in the flat index
-    cube = rows.reshape((2,) * count)
-    for axis in range(count):
-        both = combine(cube.take([0], axis), cube.take([1], axis))
-        cube = np.concatenate([cube, both], axis)
-    return cube.reshape(-1)
-
-
-def _total(rows: np.ndarray) -> np.ndarray:
-    """The sum along the last axis; it adds in the order of ``over_subcubes``, for equal floats."""
-    while rows.shape[-1] > 1:
-        half = rows.shape[-1] // 2
-        rows = rows[..., :half] + rows[..., half:]
-    return rows[..., 0]
-
-
-def _halves(rows: np.ndarray) -> np.ndarray:
-    """For each variable the sums over its value 0 and over its value 1, in the same order.
-
-    Of rows of shape (kinds, 2**k) the result has the shape (kinds, 2, k).
-    """
-    halves = rows[:, None, :][:, :0]
-    while rows.shape[-1] > 1:
-        half = rows.shape[-1] // 2
-        low, high = rows[:, None, :half], rows[:, None, half:]
-        halves = np.concatenate([low, high, halves[..., :half] + halves[..., half:]], axis=1)
-        rows = low[:, 0] + high[:, 0]
-    return halves[..., 0].reshape(len(rows), -1, 2).transpose(0, 2, 1)
 
 
 def _read_labels(truth_table: Any) -> np.ndarray:
