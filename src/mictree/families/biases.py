@@ -14,7 +14,7 @@ from mictree._support.checks import check_size
 from mictree._support.parallel import count_jobs
 from mictree._support.progress import Report, ignore
 from mictree._support.words import show_number
-from mictree.families.bias_search import Search
+from mictree.families.bias_search import Bias, Search
 from mictree.functions.expression import Expression
 from mictree.growers.rules import ID3, BestFirst, Grower, TopDown, as_rule
 from mictree.impurity import CRITERIA
@@ -54,14 +54,14 @@ class MicOverBiases:
     rule: Grower
     max_size: int
     supremum: tuple[float, float]
-    worst: float | Fraction | dict[str, float]
+    worst: Bias | dict[str, Bias]
     boxes: pl.DataFrame
     complete: bool
 
     def __str__(self) -> str:
         low, high = self.supremum
         told = (
-            ", ".join(f"{name}={bias:.6g}" for name, bias in self.worst.items())
+            ", ".join(f"{name}={float(bias):.6g}" for name, bias in self.worst.items())
             if isinstance(self.worst, dict)
             else str(self.worst)
             if isinstance(self.worst, Fraction)
