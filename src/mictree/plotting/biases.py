@@ -46,5 +46,5 @@ def draw_boxes(ax: Axes | None, result: MicOverBiases) -> Axes:
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    ax.legend(loc="best", frameon=False)
     return ax

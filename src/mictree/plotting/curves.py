@@ -58,4 +58,4 @@ def _describe(ax: Axes, result: MicResult) -> None:
     ax.margins(x=0)
     ax.set_ylim(bottom=-0.015 * ax.get_ylim()[1])  # a curve at 0 stays clear of the axis
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    ax.legend(loc="best", frameon=False)

@@ -31,7 +31,7 @@ def draw_dependence(figure: Figure, found: Dependence) -> Figure:
         ax.set_xlabel("correlation of neighbours")
         ax.set_ylim(bottom=0)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False)
+        ax.legend(loc="best", frameon=False)
     return figure
 
 
@@ -51,5 +51,5 @@ def draw_noise(figure: Figure, found: Noise) -> Figure:
         ax.set_xlabel("probability of a wrong label")
         ax.set_ylim(bottom=0)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, fontsize=8)
+        ax.legend(loc="best", frameon=False, fontsize=8)
     return figure

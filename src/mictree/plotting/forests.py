@@ -46,5 +46,5 @@ def draw_forest(ax: Axes | None, result: ForestErrors) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylim(bottom=0)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    ax.legend(loc="best", frameon=False)
     return ax

@@ -42,5 +42,5 @@ def draw_histogram(ax: Axes | None, values: Mapping[str, np.ndarray], title: str
     ax.set_title(title, fontsize="medium", parse_math=False)
     ax.margins(x=0)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    ax.legend(loc="best", frameon=False)
     return ax

@@ -32,7 +32,7 @@ def draw_relabellings(figure: Figure, found: Relabellings) -> Figure:
         left.stairs(heights, edges, color=colour, linestyle=LINES[rule], label=rule)
     left.set_xlabel(f"MIC({found.plan.max_size}) of the representative")
     left.set_ylabel("share of functions")
-    left.legend(frameon=False)
+    left.legend(loc="best", frameon=False)
     for ax, rule in zip(others, COLOURS, strict=True):
         _draw_ranges(ax, found, rule)
     for ax in (left, *others):
@@ -56,7 +56,7 @@ def _draw_ranges(ax: Axes, found: Relabellings, rule: str) -> None:
         label="representative",
     )
     ax.plot(place, rows["mean"], color=COLOURS[rule], linewidth=1.8, label="mean")
-    ax.legend(frameon=False, fontsize=8, loc="upper left")
+    ax.legend(loc="best", frameon=False, fontsize=8, loc="upper left")
     ax.set_title(rule, fontsize=10)
     ax.set_xlabel("sampled members, by mean")
     ax.set_ylabel(f"MIC({found.plan.max_size})")

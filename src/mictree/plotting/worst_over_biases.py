@@ -30,7 +30,7 @@ def draw_points(figure: Figure, found: WorstOverBiases) -> Figure:
         ax.set_ylim(bottom=0)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel(f"MIC({found.plan.max_size})")
-    axes[0].legend(frameon=False)
+    axes[0].legend(loc="best", frameon=False)
     return figure
 
 
@@ -50,5 +50,5 @@ def draw_certified(figure: Figure, found: WorstOverBiases) -> Figure:
         ax.set_xlabel("bias of every variable")
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel(f"MIC({found.plan.certified_size}) of TopDown")
-    axes[0].legend(frameon=False)
+    axes[0].legend(loc="best", frameon=False)
     return figure
