@@ -56,7 +56,7 @@ def _draw_ranges(ax: Axes, found: Relabellings, rule: str) -> None:
         label="representative",
     )
     ax.plot(place, rows["mean"], color=COLOURS[rule], linewidth=1.8, label="mean")
-    ax.legend(loc="best", frameon=False, fontsize=8, loc="upper left")
+    ax.legend(loc="upper left", frameon=False, fontsize=8)
     ax.set_title(rule, fontsize=10)
     ax.set_xlabel("sampled members, by mean")
     ax.set_ylabel(f"MIC({found.plan.max_size})")

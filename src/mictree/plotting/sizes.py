@@ -33,5 +33,5 @@ def draw_sizes(ax: Axes | None, choice: SizeChoice) -> Axes:
     ax.set_ylabel("score on held-out rows")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="best", frameon=False, loc="lower right")
+    ax.legend(loc="lower right", frameon=False)
     return ax
