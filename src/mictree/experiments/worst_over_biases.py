@@ -144,6 +144,7 @@ def _certify(plan: Plan, sizes: str) -> dict:
     )
     boxes = found.boxes.with_columns(pl.lit(sizes).alias("formula")).to_dicts()
     low, high = map(float, found.supremum)
+    assert not isinstance(found.worst, dict)  # one bias for all variables
     return {
         "boxes": boxes,
         "supremum": {"formula": sizes, "lower": low, "upper": high, "worst": float(found.worst),
