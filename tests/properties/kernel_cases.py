@@ -72,8 +72,8 @@ def families() -> Iterator[tuple[str, Any]]:
         ]
         frame = mt.sweep(family, 5, rules).drop("formula")
         yield ties, [column.to_list() for column in frame]
-    for criterion in (*CRITERIA, skewed):
-        yield f"tops, {criterion}", mt.sweep.tops(family, 5, criterion=criterion)["mic"].to_list()
+    for number, criterion in enumerate((*CRITERIA, skewed)):
+        yield f"tops {number}", mt.sweep.tops(family, 5, criterion=criterion)["mic"].to_list()
 
 
 def functions() -> Iterator[tuple[str, Any]]:

@@ -146,7 +146,7 @@ def mic_over_biases(
     complete = search.run(ends, gap, time_limit, progress or ignore)
     return MicOverBiases(
         str(expression), grower, max_size, search.supremum,
-        dict(zip(names, search.worst, strict=True)) if each else search.worst[0],
+        dict(zip(names, map(float, search.worst), strict=True)) if each else search.worst[0],
         search.frame(names if each else None), complete,
     )  # fmt: skip
 
