@@ -7,7 +7,7 @@ DOCS_READY := $(VENV)/.docs-ready
 # The lists of requirements are complete, so there is nothing to resolve; Python compiles a module when it first imports it.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 
-.PHONY: help setup browser test prepare-test test-main suite test-quick test-distributed test-extras \
+.PHONY: help setup browser test prepare-test test-main test-quick test-distributed test-extras \
 	kernels-formulas kernels-data kernels-wide lint docs reproduce mutants bench dist clean
 
 help:
@@ -53,20 +53,17 @@ browser:
 		echo "chromium is not installed; the browser tests will be skipped" >&2; \
 	fi
 
-# Two jobs at once: first what the tests need, then the main suite with the others beside it. A job prints when it ends,
-# the main suite as it goes. If one fails, make fails.
+# Two jobs at once where they need no quiet: a job prints when it ends. Tests on clusters wait for one another, so they run alone.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-STREAMED := $(if $(GROUPED),--output-sync=none)
 test:
 	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) prepare-test
-	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) test-main lint docs test-distributed
+	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) lint docs
+	@$(MAKE) --no-print-directory test-distributed
+	@$(MAKE) --no-print-directory test-main
 
 prepare-test: $(DOCS_READY) kernels-data kernels-formulas kernels-wide browser
 
 test-main: setup
-	@$(MAKE) --no-print-directory $(STREAMED) suite
-
-suite: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed
 
 # A worker that is done takes tests from the other's end, so tests that share a fixture mostly stay together.

@@ -44,9 +44,9 @@ def tops(
     Examples
     --------
     >>> import mictree as mt
-    >>> frame = mt.sweep.tops(mt.families.functions(4), max_size=15, tops=(1, 2, 3))
-    >>> [frame.filter(top=top)["mic"].max() > 0 for top in (1, 2, 3)]
-    [True, True, False]
+    >>> frame = mt.sweep.tops(mt.families.functions(4), max_size=15, tops=(1, 2, 3, 4))
+    >>> [round(frame.filter(top=top)["mic"].max(), 4) for top in (1, 2, 3, 4)]
+    [0.0458, 0.0333, 0.0125, 0.0]
     """
     limit, wanted = check_max_size(max_size), [check_top(each) for each in tops]
     if not wanted:
