@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from functools import partial
 
 import joblib
 import numpy as np
@@ -129,7 +130,7 @@ def test_a_tie_at_a_simple_fraction(table, rule):
     for between in ((0.3, 0.4), (third - 2**-20, third + 2**-21)):
         found = mt.mic_over_biases(rule, formula, between, 4, 1e-3, progress=few_steps())
         assert found.complete
-        problem_at = lambda bias: mt.TableProblem.from_formula(formula, bias)  # noqa: E731
+        problem_at = partial(mt.TableProblem.from_formula, formula)
         check_grid(found, problem_at, Fraction(1, 3))
         worst = mt.mic(rule, problem_at(found.worst), 4, exact=True).mic
         assert found.supremum[0] - ROUNDING <= worst <= found.supremum[1] + ROUNDING

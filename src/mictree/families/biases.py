@@ -54,14 +54,14 @@ class MicOverBiases:
     rule: Grower
     max_size: int
     supremum: tuple[float, float]
-    worst: Bias | dict[str, Bias]
+    worst: Bias | dict[str, float]
     boxes: pl.DataFrame
     complete: bool
 
     def __str__(self) -> str:
         low, high = self.supremum
         told = (
-            ", ".join(f"{name}={float(bias):.6g}" for name, bias in self.worst.items())
+            ", ".join(f"{name}={bias:.6g}" for name, bias in self.worst.items())
             if isinstance(self.worst, dict)
             else str(self.worst)
             if isinstance(self.worst, Fraction)

@@ -22,6 +22,7 @@ from mictree.plotting.tikz import TikzPen
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mictree.problems.base import Problem
     from mictree.tree import Tree
 
 LEAF = -1
@@ -64,6 +65,26 @@ class Layout:
         """The left, right and bottom ends of the tree."""
         left, right = self.centre - self.width / 2, self.centre + self.width / 2
         return float(left.min()), float(right.max()), float((self.top - self.height).min())
+
+
+def decorations(
+    tree: Tree, problem: Problem | None, show: Sequence[str]
+) -> tuple[dict[str, int], list[str]]:
+    """The term of each variable, and the notes under the nodes: ``"reach"`` and ``"rate"``."""
+    unknown = [what for what in show if what not in ("reach", "rate")]
+    if unknown:
+        raise ValueError(f"show may hold 'reach' and 'rate'; got {unknown[0]!r}")
+    if show and problem is None:
+        raise ValueError("reach and rate are a problem's; show needs problem=...")
+    notes = [""] * len(tree.tests)
+    if show and problem is not None:
+        kinds = {"reach": "p={0.reach:.3g}", "rate": "q={0.positive_rate:.3g}"}
+        notes = [
+            "\n".join(kinds[what].format(leaf) for what in show) for leaf in tree.walk(problem)
+        ]
+    term_of = getattr(problem, "term_of", None)
+    terms = dict(zip(problem.variables, term_of, strict=True)) if problem and term_of else {}
+    return terms, notes
 
 
 def draw_tree(ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[str]) -> Axes:

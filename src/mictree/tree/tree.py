@@ -319,9 +319,9 @@ class Tree:
         >>> axes = tree.draw(problem=mt.FormulaProblem("a & b"))
         >>> axes.get_figure().savefig("tree.svg")  # doctest: +SKIP
         """
-        from mictree.plotting.tree import draw_tree
+        from mictree.plotting.tree import decorations, draw_tree
 
-        return draw_tree(ax, self, *self._decorations(problem, show))
+        return draw_tree(ax, self, *decorations(self, problem, show))
 
     def to_tikz(self, problem: Problem | None = None, show: Sequence[str] = ()) -> str:
         r"""The drawing as a ``tikzpicture`` for LaTeX; the document needs ``\usepackage{tikz}``.
@@ -333,28 +333,9 @@ class Tree:
         >>> print(tree.to_tikz(problem=mt.FormulaProblem("a & b")).splitlines()[-1])
         \end{tikzpicture}
         """
-        from mictree.plotting.tree import tree_to_tikz
+        from mictree.plotting.tree import decorations, tree_to_tikz
 
-        return tree_to_tikz(self, *self._decorations(problem, show))
-
-    def _decorations(
-        self, problem: Problem | None, show: Sequence[str]
-    ) -> tuple[dict[str, int], list[str]]:
-        """The term of each variable, and the notes under the nodes."""
-        unknown = [what for what in show if what not in ("reach", "rate")]
-        if unknown:
-            raise ValueError(f"show may hold 'reach' and 'rate'; got {unknown[0]!r}")
-        if show and problem is None:
-            raise ValueError("reach and rate are a problem's; draw needs problem=...")
-        notes = [""] * len(self.tests)
-        if show and problem is not None:
-            kinds = {"reach": "p={0.reach:.3g}", "rate": "q={0.positive_rate:.3g}"}
-            notes = [
-                "\n".join(kinds[what].format(leaf) for what in show) for leaf in self.walk(problem)
-            ]
-        term_of = getattr(problem, "term_of", None)
-        terms = dict(zip(problem.variables, term_of, strict=True)) if problem and term_of else {}
-        return terms, notes
+        return tree_to_tikz(self, *decorations(self, problem, show))
 
     def to_json(self) -> str:
         """A text that ``from_json`` reads back; a node's test is a position in the variables.
