@@ -116,6 +116,15 @@ def test_nothing_overlaps_at_30_splits(rule, show):
     assert_tidy(tree.draw(problem=LARGE, show=show), tree)
 
 
+def test_what_may_be_shown():
+    tree = mt.Tree.build(["a"], ("a", 0, 1))
+    for draw in (tree.draw, tree.to_tikz):
+        with pytest.raises(ValueError, match="show may hold 'reach' and 'rate'; got 'error'"):
+            draw(problem=mt.FormulaProblem("a"), show=("error",))
+        with pytest.raises(ValueError, match="show needs problem="):
+            draw(show=("rate",))
+
+
 @pytest.mark.parametrize("tree", [staircase(), right_skewed(60), grown(EXAMPLE, 8)])
 def test_nothing_overlaps_in_skewed_trees(tree):
     assert_tidy(tree.draw(), tree)
