@@ -4,8 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
-# The lists of requirements are complete, so there is nothing to resolve; Python compiles a module when it first imports it.
+# The lists of requirements are complete, so there is nothing to resolve. pip would compile modules on one core only.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
+COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests?/'
+# Where this is set, every process would compile all modules that it imports anew, which takes seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup browser test prepare-test test-main test-quick test-distributed test-extras \
 	kernels-formulas kernels-data kernels-wide lint docs reproduce mutants bench dist clean
@@ -32,6 +35,7 @@ $(READY): requirements.txt pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --requirement requirements.txt
 	@$(PIP) --no-build-isolation --editable .
+	@$(COMPILE) $(VENV)/lib src || true
 	@$(BIN)/python -m pip --disable-pip-version-check check >/dev/null || { $(BIN)/python -m pip check >&2; exit 1; }
 	@touch $(READY)
 
@@ -89,6 +93,7 @@ reproduce: setup
 # Offline; every example of the gallery is run, every link between pages checked, and a warning is an error.
 $(DOCS_READY): $(READY) requirements-docs.txt
 	@$(PIP) --requirement requirements-docs.txt
+	@$(COMPILE) $(VENV)/lib || true
 	@touch $(DOCS_READY)
 
 docs: setup $(DOCS_READY)
