@@ -51,7 +51,10 @@ class SolvedFormulas:
             if batch.stop == len(graph) or time.monotonic() - kept >= SECONDS:
                 rows.keep(batch.stop)
                 kept = time.monotonic()
-        self._growth = FamilyGrowth(family, self._built, self._program, blocks.max_size)
+        held = self._built.memory + (0 if scratch else self._program.errors.nbytes)
+        self._growth = FamilyGrowth(
+            family, self._built, self._program, blocks.max_size, memory_limit - held
+        )
         self._best: dict[tuple[str | int, int], BestSplits] = {}
 
     def columns(self) -> dict[str, Any]:

@@ -18,9 +18,11 @@ from mictree.families.growth_kernel import (
     Moves,
     Ranks,
     Rule,
-    compare,
     compare_rows,
+    grow_member,
+    note_excess,
 )
+from mictree.families.merged_growth import MergedGrowth, merged_errors, new_scratch
 from mictree.growers.functions import (
     kernel_priority,
 )
@@ -59,7 +61,10 @@ def best_splits(
 class FamilyGrowth:
     """Everything about a family that growing its members needs."""
 
-    def __init__(self, family: Family, built: FamilyGraph, program: Program, max_size: int) -> None:
+    def __init__(
+        self, family: Family, built: FamilyGraph, program: Program, max_size: int, room: int
+    ) -> None:
+        """``room`` is in bytes, for rows of splits; see ``merged_growth``."""
         self.max_size = max_size
         distinct = family.distinct_terms
         counts = [term.count(v) for term in family.term_values for v in sorted(set(term))]
@@ -76,6 +81,7 @@ class FamilyGrowth:
             program.start,
             program.errors,
         )
+        self._merged = MergedGrowth(built.graph, self.arrays.edges, max_size, room)
 
     def compare(self, rule: Grower, best: BestSplits, members: range) -> np.ndarray:
         """Grow a rule on some members; per member MIC, largest excess error and its size."""
@@ -85,14 +91,28 @@ class FamilyGrowth:
         priority = kernel_priority(rule)
         kernel_rule = Rule(priority.address, TIES.index(rule.ties), seed, refused)
         run(
-            compare, len(members), STEPS * len(members) * self.max_size,
-            members.start, self.max_size, kernel_rule, self.arrays, best, out,
+            _compare, len(members), STEPS * len(members) * self.max_size,
+            members.start, self.max_size, kernel_rule, self.arrays, best,
+            *self._merged.splits(rule, best), out,
         )  # fmt: skip
         priority.settle()
         if refused[0]:
             value = float(refused[1])
             raise ValueError(f"a priority must be a number; {rule!r} gave {value!r}")
         return out
+
+
+@jit
+def _compare(begin, stop, first_member, max_size, rule, family, best, order, rows, out):
+    """Grow some members, by merging where that suffices, and compare with their optimal errors."""
+    errors = np.empty(max_size + 1)
+    scratch = new_scratch(max_size)
+    edges, start = family.edges, family.start
+    for number in range(begin, stop):
+        member = first_member + number
+        if not merged_errors(member, best, edges, order, rows, scratch, errors):
+            grow_member(member, rule, family, best, errors)
+        note_excess(errors, family.optimal[start[member] : start[member + 1]], out[number])
 
 
 Rows = tuple[np.ndarray, np.ndarray]  # where each row begins, and all of them

@@ -86,21 +86,16 @@ class Rule(NamedTuple):
 
 
 @jit
-def compare(begin, stop, first_member, max_size, rule, family, best, out):
-    """Grow some members, untracked where that suffices, and compare with their optimal errors."""
-    errors = np.empty(max_size + 1)
-    for number in range(begin, stop):
-        member = first_member + number
-        terms = np.empty((0, 0), dtype=np.int64)
-        if not _grow(member, rule, family, best, terms, errors):
-            row = np.zeros(family.ranks.most_terms + 1, dtype=np.int64)
-            length = unrank(member, family.ranks.before, family.ranks.costs, row)
-            # one row per leaf: its terms in declared order, the falsified ones negative
-            terms = np.empty((2 * max_size + 1, length), dtype=np.int64)
-            terms[0] = row[:length][::-1]
-            _grow(member, rule, family, best, terms, errors)
-        optimal = family.optimal[family.start[member] : family.start[member + 1]]
-        note_excess(errors, optimal, out[number])
+def grow_member(member, rule, family, best, out_errors):
+    """Grow a member, untracked where that suffices, and write its errors by size."""
+    terms = np.empty((0, 0), dtype=np.int64)
+    if not _grow(member, rule, family, best, terms, out_errors):
+        row = np.zeros(family.ranks.most_terms + 1, dtype=np.int64)
+        length = unrank(member, family.ranks.before, family.ranks.costs, row)
+        # one row per leaf: its terms in declared order, the falsified ones negative
+        terms = np.empty((2 * len(out_errors) - 1, length), dtype=np.int64)
+        terms[0] = row[:length][::-1]
+        _grow(member, rule, family, best, terms, out_errors)
 
 
 @jit
