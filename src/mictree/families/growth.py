@@ -22,7 +22,7 @@ from mictree.families.growth_kernel import (
     grow_member,
     note_excess,
 )
-from mictree.families.merged_growth import MergedGrowth, merged_errors, new_scratch
+from mictree.families.merged_growth import MergedGrowth, merged_errors, new_splits
 from mictree.growers.functions import (
     kernel_priority,
 )
@@ -106,11 +106,11 @@ class FamilyGrowth:
 def _compare(begin, stop, first_member, max_size, rule, family, best, order, rows, out):
     """Grow some members, by merging where that suffices, and compare with their optimal errors."""
     errors = np.empty(max_size + 1)
-    scratch = new_scratch(max_size)
+    born, scratch = np.empty((2, max_size), dtype=np.int32), new_splits(max_size, order.heavy)
     edges, start = family.edges, family.start
     for number in range(begin, stop):
         member = first_member + number
-        if not merged_errors(member, best, edges, order, rows, scratch, errors):
+        if not merged_errors(member, best, edges, order, rows, born, scratch, errors):
             grow_member(member, rule, family, best, errors)
         note_excess(errors, family.optimal[start[member] : start[member + 1]], out[number])
 

@@ -5,19 +5,21 @@ the whole tree is the next one of either branch. So its splits, in the order in 
 are those of both children merged. A child's order does not depend on the other child: reach weighs
 all priorities of a branch alike, and leaves of a branch keep their order of creation.
 
-A row holds the splits of one restriction in that order. A split is the priority of its leaf, by how
-much it lowers the error, and the number of the leaf: the root has 0, and split number s, from 1,
-makes the low child 2s and the high child 2s + 1. A last entry says why a row ends: priority ``PURE``
-where no leaf is left, and a ``drop`` that is no number where merging cannot tell the next split. A
-member that needs such an entry is grown by the loop instead.
+A row holds the splits of one restriction in that order. A split is the priority of its leaf, the
+change of the error, and the number of the leaf: the root has 0, and split number s, from 1, makes
+the low child 2s and the high child 2s + 1. Where a row ends early, a last entry says why: priority
+``PURE`` where no leaf is left, and a change that is no number where merging cannot tell the split.
+A member whose growth comes to such a split is grown by the loop of ``growth_kernel`` instead.
 
 Leaves tie when they differ by at most ``TIE_TOLERANCE``, which is not transitive. Here two heads
-must differ by at most ``SAME`` or by at least ``CLEAR``, otherwise the row ends. Then the choice is
-the loop's: let ``head`` be the next leaf of a subtree of depth d. By induction over d every open
-leaf of the subtree either differs from it by at most d ``SAME``, or is smaller by at least ``CLEAR``
-less d ``SAME``. For ``MOST_LITERALS`` the first is well below ``TIE_TOLERANCE`` and the second well
-above, rounding included, so the leaves that tie with the largest are exactly those of the first
-sort, and of these the head is the last (or first) created one, because each merge chose so.
+must differ by at most ``SAME`` or by more than ``CLEAR``; otherwise the row ends. Then the choice
+is the loop's. To see this, call the next leaf of a subtree of depth d its head. By induction over
+d, every open leaf of the subtree either differs from the head by at most d ``SAME``, or is smaller
+by more than ``CLEAR`` less d ``SAME``. Up to ``MOST_LITERALS`` the first is well below
+``TIE_TOLERANCE`` and the second well above, rounding included. So the leaves that tie with the
+largest are exactly those of the first sort, and of these the head is the last (or first) created,
+because each merge chose so.
+The same holds for the reaches of tied leaves where the heaviest or lightest is split.
 """
 
 from typing import NamedTuple
@@ -34,44 +36,47 @@ from mictree.optimal.dynamic.program import row_starts
 SAME, CLEAR = 1e-13, 1e-9  # relative to the larger of two priorities
 MOST_LITERALS = 200  # so many times SAME is a fifth of TIE_TOLERANCE
 PURE = -np.inf
-UNCLEAR = np.inf  # larger than any other priority, so that whoever compares with it stops
 TINY = 1e-290  # smaller priorities may have lost digits
 BYTES_EACH = 20  # of an entry
-STEPS = 10  # inner steps that an entry costs, see run
+STEPS = 50  # inner steps that an entry costs, see run
+
+LOW, HIGH, TIED, UNCLEAR = 0, 1, -1, -2
 
 WEIGHTED = (TopDown.priority.__qualname__, Lookahead.priority.__qualname__)
 UNWEIGHTED = (BestFirst.priority.__qualname__,)
 
 
-class SplitRows(NamedTuple):
-    """Splits in the order of growth; the rows of restrictions that are no child are empty."""
+class Splits(NamedTuple):
+    """Splits in the order of growth: one row, or all rows one after another."""
 
-    start: np.ndarray  # where the row of each restriction begins; without rows empty
-    priority: np.ndarray
-    drop: np.ndarray
+    priority: np.ndarray  # of the leaf
+    change: np.ndarray  # of the error
     leaf: np.ndarray
+    reach: np.ndarray  # of the leaf; empty where no tie looks at it
 
-    @classmethod
-    def of(cls, start: np.ndarray) -> "SplitRows":
-        """Rows to be filled."""
-        entries = int(start[-1]) if len(start) else 0
-        leaf = np.empty(entries, dtype=np.int32)
-        return cls(start, np.empty(entries), np.empty(entries), leaf)
+
+class Rows(NamedTuple):
+    """The splits of restrictions; those that are no child of a best split have an empty row."""
+
+    start: np.ndarray  # where the row of each restriction begins; empty: there are no rows
+    splits: Splits
 
 
 class Order(NamedTuple):
     """Which of two leaves is split first."""
 
     weighted: bool  # whether reach weighs priorities
-    first: bool  # whether the first of tied leaves wins, not the last
+    heavy: int  # 1 or -1: of tied leaves the heaviest or lightest; 0: as below
+    first: bool  # whether the first of tied leaves is split, not the last
 
 
 def order_of(rule: Grower) -> Order | None:
     """How a rule's growths are merged; None if they cannot be."""
     name = built_in_name(rule)
-    if name not in WEIGHTED + UNWEIGHTED or rule.ties not in ("last", "first"):
+    if name not in WEIGHTED + UNWEIGHTED or rule.ties == "random":
         return None
-    return Order(name in WEIGHTED, rule.ties == "first")
+    heavy = {"heaviest": 1, "lightest": -1}.get(rule.ties, 0)
+    return Order(name in WEIGHTED, heavy, rule.ties == "first")
 
 
 class MergedGrowth:
@@ -80,42 +85,72 @@ class MergedGrowth:
     def __init__(self, graph: Graph, edges: Edges, max_size: int, room: int) -> None:
         """``room`` is in bytes."""
         self._graph, self._edges, self._max_size, self._room = graph, edges, max_size, room
-        self._order, self._best = None, None
-        self._rows = SplitRows.of(np.empty(0, dtype=np.int64))
+        self._order: Order | None = None
+        self._best: BestSplits | None = None
+        self._rows = NO_ROWS
 
-    def splits(self, rule: Grower, best: BestSplits) -> tuple[Order, SplitRows]:
-        """For ``merged_errors``; without rows if they cannot be merged or need too much memory."""
+    def splits(self, rule: Grower, best: BestSplits) -> tuple[Order, Rows]:
+        """For ``merged_errors``; no rows if they cannot be merged or need too much memory."""
         order = order_of(rule)
         if order is None:
-            return Order(False, False), SplitRows.of(np.empty(0, dtype=np.int64))
-        if self._best is not best:
-            self._rows = SplitRows.of(self._starts(best))
-        if len(self._rows.start) and (self._best is not best or self._order != order):
-            self._fill(best, order)
-        self._order, self._best = order, best
+            return Order(False, 0, False), NO_ROWS
+        if self._best is not best or self._order != order:
+            self._rows = self._room_for(best, order)
+            self._order = None  # an interrupted call leaves rows of no rule
+            if len(self._rows.start):
+                self._fill(best, order)
+            self._order, self._best = order, best
         return order, self._rows
 
+    def _room_for(self, best: BestSplits, order: Order) -> Rows:
+        """The rows of the rule before where they will do, as new memory takes time, or new ones."""
+        before = self._order
+        if before and self._best is best and bool(before.heavy) == bool(order.heavy):
+            return self._rows
+        self._rows = NO_ROWS  # not both at once
+        start = self._starts(best)
+        bytes_each = BYTES_EACH + (8 if order.heavy else 0)
+        fits = bytes_each * int(start[-1]) <= self._room
+        if not fits or self._graph.literals.max() > MOST_LITERALS:
+            return NO_ROWS
+        return Rows(start, new_splits(start[-1], order.heavy))
+
+    def _fill(self, best: BestSplits, order: Order) -> None:
+        """Write all rows, those of restrictions with fewer literals first."""
+        graph, start = self._graph, self._rows.start
+        child = graph.order[np.diff(start)[graph.order] > 0]
+        begin = 0
+        for end in (np.flatnonzero(np.diff(graph.literals[child], append=-1)) + 1).tolist():
+            some = child[begin:end]
+            work = STEPS * float((start[some + 1] - start[some]).sum())
+            run(_fill_rows, len(some), work, some, best, self._edges, order, self._rows)
+            begin = end
+
     def _starts(self, best: BestSplits) -> np.ndarray:
-        """Where each row begins; nothing if they do not fit."""
+        """Where each row begins."""
         graph = self._graph
         lengths = np.empty(len(graph), dtype=np.int64)
         _fill_lengths(graph.order, best.split, self._max_size, lengths)
         child = np.zeros(len(graph), dtype=bool)
         child[best.split[best.split[:, 2] != AMBIGUOUS, :2]] = True
-        start = row_starts(lengths * child)
-        fits = BYTES_EACH * int(start[-1]) <= self._room
-        return start if fits and graph.literals.max() <= MOST_LITERALS else start[:0]
+        return row_starts(lengths * child)
 
-    def _fill(self, best: BestSplits, order: Order) -> None:
-        """Write all rows, those of restrictions with fewer literals first."""
-        graph, rows = self._graph, self._rows
-        child = graph.order[np.diff(rows.start)[graph.order] > 0]
-        begin = 0
-        for end in (np.flatnonzero(np.diff(graph.literals[child], append=-1)) + 1).tolist():
-            some = child[begin:end]
-            work = STEPS * float((rows.start[some + 1] - rows.start[some]).sum())
-            run(_fill_rows, len(some), work, some, best, self._edges, order, rows)
-            begin = end
+
+@jit
+def new_splits(entries, heavy):
+    """Room for so many splits."""
+    return Splits(
+        np.empty(entries),
+        np.empty(entries),
+        np.empty(entries, dtype=np.int32),
+        np.empty(entries if heavy else 0),
+    )
+
+
+NO_ROWS = Rows(
+    np.empty(0, dtype=np.int64),
+    Splits(np.empty(0), np.empty(0), np.empty(0, dtype=np.int32), np.empty(0)),
+)
 
 
 @jit
@@ -124,8 +159,8 @@ def _fill_lengths(order, split, max_size, out_lengths):
     for state in order:
         out_lengths[state] = 1
         if split[state, 2] != AMBIGUOUS:
-            out_lengths[state] += out_lengths[split[state, 0]] + out_lengths[split[state, 1]] - 1
-            out_lengths[state] = min(out_lengths[state], max_size)
+            both = out_lengths[split[state, 0]] + out_lengths[split[state, 1]]
+            out_lengths[state] = min(both, max_size)
 
 
 @jit
@@ -134,114 +169,135 @@ def _fill_rows(begin, stop, states, best, edges, order, rows):
     born = np.empty((2, 1), dtype=np.int32)
     for place in range(begin, stop):
         state = states[place]
-        row = slice(rows.start[state], rows.start[state + 1])
-        if row.stop - row.start > born.shape[1]:
-            born = np.empty((2, row.stop - row.start), dtype=np.int32)
-        merge(
-            state, best, edges, order, rows, born, rows.priority[row], rows.drop[row],
-            rows.leaf[row],
-        )  # fmt: skip
+        out = _row(rows, state)
+        if len(out.change) > born.shape[1]:
+            born = np.empty((2, len(out.change)), dtype=np.int32)
+        _merge(state, best, edges, order, rows, born, out)
 
 
 @inner_jit
-def merge(state, best, edges, order, rows, born, out_priority, out_drop, out_leaf):
+def _row(rows, state):
+    """The splits of one restriction."""
+    begin, stop = rows.start[state], rows.start[state + 1]
+    splits = rows.splits
+    return Splits(
+        splits.priority[begin:stop],
+        splits.change[begin:stop],
+        splits.leaf[begin:stop],
+        splits.reach[begin:stop],  # numpy cuts an empty array to an empty one
+    )
+
+
+@inner_jit
+def _merge(state, best, edges, order, rows, born, out):
     """Write a restriction's row, as many entries as there is room for.
 
     ``born`` is overwritten: for both children, by the number of a split in the child's row, the
     number of the low leaf that it makes here.
     """
-    out_priority[0], out_leaf[0], out_drop[0] = best.worth[state, 0], 0, np.nan
     kind = best.split[state, 2]
-    if state == 0:
-        out_priority[0], out_drop[0] = PURE, 0.0
+    _write_root(state, best, edges, order, out)
     if kind == AMBIGUOUS:
         return
-    low, high = best.split[state, 0], best.split[state, 1]
+    priority, change, leaf, reach = rows.splits
+    out_priority, out_change, out_leaf, out_reach = out
+    heavy, first = order.heavy, order.first
     failed, satisfied = edges.failed[kind], edges.satisfied[kind]
-    after = failed * best.worth[low, 1] + satisfied * best.worth[high, 1]
-    out_drop[0] = after - best.worth[state, 1]
     low_weight, high_weight = (failed, satisfied) if order.weighted else (1.0, 1.0)
-    priority, drop, leaf = rows.priority, rows.drop, rows.leaf
-    low_start, high_start = rows.start[low], rows.start[high]
+    low, high = rows.start[best.split[state, 0]], rows.start[best.split[state, 1]]
+    low_head, high_head = low_weight * priority[low], high_weight * priority[high]
     lows = highs = 0  # how many splits of each child are made
-    born[0, 0], born[1, 0] = 2, 3
-    low_head, high_head = low_weight * priority[low_start], high_weight * priority[high_start]
-    for step in range(1, len(out_priority)):
-        larger, smaller = max(low_head, high_head), min(low_head, high_head)
-        if larger < TINY:
-            out_priority[step], out_leaf[step] = larger, 0
-            out_drop[step] = 0.0 if larger == PURE else np.nan
+    born[LOW, 0], born[HIGH, 0] = 2, 3
+    for step in range(1, len(out_change)):
+        if max(low_head, high_head) < TINY:
+            _end(out, step, max(low_head, high_head))
             return
-        low_first = low_head > high_head
-        if smaller > larger * (1 - CLEAR):
-            if smaller < larger * (1 - SAME):
-                out_priority[step], out_leaf[step], out_drop[step] = UNCLEAR, 0, np.nan
-                return
-            low_leaf, high_leaf = leaf[low_start + lows], leaf[high_start + highs]
-            low_leaf = born[0, low_leaf >> 1] + (low_leaf & 1)
-            high_leaf = born[1, high_leaf >> 1] + (high_leaf & 1)
-            low_first = (low_leaf < high_leaf) == order.first
-        child = 0 if low_first else 1
-        place = low_start + lows if low_first else high_start + highs
-        out_priority[step] = low_head if low_first else high_head
-        out_leaf[step] = born[child, leaf[place] >> 1] + (leaf[place] & 1)
-        out_drop[step] = (failed if low_first else satisfied) * drop[place]
-        if np.isnan(out_drop[step]):
+        side = _larger(low_head, high_head)
+        if side == TIED and heavy != 0:
+            side = _larger(failed * reach[low], satisfied * reach[high])
+            side = HIGH - side if heavy < 0 and side >= 0 else side
+        if side == TIED:
+            low_leaf = born[LOW, leaf[low] >> 1] + (leaf[low] & 1)
+            high_leaf = born[HIGH, leaf[high] >> 1] + (leaf[high] & 1)
+            side = LOW if (low_leaf < high_leaf) == first else HIGH
+        if side == UNCLEAR:
+            _end(out, step, np.inf)
             return
-        if low_first:
-            lows += 1
-            born[0, lows] = 2 * step + 2
-            low_head = low_weight * priority[place + 1]
+        place, share = (low, failed) if side == LOW else (high, satisfied)
+        out_priority[step] = low_head if side == LOW else high_head
+        out_change[step] = share * change[place]
+        out_leaf[step] = born[side, leaf[place] >> 1] + (leaf[place] & 1)
+        if heavy != 0:
+            out_reach[step] = share * reach[place]
+        if np.isnan(out_change[step]):
+            return
+        if side == LOW:
+            low, lows = low + 1, lows + 1
+            low_head = low_weight * priority[low]
+            born[LOW, lows] = 2 * step + 2
         else:
-            highs += 1
-            born[1, highs] = 2 * step + 2
-            high_head = high_weight * priority[place + 1]
+            high, highs = high + 1, highs + 1
+            high_head = high_weight * priority[high]
+            born[HIGH, highs] = 2 * step + 2
+
+
+@inner_jit
+def _write_root(state, best, edges, order, out):
+    """The first entry of a row: the split of the root, or why there is none."""
+    out.priority[0], out.change[0], out.leaf[0] = best.worth[state, 0], np.nan, 0
+    if order.heavy:
+        out.reach[0] = 1.0
+    kind = best.split[state, 2]
+    if state == 0:
+        out.priority[0], out.change[0] = PURE, 0.0
+    elif kind != AMBIGUOUS:
+        low, high = best.split[state, 0], best.split[state, 1]
+        after = (
+            edges.failed[kind] * best.worth[low, 1] + edges.satisfied[kind] * best.worth[high, 1]
+        )
+        out.change[0] = after - best.worth[state, 1]
+
+
+@inner_jit
+def _end(out, place, priority):
+    """The last entry of a row."""
+    out.priority[place], out.leaf[place] = priority, 0
+    out.change[place] = 0.0 if priority == PURE else np.nan
+    if len(out.reach):
+        out.reach[place] = 1.0
+
+
+@inner_jit
+def _larger(low, high):
+    """Which of two numbers is larger."""
+    larger, smaller = max(low, high), min(low, high)
+    if larger < TINY:
+        return UNCLEAR
+    if smaller > larger * (1 - CLEAR):
+        return TIED if smaller >= larger * (1 - SAME) else UNCLEAR
+    return LOW if low > high else HIGH
 
 
 @jit
-def merged_errors(member, best, edges, order, rows, scratch, out_errors):
+def merged_errors(member, best, edges, order, rows, born, scratch, out_errors):
     """Write a member's errors by size; False if merging cannot tell them all.
 
-    ``scratch`` is ``new_scratch``, which is overwritten.
+    ``born`` and ``scratch``, each with room for all sizes, are overwritten.
     """
     if len(rows.start) == 0:
         return False
-    begin, stop = rows.start[member], rows.start[member + 1]
-    priority, drop = rows.priority[begin:stop], rows.drop[begin:stop]
-    if begin == stop:
-        merge(
-            member, best, edges, order, rows, scratch.born, scratch.priority, scratch.drop,
-            scratch.leaf,
-        )  # fmt: skip
-        priority, drop = scratch.priority, scratch.drop
+    row = _row(rows, member)
+    if len(row.change) == 0:
+        _merge(member, best, edges, order, rows, born, scratch)
+        row = scratch
     error = best.worth[member, 1]
     out_errors[0] = error
     for size in range(1, len(out_errors)):
-        if priority[size - 1] == PURE:
+        if row.priority[size - 1] == PURE:
             out_errors[size:] = error
             break
-        error += drop[size - 1]
+        error += row.change[size - 1]
         if np.isnan(error):
             return False
         out_errors[size] = error
     return True
-
-
-class Scratch(NamedTuple):
-    """Room for one row."""
-
-    priority: np.ndarray
-    drop: np.ndarray
-    leaf: np.ndarray
-    born: np.ndarray
-
-
-@jit
-def new_scratch(max_size):
-    """Room for the row of a member."""
-    return Scratch(
-        np.empty(max_size),
-        np.empty(max_size),
-        np.empty(max_size, dtype=np.int32),
-        np.empty((2, max_size), dtype=np.int32),
-    )
