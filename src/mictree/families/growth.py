@@ -22,7 +22,7 @@ from mictree.families.growth_kernel import (
     grow_member,
     note_excess,
 )
-from mictree.families.merged_growth import MergedGrowth, merged_errors, new_splits
+from mictree.families.merged_growth import MergedGrowth, merged_errors, new_scratch
 from mictree.growers.functions import (
     kernel_priority,
 )
@@ -44,8 +44,9 @@ def best_splits(
         np.zeros(len(graph)),
         np.zeros(len(graph.low), dtype=bool),
         np.full((len(graph), 3), AMBIGUOUS, dtype=np.int32),
-        np.stack([np.zeros(len(graph)), minority(built.positive_rate)], axis=1),
+        np.zeros((len(graph), 3)),
     )
+    best.worth[:, 1] = minority(built.positive_rate)
     gains = FamilyGains(built, criterion)
     # row d: the largest drop by a subtree of depth d
     largest = np.zeros((depth + 1, len(graph)))
@@ -106,11 +107,11 @@ class FamilyGrowth:
 def _compare(begin, stop, first_member, max_size, rule, family, best, order, rows, out):
     """Grow some members, by merging where that suffices, and compare with their optimal errors."""
     errors = np.empty(max_size + 1)
-    born, scratch = np.empty((2, max_size), dtype=np.int32), new_splits(max_size, order.heavy)
+    scratch = new_scratch(max_size, order.heavy)
     edges, start = family.edges, family.start
     for number in range(begin, stop):
         member = first_member + number
-        if not merged_errors(member, best, edges, order, rows, born, scratch, errors):
+        if not merged_errors(member, best, edges, order, rows, scratch, errors):
             grow_member(member, rule, family, best, errors)
         note_excess(errors, family.optimal[start[member] : start[member + 1]], out[number])
 
@@ -153,5 +154,9 @@ def _best_splits(start, stop, level, edges, rates, largest, out):
         largest[level, state] = out.gain[state] = out.worth[state, 0] = best
         out.split[state, 2] = AMBIGUOUS
         if tied == 1 and best > 0.0:
-            out.split[state, 0], out.split[state, 1] = edges.low[only], edges.high[only]
-            out.split[state, 2] = edges.value[only]
+            low, high, kind = edges.low[only], edges.high[only], edges.value[only]
+            out.split[state, 0], out.split[state, 1], out.split[state, 2] = low, high, kind
+            after = (
+                edges.failed[kind] * out.worth[low, 1] + edges.satisfied[kind] * out.worth[high, 1]
+            )
+            out.worth[state, 2] = after - out.worth[state, 1]

@@ -32,7 +32,8 @@ class BestSplits(NamedTuple):
     gain: np.typing.NDArray[np.float64]
     tied: np.typing.NDArray[np.bool_]  # for each edge: whether it is one of the best
     # what growth looks up side by side: the restrictions below the split and the literal's value,
-    # AMBIGUOUS where splits of several kinds tie; and the gain beside the error of a lone leaf
+    # AMBIGUOUS where splits of several kinds tie; and the gain beside the error of a lone leaf and
+    # what the split adds to it
     split: np.typing.NDArray[np.int32]
     worth: np.typing.NDArray[np.float64]
 
@@ -104,13 +105,16 @@ def note_excess(errors, optimal, out):
 
     The last optimal error stands for all larger sizes.
     """
+    total, largest = 0.0, 0.0
     for size in range(len(errors)):
-        errors[size] = max(errors[size] - optimal[min(size, len(optimal) - 1)], 0.0)
-    largest = errors.max()
+        excess = max(errors[size] - optimal[min(size, len(optimal) - 1)], 0.0)
+        errors[size] = excess
+        total += excess if size > 0 else 0.0
+        largest = max(largest, excess)
     worst = 0
     while errors[worst] < largest - ROUNDING:
         worst += 1
-    out[0], out[1], out[2] = errors[1:].mean(), largest, worst
+    out[0], out[1], out[2] = total / (len(errors) - 1), largest, worst
 
 
 @jit

@@ -5,11 +5,12 @@ the whole tree is the next one of either branch. So its splits, in the order in 
 are those of both children merged. A child's order does not depend on the other child: reach weighs
 all priorities of a branch alike, and leaves of a branch keep their order of creation.
 
-A row holds the splits of one restriction in that order. A split is the priority of its leaf, the
-change of the error, and the number of the leaf: the root has 0, and split number s, from 1, makes
-the low child 2s and the high child 2s + 1. Where a row ends early, a last entry says why: priority
-``PURE`` where no leaf is left, and a change that is no number where merging cannot tell the split.
-A member whose growth comes to such a split is grown by the loop of ``growth_kernel`` instead.
+A row holds the splits of one restriction in that order: the priority of each split leaf, and its
+number. The root has 0, and split number s, from 1, makes the low child 2s and the high child
+2s + 1. Where a row ends early, a last entry says why: priority ``PURE`` where no leaf is left, and
+a number's complement, which is negative, where merging cannot tell how the leaf is split. A member
+whose growth comes to such a leaf is grown by the loop of ``growth_kernel`` instead. All other
+members are grown leaf by leaf as their rows say, so their errors are the same floats.
 
 Leaves tie when they differ by at most ``TIE_TOLERANCE``, which is not transitive. Here two heads
 must differ by at most ``SAME`` or by more than ``CLEAR``; otherwise the row ends. Then the choice
@@ -37,7 +38,7 @@ SAME, CLEAR = 1e-13, 1e-9  # relative to the larger of two priorities
 MOST_LITERALS = 200  # so many times SAME is a fifth of TIE_TOLERANCE
 PURE = -np.inf
 TINY = 1e-290  # smaller priorities may have lost digits
-BYTES_EACH = 20  # of an entry
+BYTES_EACH = 12  # of an entry
 STEPS = 50  # inner steps that an entry costs, see run
 
 LOW, HIGH, TIED, UNCLEAR = 0, 1, -1, -2
@@ -49,10 +50,9 @@ UNWEIGHTED = (BestFirst.priority.__qualname__,)
 class Splits(NamedTuple):
     """Splits in the order of growth: one row, or all rows one after another."""
 
-    priority: np.ndarray  # of the leaf
-    change: np.ndarray  # of the error
+    priority: np.ndarray
     leaf: np.ndarray
-    reach: np.ndarray  # of the leaf; empty where no tie looks at it
+    reach: np.ndarray  # empty where no tie looks at it
 
 
 class Rows(NamedTuple):
@@ -113,7 +113,7 @@ class MergedGrowth:
         fits = bytes_each * int(start[-1]) <= self._room
         if not fits or self._graph.literals.max() > MOST_LITERALS:
             return NO_ROWS
-        return Rows(start, new_splits(start[-1], order.heavy))
+        return Rows(start, _new_splits(start[-1], order.heavy))
 
     def _fill(self, best: BestSplits, order: Order) -> None:
         """Write all rows, those of restrictions with fewer literals first."""
@@ -137,19 +137,16 @@ class MergedGrowth:
 
 
 @jit
-def new_splits(entries, heavy):
+def _new_splits(entries, heavy):
     """Room for so many splits."""
     return Splits(
-        np.empty(entries),
-        np.empty(entries),
-        np.empty(entries, dtype=np.int32),
-        np.empty(entries if heavy else 0),
+        np.empty(entries), np.empty(entries, dtype=np.int32), np.empty(entries if heavy else 0)
     )
 
 
 NO_ROWS = Rows(
     np.empty(0, dtype=np.int64),
-    Splits(np.empty(0), np.empty(0), np.empty(0, dtype=np.int32), np.empty(0)),
+    Splits(np.empty(0), np.empty(0, dtype=np.int32), np.empty(0)),
 )
 
 
@@ -168,11 +165,10 @@ def _fill_rows(begin, stop, states, best, edges, order, rows):
     """Write the rows of some restrictions; those of their children are complete."""
     born = np.empty((2, 1), dtype=np.int32)
     for place in range(begin, stop):
-        state = states[place]
-        out = _row(rows, state)
-        if len(out.change) > born.shape[1]:
-            born = np.empty((2, len(out.change)), dtype=np.int32)
-        _merge(state, best, edges, order, rows, born, out)
+        out = _row(rows, states[place])
+        if len(out.leaf) > born.shape[1]:
+            born = np.empty((2, len(out.leaf)), dtype=np.int32)
+        _merge(states[place], best, edges, order, rows, born, out)
 
 
 @inner_jit
@@ -180,12 +176,7 @@ def _row(rows, state):
     """The splits of one restriction."""
     begin, stop = rows.start[state], rows.start[state + 1]
     splits = rows.splits
-    return Splits(
-        splits.priority[begin:stop],
-        splits.change[begin:stop],
-        splits.leaf[begin:stop],
-        splits.reach[begin:stop],  # numpy cuts an empty array to an empty one
-    )
+    return Splits(splits.priority[begin:stop], splits.leaf[begin:stop], splits.reach[begin:stop])
 
 
 @inner_jit
@@ -196,11 +187,11 @@ def _merge(state, best, edges, order, rows, born, out):
     number of the low leaf that it makes here.
     """
     kind = best.split[state, 2]
-    _write_root(state, best, edges, order, out)
-    if kind == AMBIGUOUS:
+    told = kind != AMBIGUOUS
+    _write(out, 0, best.worth[state, 0] if state else PURE, 0 if told else ~0, 1.0)
+    if not told:
         return
-    priority, change, leaf, reach = rows.splits
-    out_priority, out_change, out_leaf, out_reach = out
+    priority, leaf, reach = rows.splits
     heavy, first = order.heavy, order.first
     failed, satisfied = edges.failed[kind], edges.satisfied[kind]
     low_weight, high_weight = (failed, satisfied) if order.weighted else (1.0, 1.0)
@@ -208,28 +199,28 @@ def _merge(state, best, edges, order, rows, born, out):
     low_head, high_head = low_weight * priority[low], high_weight * priority[high]
     lows = highs = 0  # how many splits of each child are made
     born[LOW, 0], born[HIGH, 0] = 2, 3
-    for step in range(1, len(out_change)):
+    for step in range(1, len(out.leaf)):
         if max(low_head, high_head) < TINY:
-            _end(out, step, max(low_head, high_head))
+            _write(out, step, max(low_head, high_head), ~0, 1.0)
             return
         side = _larger(low_head, high_head)
         if side == TIED and heavy != 0:
             side = _larger(failed * reach[low], satisfied * reach[high])
             side = HIGH - side if heavy < 0 and side >= 0 else side
         if side == TIED:
-            low_leaf = born[LOW, leaf[low] >> 1] + (leaf[low] & 1)
-            high_leaf = born[HIGH, leaf[high] >> 1] + (leaf[high] & 1)
-            side = LOW if (low_leaf < high_leaf) == first else HIGH
+            earlier = _number(born, LOW, leaf[low]) < _number(born, HIGH, leaf[high])
+            side = LOW if earlier == first else HIGH
         if side == UNCLEAR:
-            _end(out, step, np.inf)
+            _write(out, step, np.inf, ~0, 1.0)
             return
         place, share = (low, failed) if side == LOW else (high, satisfied)
-        out_priority[step] = low_head if side == LOW else high_head
-        out_change[step] = share * change[place]
-        out_leaf[step] = born[side, leaf[place] >> 1] + (leaf[place] & 1)
-        if heavy != 0:
-            out_reach[step] = share * reach[place]
-        if np.isnan(out_change[step]):
+        number = _number(born, side, leaf[place])
+        told = leaf[place] >= 0
+        _write(
+            out, step, low_head if side == LOW else high_head, number if told else ~number,
+            share * reach[place] if heavy != 0 else 1.0,
+        )  # fmt: skip
+        if not told:
             return
         if side == LOW:
             low, lows = low + 1, lows + 1
@@ -242,29 +233,18 @@ def _merge(state, best, edges, order, rows, born, out):
 
 
 @inner_jit
-def _write_root(state, best, edges, order, out):
-    """The first entry of a row: the split of the root, or why there is none."""
-    out.priority[0], out.change[0], out.leaf[0] = best.worth[state, 0], np.nan, 0
-    if order.heavy:
-        out.reach[0] = 1.0
-    kind = best.split[state, 2]
-    if state == 0:
-        out.priority[0], out.change[0] = PURE, 0.0
-    elif kind != AMBIGUOUS:
-        low, high = best.split[state, 0], best.split[state, 1]
-        after = (
-            edges.failed[kind] * best.worth[low, 1] + edges.satisfied[kind] * best.worth[high, 1]
-        )
-        out.change[0] = after - best.worth[state, 1]
+def _write(out, place, priority, leaf, reach):
+    """One entry of a row."""
+    out.priority[place], out.leaf[place] = priority, leaf
+    if len(out.reach) > 0:
+        out.reach[place] = reach
 
 
 @inner_jit
-def _end(out, place, priority):
-    """The last entry of a row."""
-    out.priority[place], out.leaf[place] = priority, 0
-    out.change[place] = 0.0 if priority == PURE else np.nan
-    if len(out.reach):
-        out.reach[place] = 1.0
+def _number(born, side, leaf):
+    """The number of a child's leaf among the leaves of its parent."""
+    leaf = max(leaf, ~leaf)  # as it is or its complement
+    return born[side, leaf >> 1] + (leaf & 1)
 
 
 @inner_jit
@@ -278,26 +258,52 @@ def _larger(low, high):
     return LOW if low > high else HIGH
 
 
-@jit
-def merged_errors(member, best, edges, order, rows, born, scratch, out_errors):
-    """Write a member's errors by size; False if merging cannot tell them all.
+class Scratch(NamedTuple):
+    """What ``merged_errors`` overwrites."""
 
-    ``born`` and ``scratch``, each with room for all sizes, are overwritten.
-    """
+    row: Splits
+    born: np.ndarray
+    states: np.ndarray
+    reaches: np.ndarray
+
+
+@jit
+def new_scratch(max_size, heavy):
+    """Room for the growth of one member."""
+    return Scratch(
+        _new_splits(max_size, heavy),
+        np.empty((2, max_size), dtype=np.int32),
+        np.empty(2 * max_size + 2, dtype=np.int32),
+        np.empty(2 * max_size + 2),
+    )
+
+
+@jit
+def merged_errors(member, best, edges, order, rows, scratch, out_errors):
+    """Grow a member as its row says, and write its errors by size; False if the row ends before."""
     if len(rows.start) == 0:
         return False
     row = _row(rows, member)
-    if len(row.change) == 0:
-        _merge(member, best, edges, order, rows, born, scratch)
-        row = scratch
-    error = best.worth[member, 1]
+    if len(row.leaf) == 0:
+        row = scratch.row
+        _merge(member, best, edges, order, rows, scratch.born, row)
+    split, worth, states, reaches = best.split, best.worth, scratch.states, scratch.reaches
+    failed, satisfied = edges.failed, edges.satisfied
+    states[0], reaches[0] = member, 1.0
+    error = worth[member, 1]
     out_errors[0] = error
     for size in range(1, len(out_errors)):
         if row.priority[size - 1] == PURE:
             out_errors[size:] = error
             break
-        error += row.change[size - 1]
-        if np.isnan(error):
+        leaf = row.leaf[size - 1]
+        if leaf < 0:
             return False
+        state, reach = states[leaf], reaches[leaf]
+        error += reach * worth[state, 2]
         out_errors[size] = error
+        kind = split[state, 2]
+        states[2 * size], states[2 * size + 1] = split[state, 0], split[state, 1]
+        reaches[2 * size] = reach * failed[kind]
+        reaches[2 * size + 1] = reach * satisfied[kind]
     return True
