@@ -14,7 +14,7 @@ from mictree.families import merged_growth
 from mictree.families.family import grid, up_to
 from mictree.families.growth import FamilyGrowth, best_splits
 from mictree.families.merged_growth import PURE, merged_errors, new_scratch, order_of
-from mictree.growers.rules import TIES, depth_of
+from mictree.growers.rules import TIE_TOLERANCE, TIES, depth_of
 from mictree.impurity import CRITERIA
 from mictree.optimal.dynamic.program import Program, fill, perfect_sizes, row_starts
 
@@ -206,3 +206,13 @@ def test_an_interrupted_filling_leaves_no_rows_of_another_rule(monkeypatch):
     np.testing.assert_array_equal(
         merging.splits(mt.TopDown(), both.best)[1].splits.priority, before
     )
+
+
+def test_deep_trees_are_left_to_the_loop():
+    """Up to this depth, the differences of all heads that tie stay well below the tolerance."""
+    assert merged_growth.MOST_LITERALS * merged_growth.SAME < TIE_TOLERANCE / 2
+    assert merged_growth.CLEAR > 2 * TIE_TOLERANCE
+    for literals, merged in ((merged_growth.MOST_LITERALS, True), (201, False)):
+        both = Both(grid(1, literals, (0.9,)), mt.TopDown(), 5)
+        assert (len(both.rows.start) > 0) == merged
+        both.check()

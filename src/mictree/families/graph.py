@@ -14,7 +14,7 @@ from mictree._support.jit import jit, run
 from mictree.families.family import Family
 from mictree.optimal.dynamic.lattice import Graph
 
-BYTES_EACH = 68  # of one member without its edges and errors
+BYTES_EACH = 76  # of one member without its edges and errors
 BYTES_EACH_EDGE = 15
 CHUNK = 4096  # members enumerated in one go
 STEPS = 100  # inner steps that an edge or a member costs, see run
