@@ -58,10 +58,14 @@ def _stages(family: Family, ceiling: float) -> float:
 
     solve_time = best_time(solve, 3)
     program = solve()
-    growth = FamilyGrowth(family, built, program, MAX_SIZE)
     best = best_splits(built, program, "entropy")
     members = range(1, len(family) + 1)
-    grow_time = best_time(lambda: growth.compare(mt.TopDown(), best, members), 3)
+
+    def grow() -> None:
+        growth = FamilyGrowth(family, built, program, MAX_SIZE, room=2**33)
+        growth.compare(mt.TopDown(), best, members)
+
+    grow_time = best_time(grow, 3)
     report(f"{family.name[:46]}: graph", f"{graph_time:.3f} s")
     report("  dynamic program", f"{solve_time:.3f} s")
     rate = steps / solve_time

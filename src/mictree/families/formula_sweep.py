@@ -51,7 +51,10 @@ class SolvedFormulas:
             if batch.stop == len(graph) or time.monotonic() - kept >= SECONDS:
                 rows.keep(batch.stop)
                 kept = time.monotonic()
-        self._growth = FamilyGrowth(family, self._built, self._program, blocks.max_size)
+        held = self._built.memory + (0 if scratch else self._program.errors.nbytes)
+        self._growth = FamilyGrowth(
+            family, self._built, self._program, blocks.max_size, memory_limit - held
+        )
         self._best: dict[tuple[str | int, int], BestSplits] = {}
 
     def columns(self) -> dict[str, Any]:
@@ -133,10 +136,14 @@ def formula_names(family: Family, terms: np.ndarray) -> pl.Series:
     separator = " + " if "*" in names[-1] else "+"
     first = np.cumsum(terms, dtype=np.int64)[:-1]  # of each member but the constant
     smallest = member_terms(family, terms)[first]
-    # the last earlier member with one term less has all its terms but the smallest: decision 0013
-    latest = [""] * (int(terms.max()) + 1)  # by number of terms
-    texts = []
-    for count, term in zip(terms[1:].tolist(), smallest.tolist(), strict=True):
-        latest[count] = names[term] if count == 1 else names[term] + separator + latest[count - 1]
-        texts.append(latest[count])
-    return pl.Series(texts)
+    alone = np.array(names, dtype=object)
+    texts = np.empty(len(terms) - 1, dtype=object)
+    shorter = np.flatnonzero(terms[1:] == 1)
+    texts[shorter] = alone[smallest[shorter]]
+    for count in range(2, int(terms.max()) + 1):
+        these = np.flatnonzero(terms[1:] == count)
+        # the last earlier member with one term less has all but the smallest term: decision 0013
+        rest = shorter[np.searchsorted(shorter, these) - 1]
+        texts[these] = (alone + separator)[smallest[these]] + texts[rest]
+        shorter = these
+    return pl.Series(texts.tolist())

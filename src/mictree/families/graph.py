@@ -14,7 +14,8 @@ from mictree._support.jit import jit, run
 from mictree.families.family import Family
 from mictree.optimal.dynamic.lattice import Graph
 
-BYTES_EACH = 68  # of one member without its edges and errors
+BYTES_EACH = 76  # of one member without its edges and errors
+BYTES_EACH_EDGE = 15
 CHUNK = 4096  # members enumerated in one go
 STEPS = 100  # inner steps that an edge or a member costs, see run
 
@@ -33,11 +34,21 @@ class FamilyGraph:
     terms: np.typing.NDArray[np.int16]  # how many terms each member has
     edge_term: np.typing.NDArray[np.int32]  # the term whose literal an edge tests
 
+    @property
+    def memory(self) -> int:
+        """In bytes."""
+        return memory_of(len(self.graph), len(self.graph.low))
+
+
+def memory_of(members: int, edges: int) -> int:
+    """Of a graph, in bytes."""
+    return members * BYTES_EACH + edges * BYTES_EACH_EDGE
+
 
 def build(family: Family, memory_limit: int) -> FamilyGraph:
     """Enumerate a family's members and edges, or refuse when they exceed the memory limit."""
     count = len(family) + 1
-    if count * BYTES_EACH > memory_limit:
+    if memory_of(count, 0) > memory_limit:
         raise TooLarge.states(count, memory_limit, "a smaller family")
     distinct = family.distinct_terms
     costs = np.array(family.costs, dtype=np.int64)
@@ -47,7 +58,7 @@ def build(family: Family, memory_limit: int) -> FamilyGraph:
     chunks = -(-count // CHUNK)
     run(_count_edges, chunks, STEPS * count, *shape, degree)
     first = np.cumsum(degree)
-    if count * BYTES_EACH + 15 * int(first[-1]) > memory_limit:
+    if memory_of(count, int(first[-1])) > memory_limit:
         raise TooLarge.states(count, memory_limit, "a smaller family")
     graph = Graph(
         literals=np.empty(count, dtype=np.int32),

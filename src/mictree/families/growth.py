@@ -18,9 +18,11 @@ from mictree.families.growth_kernel import (
     Moves,
     Ranks,
     Rule,
-    compare,
     compare_rows,
+    grow_member,
+    note_excess,
 )
+from mictree.families.merged_growth import MergedGrowth, merged_errors, new_scratch
 from mictree.growers.functions import (
     kernel_priority,
 )
@@ -42,8 +44,9 @@ def best_splits(
         np.zeros(len(graph)),
         np.zeros(len(graph.low), dtype=bool),
         np.full((len(graph), 3), AMBIGUOUS, dtype=np.int32),
-        np.stack([np.zeros(len(graph)), minority(built.positive_rate)], axis=1),
+        np.zeros((len(graph), 3)),
     )
+    best.worth[:, 1] = minority(built.positive_rate)
     gains = FamilyGains(built, criterion)
     # row d: the largest drop by a subtree of depth d
     largest = np.zeros((depth + 1, len(graph)))
@@ -59,7 +62,10 @@ def best_splits(
 class FamilyGrowth:
     """Everything about a family that growing its members needs."""
 
-    def __init__(self, family: Family, built: FamilyGraph, program: Program, max_size: int) -> None:
+    def __init__(
+        self, family: Family, built: FamilyGraph, program: Program, max_size: int, room: int
+    ) -> None:
+        """``room`` is in bytes, for rows of splits; see ``merged_growth``."""
         self.max_size = max_size
         distinct = family.distinct_terms
         counts = [term.count(v) for term in family.term_values for v in sorted(set(term))]
@@ -76,6 +82,7 @@ class FamilyGrowth:
             program.start,
             program.errors,
         )
+        self._merged = MergedGrowth(built.graph, self.arrays.edges, max_size, room)
 
     def compare(self, rule: Grower, best: BestSplits, members: range) -> np.ndarray:
         """Grow a rule on some members; per member MIC, largest excess error and its size."""
@@ -85,14 +92,28 @@ class FamilyGrowth:
         priority = kernel_priority(rule)
         kernel_rule = Rule(priority.address, TIES.index(rule.ties), seed, refused)
         run(
-            compare, len(members), STEPS * len(members) * self.max_size,
-            members.start, self.max_size, kernel_rule, self.arrays, best, out,
+            _compare, len(members), STEPS * len(members) * self.max_size,
+            members.start, self.max_size, kernel_rule, self.arrays, best,
+            *self._merged.splits(rule, best), out,
         )  # fmt: skip
         priority.settle()
         if refused[0]:
             value = float(refused[1])
             raise ValueError(f"a priority must be a number; {rule!r} gave {value!r}")
         return out
+
+
+@jit
+def _compare(begin, stop, first_member, max_size, rule, family, best, order, rows, out):
+    """Grow some members, by merging where that suffices, and compare with their optimal errors."""
+    errors = np.empty(max_size + 1)
+    scratch = new_scratch(max_size, order.heavy)
+    edges, start = family.edges, family.start
+    for number in range(begin, stop):
+        member = first_member + number
+        if not merged_errors(member, best, edges, order, rows, scratch, errors):
+            grow_member(member, rule, family, best, errors)
+        note_excess(errors, family.optimal[start[member] : start[member + 1]], out[number])
 
 
 Rows = tuple[np.ndarray, np.ndarray]  # where each row begins, and all of them
@@ -133,5 +154,9 @@ def _best_splits(start, stop, level, edges, rates, largest, out):
         largest[level, state] = out.gain[state] = out.worth[state, 0] = best
         out.split[state, 2] = AMBIGUOUS
         if tied == 1 and best > 0.0:
-            out.split[state, 0], out.split[state, 1] = edges.low[only], edges.high[only]
-            out.split[state, 2] = edges.value[only]
+            low, high, kind = edges.low[only], edges.high[only], edges.value[only]
+            out.split[state, 0], out.split[state, 1], out.split[state, 2] = low, high, kind
+            after = (
+                edges.failed[kind] * out.worth[low, 1] + edges.satisfied[kind] * out.worth[high, 1]
+            )
+            out.worth[state, 2] = after - out.worth[state, 1]

@@ -32,7 +32,8 @@ class BestSplits(NamedTuple):
     gain: np.typing.NDArray[np.float64]
     tied: np.typing.NDArray[np.bool_]  # for each edge: whether it is one of the best
     # what growth looks up side by side: the restrictions below the split and the literal's value,
-    # AMBIGUOUS where splits of several kinds tie; and the gain beside the error of a lone leaf
+    # AMBIGUOUS where splits of several kinds tie; and the gain beside the error of a lone leaf and
+    # what the split adds to it
     split: np.typing.NDArray[np.int32]
     worth: np.typing.NDArray[np.float64]
 
@@ -86,21 +87,16 @@ class Rule(NamedTuple):
 
 
 @jit
-def compare(begin, stop, first_member, max_size, rule, family, best, out):
-    """Grow some members, untracked where that suffices, and compare with their optimal errors."""
-    errors = np.empty(max_size + 1)
-    for number in range(begin, stop):
-        member = first_member + number
-        terms = np.empty((0, 0), dtype=np.int64)
-        if not _grow(member, rule, family, best, terms, errors):
-            row = np.zeros(family.ranks.most_terms + 1, dtype=np.int64)
-            length = unrank(member, family.ranks.before, family.ranks.costs, row)
-            # one row per leaf: its terms in declared order, the falsified ones negative
-            terms = np.empty((2 * max_size + 1, length), dtype=np.int64)
-            terms[0] = row[:length][::-1]
-            _grow(member, rule, family, best, terms, errors)
-        optimal = family.optimal[family.start[member] : family.start[member + 1]]
-        note_excess(errors, optimal, out[number])
+def grow_member(member, rule, family, best, out_errors):
+    """Grow a member, untracked where that suffices, and write its errors by size."""
+    terms = np.empty((0, 0), dtype=np.int64)
+    if not _grow(member, rule, family, best, terms, out_errors):
+        row = np.zeros(family.ranks.most_terms + 1, dtype=np.int64)
+        length = unrank(member, family.ranks.before, family.ranks.costs, row)
+        # one row per leaf: its terms in declared order, the falsified ones negative
+        terms = np.empty((2 * len(out_errors) - 1, length), dtype=np.int64)
+        terms[0] = row[:length][::-1]
+        _grow(member, rule, family, best, terms, out_errors)
 
 
 @jit
@@ -109,13 +105,16 @@ def note_excess(errors, optimal, out):
 
     The last optimal error stands for all larger sizes.
     """
+    total, largest = 0.0, 0.0
     for size in range(len(errors)):
-        errors[size] = max(errors[size] - optimal[min(size, len(optimal) - 1)], 0.0)
-    largest = errors.max()
+        excess = max(errors[size] - optimal[min(size, len(optimal) - 1)], 0.0)
+        errors[size] = excess
+        total += excess if size > 0 else 0.0
+        largest = max(largest, excess)
     worst = 0
     while errors[worst] < largest - ROUNDING:
         worst += 1
-    out[0], out[1], out[2] = errors[1:].mean(), largest, worst
+    out[0], out[1], out[2] = total / (len(errors) - 1), largest, worst
 
 
 @jit
