@@ -9,7 +9,7 @@ import numpy as np
 from mictree.columns.column import Column, as_levels
 from mictree.columns.data import Data
 from mictree.columns.literals import Literals
-from mictree.columns.ordered import TIMES, Ranks, rank
+from mictree.columns.ordered import TIMES, Ranks, are_finite, rank
 from mictree.columns.packing import NONE, pack_bits, pack_categories
 from mictree.columns.quantiles import Edges
 
@@ -76,13 +76,11 @@ def learn_column(
         values = as_levels(values, levels or (), name)
     check_numbers(data, number, name)
     values, present = values[rows], None
-    with np.errstate(over="ignore", invalid="ignore"):
-        plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
-    if not plain and np.isnan(values).any():
+    if not are_finite(values):
         present = ~np.isnan(values)
         values, weights = values[present], weights[present] if weights is not None else None
-    if not plain and np.isinf(values).any():
-        raise ValueError(f"X must not contain infinity; {name} does")
+        if np.isinf(values).any():
+            raise ValueError(f"X must not contain infinity; {name} does")
     below, above, ranks, binned = rank(values, weights, max_thresholds)
     # a column of nothing but missing values, like any constant one, is no literal
     missing = present is not None and len(values) > 0
