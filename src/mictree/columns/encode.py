@@ -40,10 +40,10 @@ def encode(
     order : the row in each slot, NONE where it is empty; a multiple of 64 slots
     weights : of all slots; whole numbers, so that bins do not depend on the order of rows
     """
-    slots = np.flatnonzero(order != NONE)
-    rows = order[slots]
+    used = order != NONE
+    rows = order[used]
     if weights is not None:
-        weights = weights[slots]
+        weights = weights[used]
     columns: list[Column] = []
     blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
     kept: list[Ranks] = []
@@ -58,9 +58,9 @@ def encode(
         if column.ranked:
             kept.append(ranks)
         elif column.thresholds:
-            blocks.append(pack_bits(ranks > column.missing, slots, len(order)))
+            blocks.append(pack_bits(ranks > column.missing, used, len(order)))
         if column.missing:
-            blocks.append(pack_bits(ranks == 0, slots, len(order)))
+            blocks.append(pack_bits(ranks == 0, used, len(order)))
     return Encoded(Literals(columns), np.concatenate(blocks), tuple(kept))
 
 

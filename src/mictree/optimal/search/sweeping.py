@@ -99,8 +99,12 @@ class SweepEngine:
         test, holds_below = self.rows.literal(column, row)
         budgets, leaves = (
             (low_budget, budget - 1 - low_budget),
-            ((low, low_error), (high, high_error)),
+            [(low, low_error), (high, high_error)],
         )
-        if holds_below:
-            return FirstTest(test, budgets[::-1], (errors[1], errors[0]), leaves[::-1])
-        return FirstTest(test, budgets, (errors[0], errors[1]), leaves)
+        one, other = (1, 0) if holds_below else (0, 1)
+        return FirstTest(
+            test,
+            (budgets[one], budgets[other]),
+            (errors[one], errors[other]),
+            (leaves[one], leaves[other]),
+        )
