@@ -255,7 +255,7 @@ def test_the_bounds_of_all_tests_hold(seed):
             order = frames.order[0, column] >> 1
             place = frames.tests[0, PLACE, test] + 1
             for side, child in enumerate((order[:place], order[place:])):
-                columns = [ranks[child].tolist() for ranks in rows.columns]
+                columns = [rows.ranks[origin][child].tolist() for origin in rows.origins]
                 parts = rows.codes[child].tolist(), rows.weights[child].tolist()
                 least = ordered_least_errors(columns, *parts, 3)
                 assert root[side, 2, test] <= least[2]
@@ -274,7 +274,8 @@ def test_cuts_of_a_child_have_rows_on_both_sides(seed):
     for level in range(1, len(frames.levels)):
         count = int(frames.levels[level].rows)
         for column, order in enumerate(frames.order[level, :, :count].tolist()):
-            own = [int(found.rows.columns[column][entry >> 1]) for entry in order]
+            ranked = found.rows.ranks[found.rows.origins[column]]
+            own = [int(ranked[entry >> 1]) for entry in order]
             cuts = [low < high for low, high in pairwise(own)] + [False] * (count > 0)
             assert [bool(entry & 1) for entry in order] == cuts
             checked += sum(cuts)

@@ -57,6 +57,8 @@ def intrinsics() -> Iterator[tuple]:
         jit.atomic_load: jit._plain_load,
         jit.atomic_add: jit._plain_add,
         jit.atomic_swap: jit._plain_swap,
+        jit.add_where: jit._plain_add_where,
+        jit.raise_to: jit._plain_raise_to,
     }
     for path, module in sorted(sys.modules.items()):
         if path.startswith((ROOM_OF_SEARCH, "mictree._support.jit")):

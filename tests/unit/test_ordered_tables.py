@@ -194,6 +194,7 @@ def test_memory_by_cell_and_row():
     X = random.normal(size=(20_000, 12))
     y = (X[:, 0] > random.normal(size=len(X))).astype(int)
     mt.TopDownClassifier(7).fit(X[:300], y[:300])
+    OrderedRows.of(mt.SampleProblem(X[:300], y[:300]), False)  # compiles
     cells, rows = X.size, 100 * len(X)
     values_and_ranks, problem = allocated(lambda: mt.SampleProblem(X, y))
     assert 12 * cells <= values_and_ranks <= 12 * cells + rows

@@ -153,7 +153,7 @@ class Data:
             raise ValueError(f"X must hold numbers, texts or booleans; its type is {column.dtype}")
         if column.dtype.kind in "OUS" or column.dtype.itemsize > 8:  # numpy's longdouble
             return _read_objects(column.tolist(), f"x{number}")
-        return column.astype(float)
+        return column.astype(float, copy=False)
 
     def _matrix_column(self, number: int) -> np.typing.NDArray[Any]:
         if isinstance(self.matrix, np.ndarray):

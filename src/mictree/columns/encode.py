@@ -9,7 +9,7 @@ import numpy as np
 from mictree.columns.column import Column, as_levels
 from mictree.columns.data import Data
 from mictree.columns.literals import Literals
-from mictree.columns.ordered import TIMES, Ranks, rank
+from mictree.columns.ordered import TIMES, Ranks, are_finite, rank
 from mictree.columns.packing import NONE, pack_bits, pack_categories
 from mictree.columns.quantiles import Edges
 
@@ -40,10 +40,10 @@ def encode(
     order : the row in each slot, NONE where it is empty; a multiple of 64 slots
     weights : of all slots; whole numbers, so that bins do not depend on the order of rows
     """
-    slots = np.flatnonzero(order != NONE)
-    rows = order[slots]
+    used = order != NONE
+    rows = order[used]
     if weights is not None:
-        weights = weights[slots]
+        weights = weights[used]
     columns: list[Column] = []
     blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
     kept: list[Ranks] = []
@@ -58,9 +58,9 @@ def encode(
         if column.ranked:
             kept.append(ranks)
         elif column.thresholds:
-            blocks.append(pack_bits(ranks > column.missing, slots, len(order)))
+            blocks.append(pack_bits(ranks > column.missing, used, len(order)))
         if column.missing:
-            blocks.append(pack_bits(ranks == 0, slots, len(order)))
+            blocks.append(pack_bits(ranks == 0, used, len(order)))
     return Encoded(Literals(columns), np.concatenate(blocks), tuple(kept))
 
 
@@ -76,13 +76,11 @@ def learn_column(
         values = as_levels(values, levels or (), name)
     check_numbers(data, number, name)
     values, present = values[rows], None
-    with np.errstate(over="ignore", invalid="ignore"):
-        plain = np.isfinite(values.sum())  # one pass; the sum of huge numbers may overflow
-    if not plain and np.isnan(values).any():
+    if not are_finite(values):
         present = ~np.isnan(values)
         values, weights = values[present], weights[present] if weights is not None else None
-    if not plain and np.isinf(values).any():
-        raise ValueError(f"X must not contain infinity; {name} does")
+        if np.isinf(values).any():
+            raise ValueError(f"X must not contain infinity; {name} does")
     below, above, ranks, binned = rank(values, weights, max_thresholds)
     # a column of nothing but missing values, like any constant one, is no literal
     missing = present is not None and len(values) > 0

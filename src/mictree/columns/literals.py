@@ -82,11 +82,12 @@ class Literals:
         """The literals that are stored as bits."""
         if not self.ordered:
             return np.arange(len(self))
-        stored = np.ones(len(self), dtype=bool)
-        for number in self.ordered:
-            start = self.starts[number]
-            stored[start : start + self.columns[number].thresholds] = False
-        return np.flatnonzero(stored)
+        kept = [np.empty(0, dtype=np.intp)]  # not a flag for each literal: there may be millions
+        for number, column in enumerate(self.columns):
+            skipped = column.thresholds if column.ranked else 0
+            if column.count > skipped:
+                kept.append(np.arange(self.starts[number] + skipped, self.starts[number + 1]))
+        return np.concatenate(kept)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ FloatArray = np.typing.NDArray[np.float64]
 Ranks = np.typing.NDArray[np.unsignedinteger]
 
 UNSORTED = -1
+LARGEST_SHORT = float(np.finfo(np.float32).max)
 MOVES = 4  # for each value, until sorting by comparison is faster
 TIMES = ("date", "datetime", "instant", "duration", "time")  # read as microseconds
 MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
@@ -41,10 +42,10 @@ class Ranked(NamedTuple):
 
 def rank(values: FloatArray, weights: FloatArray | None, most: int | None) -> Ranked:
     """Find the thresholds of finite values: all, or at most so many."""
-    values = values + 0.0  # -0.0 is 0.0
     distinct, ranks = np.empty(len(values)), np.empty(len(values), dtype=np.uint32)
-    count = _rank(values.view(np.uint64), distinct.view(np.uint64), ranks)
+    count = _rank(values, distinct, ranks)
     if count == UNSORTED:
+        values = values + 0.0  # -0.0 is 0.0
         count = _rank_sorted(values, np.argsort(values), distinct, ranks)
     distinct = distinct[:count].copy() if count < len(values) else distinct
     if most is None or count - 1 <= most:
@@ -61,30 +62,43 @@ def rank(values: FloatArray, weights: FloatArray | None, most: int | None) -> Ra
 
 
 @jit
-def _rank(words, out_distinct, out_ranks):
-    """Write the distinct values and the rank of each, all floats as words; returns how many.
+def are_finite(values):
+    """Whether no value is infinite or NaN."""
+    wrong = 0
+    for value in values:
+        wrong += not abs(value) < np.inf
+    return wrong == 0
 
-    Keys have the order of the floats. Three passes sort them by their upper 33 bits, from the
-    lowest digit on, and insertion by the others. That is fast unless many values are nearly equal:
+
+@jit
+def _rank(values, out_distinct, out_ranks):
+    """Write the distinct values and the rank of each; returns how many there are.
+
+    Keys are words that have the order of the floats. Three passes sort them by their upper 33 bits,
+    from the lowest digit on, and insertion by the others. That is fast unless many values are
+    nearly equal:
     then returns UNSORTED.
     """
-    count, sign = len(words), np.uint64(1) << np.uint64(63)
-    keys, moved = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint64)
-    rows, moved_rows = np.empty(count, dtype=np.uint32), np.empty(count, dtype=np.uint32)
-    for row in range(count):
-        keys[row] = ~words[row] if words[row] & sign else words[row] | sign
+    words, sign = values.view(np.uint64), np.uint64(1) << np.uint64(63)
+    # what is written in the end is scratch until then
+    keys, moved = np.empty(len(words), dtype=np.uint64), out_distinct.view(np.uint64)
+    rows, moved_rows = out_ranks, np.empty(len(words), dtype=np.uint32)
+    for row in range(len(words)):
+        word = np.uint64(0) if words[row] == sign else words[row]  # -0.0 is 0.0
+        keys[row] = ~word if word & sign else word | sign
         rows[row] = row
     for shift in (31, 42, 53):
         _sort_digit(keys, rows, np.uint64(shift), moved, moved_rows)
         keys, moved, rows, moved_rows = moved, keys, moved_rows, rows
     if not _insert(keys, rows):
         return UNSORTED
-    found = 0
-    for place in range(count):
+    found, before = 0, np.uint64(0)  # which is no key: that of NaN
+    for place in range(len(words)):
         key = keys[place]
-        if place == 0 or key != keys[place - 1]:
-            out_distinct[found] = key ^ sign if key & sign else ~key
+        if key != before:
+            keys[found] = key ^ sign if key & sign else ~key
             found += 1
+        before = key
         out_ranks[rows[place]] = found - 1
     return found
 
@@ -213,8 +227,7 @@ def midpoint(below: float, above: float) -> float:
     training data the same way wherever 32 bits tell the values apart.
     """
     middle = below / 2 + above / 2  # half of each: their sum may overflow
-    with np.errstate(over="ignore"):
-        low, high = float(np.float32(below)), float(np.float32(above))
+    low, high = _shorten(below), _shorten(above)
     if low < high and not low <= middle < high:
         coarse = low / 2 + high / 2
         if below <= coarse < above:
@@ -230,10 +243,17 @@ def round_midpoint(below: float, above: float) -> float:
     """
     exact = midpoint(below, above)
     rounded = float(f"{exact:.15g}")
-    with np.errstate(over="ignore"):
-        short = float(np.float32(exact))
-        same = short != exact and short == float(np.float32(rounded))  # as ``midpoint`` says
+    short = _shorten(exact)
+    same = short != exact and short == _shorten(rounded)  # as ``midpoint`` says
     return rounded if same and below <= rounded < above else exact
+
+
+def _shorten(number: float) -> float:
+    """A number rounded to 32 bits, perhaps to infinity."""
+    if abs(number) <= LARGEST_SHORT:
+        return float(np.float32(number))
+    with np.errstate(over="ignore"):  # which takes longer than the rest
+        return float(np.float32(number))
 
 
 def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:

@@ -95,9 +95,14 @@ def _pack_narrow(flat, columns, starts, count, word, out_bits):
 
 
 def pack_bits(
-    holds: np.typing.NDArray[np.bool_], slots: np.typing.NDArray[np.intp], count: int
+    holds: np.typing.NDArray[np.bool_],
+    slots: np.typing.NDArray[np.intp] | np.typing.NDArray[np.bool_],
+    count: int,
 ) -> np.typing.NDArray[np.uint64]:
-    """One literal as a row of words, from what it says of the rows in some of the slots."""
+    """One literal as a row of words, from what it says of the rows in some of the slots.
+
+    These are numbers, ascending, or a flag for each slot.
+    """
     spread = np.zeros(count, dtype=bool)
     spread[slots] = holds
     return np.packbits(spread, bitorder="little").view(np.uint64)[None]

@@ -153,6 +153,7 @@ class GreedyTreeClassifier(TreeClassifier):
                 max_thresholds=self.max_thresholds,
                 limits=limits,
             )
+            del data, coded  # a column and the labels, which growth would keep beside its own
         # no tree has more splits than rows
         limit = rows if self._max_size is None else min(rows, self._max_size)
         self._limit = limit

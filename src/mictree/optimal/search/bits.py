@@ -3,7 +3,7 @@
 import numpy as np
 
 from mictree.optimal.search import kernel
-from mictree.optimal.search.engine import PLAIN, Question
+from mictree.optimal.search.engine import PLAIN, FirstTest, Question
 from mictree.optimal.search.frames import Frames, first_test, frame_bytes, make_frames
 from mictree.optimal.search.rows import Rows
 from mictree.optimal.search.table import Table
@@ -76,7 +76,10 @@ class BitEngine:
         """Retrace a tree with an error that ``count_few`` has found."""
         self.count_few(members, question[2], table, frames, control)
 
-    def first_test(self, frames: Frames, budget: int, least: int) -> tuple[int, int, int, int]:
-        """The first test of the tree that was retraced, its low child's budget, both errors."""
-        literal, low_budget, low, high = first_test(frames, budget, least)
-        return int(self.rows.kept[literal]), low_budget, low, high
+    def first_test(self, frames: Frames, budget: int, least: int) -> FirstTest:
+        """The first test of the tree that was retraced."""
+        literal, low_budget, *errors = first_test(frames, budget, least)
+        budgets = low_budget, budget - 1 - low_budget
+        return FirstTest(
+            int(self.rows.kept[literal]), budgets, (errors[0], errors[1]), (None, None)
+        )

@@ -4,7 +4,7 @@
 Questions, table, frontier and polishing are the same for both.
 """
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,6 +15,17 @@ from mictree.optimal.search.table import Table
 # it; any such test; any test that attains the error below the bound, which is known to be the least
 PLAIN, FIRST, ANY, KNOWN = range(4)
 Question = tuple[int, int, int, int]  # the budget, the bound, the depth, and what is wanted
+
+Leaf = tuple[int, int]  # a label, and the error of some rows with it
+
+
+class FirstTest(NamedTuple):
+    """The first test of a tree, and of both its subtrees, the low one first:"""
+
+    test: int
+    budgets: tuple[int, int]
+    errors: tuple[int, int]
+    leaves: tuple[Leaf | None, Leaf | None]  # best leaves in their place; None if not known
 
 
 class Engine(Protocol):
@@ -81,6 +92,6 @@ class Engine(Protocol):
         """Retrace a tree with an error from ``count_few``, given budget, error and depth."""
         ...
 
-    def first_test(self, frames: Any, budget: int, least: int) -> tuple[Any, int, int, int]:
-        """The first test of the tree that was retraced, its low child's budget, both errors."""
+    def first_test(self, frames: Any, budget: int, least: int) -> FirstTest:
+        """The first test of the tree that was retraced."""
         ...

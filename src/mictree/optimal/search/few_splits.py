@@ -138,11 +138,7 @@ def _drop(both, lives, limit, count, picked, live, cells):
 @inner_jit
 def find_impurity(level, test, column, data, frames):
     """The Gini impurity of both children of a test, weighted."""
-    totals = frames.totals[level]
-    seen = np.zeros(len(totals), dtype=np.int64)
-    for place in range(frames.tests[level, PLACE, test] + 1):
-        row = frames.order[level, column, place] >> 1
-        seen[data.codes[row]] += data.weights[row, 0]
+    totals, seen = frames.totals[level], count_low(level, test, column, data, frames)
     impurity = 0.0
     for side in range(2):
         mass, squares = 0.0, 0.0
@@ -152,6 +148,16 @@ def find_impurity(level, test, column, data, frames):
             squares += weight * weight
         impurity += mass - squares / mass
     return impurity
+
+
+@inner_jit
+def count_low(level, test, column, data, frames):
+    """The weight of each class in the low child of a test."""
+    seen = np.zeros(frames.totals.shape[1], dtype=np.int64)
+    for place in range(frames.tests[level, PLACE, test] + 1):
+        row = frames.order[level, column, place] >> 1
+        seen[data.codes[row]] += data.weights[row, 0]
+    return seen
 
 
 @inner_jit

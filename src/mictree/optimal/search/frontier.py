@@ -166,6 +166,8 @@ class Frontier:
     def _carry_over(self, size: int) -> None:
         """Raise the lower bound of a size by what is certain of the sizes before and after."""
         before, least = self.lower[size - 1], self.lower[size]
+        if least == self.upper[size]:
+            return
         if before > least:
             least = max(least, before - self.counting.lightest_leaf(size, before))
             self.lower[size] = min(least, self.upper[size])

@@ -5,18 +5,21 @@ or a category) two. A missing value fails every threshold, so its rank is below 
 above it is the test for missing values, which needs no column of its own.
 """
 
-import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from mictree.growers.sorted_rows import NEW, sort_entries
+from mictree._support.jit import inner_jit, jit
 from mictree.optimal.search.nested import holds
-from mictree.optimal.search.rows import find_unavoidable, to_integers
+from mictree.optimal.search.rows import to_integers
 from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, row_slots
 from mictree.optimal.search.sweep_frames import OrderedData
 from mictree.problems.sample import SampleProblem
+
+SEED = 0x6D696374
+FEW_ROWS = 1 << 12  # for which random keys are drawn once and kept
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,7 @@ class OrderedRows(SearchedRows):
 
     problem: SampleProblem
     data: OrderedData
-    columns: tuple[np.ndarray, ...]  # the ranks of the rows in the columns that are searched
-    origins: tuple[int, ...]  # of each such column: its place in ``ranks``, or -1 - a literal
+    origins: tuple[int, ...]  # of each column searched: its place in ``ranks``, or -1 - a literal
     slots: np.ndarray  # of each row in the problem's bits; none if it has no bits
     ranks: tuple[np.ndarray, ...]
     codes: np.ndarray
@@ -36,49 +38,48 @@ class OrderedRows(SearchedRows):
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "OrderedRows":
         codes = np.repeat(np.arange(len(problem.classes), dtype=np.int32), problem.class_rows)
-        slots = row_slots(problem)
-        weights = problem.weights[slots] if len(problem.weights) else np.ones(len(codes))
-        integers, written = to_integers(weights, codes, problem.class_weight, exact)
-        columns, origins = _distinct_columns(problem, slots)
-        chosen, group, alike = _merge(columns, codes)
-        weights = add_up(group, integers, len(chosen))
+        weighted = len(problem.weights) > 0
+        slots = row_slots(problem) if weighted or len(problem.bits) else np.empty(0, dtype=np.intp)
+        integers, written = np.ones(len(codes), dtype=np.int64), None
+        if weighted or (problem.class_weight != 1).any():
+            weights = problem.weights[slots] if weighted else integers.astype(float)
+            integers, written = to_integers(weights, codes, problem.class_weight, exact)
+        table, origins = _distinct_columns(problem, slots)
+        merged = _merge(table, codes, integers, len(problem.classes))
+        chosen, weights, unavoidable = merged.chosen, merged.weights, merged.unavoidable
         if written is not None:
-            written = written._replace(weights=add_up(group, written.weights, len(chosen)))
-        kept = {id(column): _choose(column, chosen) for column in columns}
-        columns, codes = [kept[id(column)] for column in columns], _choose(codes, chosen)
-        weights = weights.astype(np.int32 if weights.sum() < 2**30 else np.int64)
-        unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
-        ordered = tuple(
-            kept[id(ranks)] if id(ranks) in kept else _choose(ranks, chosen)
-            for ranks in problem.ranks
-        )
+            summed = add_up(merged.group, written.weights, len(chosen))
+            written = written._replace(weights=summed)
+        if len(chosen) < len(codes):
+            table, codes = table[:, chosen], codes[chosen]
+        ordered = tuple(_choose(ranks, chosen) for ranks in problem.ranks)
         slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
-        del chosen, group, alike, integers
-        order = _sort(columns, len(codes))
-        keys = np.random.default_rng(0x6D696374).integers(
-            0, 2**64, size=(len(codes), 2), dtype=np.uint64
-        )
+        del merged, chosen, integers
+        sort_columns(table)
+        total = int(weights.sum())
+        both = np.empty((len(codes), 2), dtype=np.int32 if total < 2**30 else np.int64)
+        both[:, 0], both[:, 1] = weights, unavoidable
+        weights = both[:, 0].copy()
+        signed = np.where(codes == 1, weights, -weights)
         data = OrderedData(
-            order=order,
-            weights=np.column_stack([weights, unavoidable]).astype(weights.dtype),
-            signed=np.where(codes == 1, weights, -weights).astype(
-                np.int16 if weights.sum() < 2**15 else weights.dtype
-            ),
+            order=table.view(np.int32),
+            weights=both,
+            signed=signed.astype(np.int16) if total < 2**15 else signed,
             codes=codes,
-            keys=keys,
+            keys=_keys(len(codes)),
         )
-        return cls(problem, data, tuple(columns), origins, slots, ordered, codes, weights, written)
+        return cls(problem, data, origins, slots, ordered, codes, weights, written)
 
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
         return holds(self.problem, self.ranks, self.slots, rows, test)
 
-    def literal(self, column: int, rank: int) -> tuple[int, bool]:
-        """The test that cuts a column above a rank, and whether it holds below."""
+    def literal(self, column: int, row: int) -> tuple[int, bool]:
+        """The test that cuts a column above the rank of a row, and whether it holds below."""
         literals, origin = self.problem.literals, self.origins[column]
         if origin < 0:
             return -1 - origin, False
-        number = literals.ordered[origin]
+        rank, number = int(self.ranks[origin][row]), literals.ordered[origin]
         start, missing = int(literals.starts[number]), literals.columns[number].missing
         if rank < missing:
             return start + literals.columns[number].thresholds, True
@@ -87,37 +88,62 @@ class OrderedRows(SearchedRows):
 
 def _distinct_columns(
     problem: SampleProblem, slots: np.ndarray
-) -> tuple[list[np.ndarray], tuple[int, ...]]:
+) -> tuple[np.ndarray, tuple[int, ...]]:
     """The columns to search, and where they are from; of several that cut rows alike, the first."""
     literals = problem.literals
     found: list[np.ndarray] = list(problem.ranks)
     origins = list(range(len(found)))
-    for literal, words in zip(literals.stored_bits.tolist(), problem.bits, strict=True):
-        if literals.locate(literal)[0] not in literals.ordered:
-            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
-            found.append(bits[slots])
-            origins.append(-1 - literal)
-    seen: dict[bytes, int] = {}
-    for place, ranks in enumerate(found):
-        top = ranks.max()
-        if top > 0:
-            turned = ranks if ranks[0] <= top - ranks[0] else top - ranks
-            # 128 bits, as many as tell row sets apart
-            digest = hashlib.blake2b(turned.astype(np.uint32).data, digest_size=16).digest()
-            seen.setdefault(digest, place)
-    kept = list(seen.values())
-    return [found[place] for place in kept], tuple(origins[place] for place in kept)
+    if len(problem.bits):
+        for literal, words in zip(literals.stored_bits.tolist(), problem.bits, strict=True):
+            if literals.locate(literal)[0] not in literals.ordered:
+                bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+                found.append(bits[slots])
+                origins.append(-1 - literal)
+    table = np.empty((len(found), int(problem.class_rows.sum())), dtype=np.uint32)
+    for column, ranks in zip(table, found, strict=True):
+        column[:] = ranks
+    kept = np.ones(len(found), dtype=bool)
+    mark_distinct(table, kept)
+    if not kept.all():
+        table, origins = table[kept], [origins[place] for place in np.flatnonzero(kept)]
+    return table, tuple(origins)
 
 
-def _sort(columns: list[np.ndarray], count: int) -> np.ndarray:
-    """The rows in the order of each column, as ``OrderedData`` has them."""
-    entries, places = np.empty((len(columns), count), dtype=np.uint32), np.arange(count)
-    for column, line in zip(columns, entries, strict=True):
-        sort_entries(column, places, int(column.max()) + 1, line)
-    larger = entries[:, 1:] >= NEW
-    entries <<= 1  # which drops the flags
-    entries[:, :-1] += larger
-    return entries.view(np.int32)
+@jit
+def mark_distinct(table, out_kept):
+    """Mark the columns that are not constant and cut rows unlike all before them.
+
+    A column cuts alike from either end, so each is read from the end at which its first row is
+    nearer.
+    """
+    columns, rows = table.shape
+    tops = np.zeros(columns, dtype=np.uint32)
+    hashes = np.zeros(columns, dtype=np.uint64)
+    for column in range(columns):
+        for row in range(rows):
+            tops[column] = max(tops[column], table[column, row])
+        for row in range(rows):
+            rank = np.uint64(_from_nearer_end(table[column], row, tops[column]))
+            hashes[column] = (hashes[column] ^ rank) * np.uint64(0x9E3779B97F4A7C15)
+            hashes[column] ^= hashes[column] >> np.uint64(29)
+        out_kept[column] = tops[column] > 0
+        for other in range(column):
+            if not out_kept[other] or hashes[other] != hashes[column]:
+                continue
+            row = 0
+            while row < rows and (
+                _from_nearer_end(table[column], row, tops[column])
+                == _from_nearer_end(table[other], row, tops[other])
+            ):
+                row += 1
+            if row == rows:
+                out_kept[column] = False
+
+
+@inner_jit
+def _from_nearer_end(ranks, row, top):
+    """A row's rank, counted from the end of the order that is nearer to the first row."""
+    return ranks[row] if ranks[0] <= top - ranks[0] else top - ranks[row]
 
 
 def _choose(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -128,31 +154,114 @@ def _choose(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=16)
 def _factors(count: int) -> np.typing.NDArray[np.uint64]:
     """Odd random numbers, always the same."""
-    random = np.random.default_rng(0x6D696374)
+    random = np.random.default_rng(SEED)
     return random.integers(0, 2**64, size=count, dtype=np.uint64) | np.uint64(1)
 
 
-def _merge(
-    columns: list[np.ndarray], codes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The first of all equal rows of one class, and for each row which of them it equals.
+def _keys(count: int) -> np.typing.NDArray[np.uint64]:
+    """Two random numbers for each row, always the same."""
+    return _first_keys()[:count] if count <= FEW_ROWS else _draw_keys(count)
 
-    Then a number for each of these, the same for those that are equal but for their class.
-    """
-    hashes = np.zeros(len(codes), dtype=np.uint64)
-    for column, factor in zip(columns, _factors(len(columns)), strict=True):
-        hashes += column * factor
-    order = np.lexsort((codes, hashes))
-    new = np.zeros(max(0, len(codes) - 1), dtype=bool)
-    for column in columns:
-        ranks = column[order]
-        new |= ranks[1:] != ranks[:-1]
-    first = np.concatenate([[True], new | (codes[order[1:]] != codes[order[:-1]])])
-    alike = np.empty(len(codes), dtype=np.intp)
-    alike[order] = np.concatenate([[0], np.cumsum(new)])
-    if first.all():  # in their own order, so that nothing needs to be copied
-        everything = np.arange(len(codes))
-        return everything, everything, alike
+
+@lru_cache(maxsize=1)
+def _first_keys() -> np.typing.NDArray[np.uint64]:
+    return _draw_keys(FEW_ROWS)
+
+
+def _draw_keys(count: int) -> np.typing.NDArray[np.uint64]:
+    random = np.random.default_rng(SEED)
+    return random.integers(0, 2**64, size=(count, 2), dtype=np.uint64)
+
+
+class Merged(NamedTuple):
+    """Rows of which equal ones of one class are one; in their own order if none are equal."""
+
+    chosen: np.ndarray  # the first of each
+    group: np.ndarray  # for each row, its place among those chosen
+    weights: np.ndarray
+    unavoidable: np.ndarray  # what of the weight no tree can label right
+
+
+def _merge(table: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int) -> Merged:
+    hashes = np.empty(len(codes), dtype=np.uint64)
+    hash_rows(table, _factors(len(table)), hashes)
+    order = np.argsort(hashes, kind="stable")  # of equal rows, those of one class are neighbours
     group = np.empty(len(codes), dtype=np.intp)
-    group[order] = np.cumsum(first) - 1
-    return order[first], group, alike[order[first]]
+    sums, unavoidable = np.zeros(len(codes), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
+    count = merge_rows(
+        table, codes, weights, order, np.zeros(classes, dtype=np.int64), group, sums, unavoidable
+    )
+    if count == len(codes):  # nothing needs to be copied
+        return Merged(np.arange(count), np.arange(count), weights, unavoidable[group])
+    chosen = np.empty(count, dtype=np.intp)
+    chosen[group[order[::-1]]] = order[::-1]  # the first of several is written last
+    return Merged(chosen, group, sums[:count], unavoidable[:count])
+
+
+@jit
+def hash_rows(table, factors, out_hashes):
+    """Write a hash of each row's ranks."""
+    out_hashes[:] = 0
+    for column in range(len(table)):
+        for row in range(len(out_hashes)):
+            out_hashes[row] += np.uint64(table[column, row]) * factors[column]
+
+
+@jit
+def merge_rows(table, codes, weights, order, votes, out_group, out_weights, out_unavoidable):
+    """Give neighbours in an order that have equal ranks and one class one number; says how many.
+
+    The other outputs are by number, and must be zero at the start: the sum of the weights, and what
+    of it is outvoted among the rows with equal ranks. ``votes`` is scratch, one for each class.
+    """
+    rows, start, number = len(order), 0, 0
+    while start < rows:
+        first, end = order[start], start + 1
+        votes[:] = 0
+        votes[codes[first]] += weights[first]
+        while end < rows and _are_equal(table, first, order[end]):
+            votes[codes[order[end]]] += weights[order[end]]
+            end += 1
+        best = votes.argmax()
+        for place in range(start, end):
+            row = order[place]
+            if place > start and codes[row] != codes[order[place - 1]]:
+                number += 1
+            out_group[row] = number
+            out_weights[number] += weights[row]
+            if codes[row] != best:
+                out_unavoidable[number] += weights[row]
+        number += 1
+        start = end
+    return number
+
+
+@inner_jit
+def _are_equal(table, row, other):
+    """Whether two rows have equal ranks."""
+    column = 0
+    while column < len(table) and table[column, row] == table[column, other]:
+        column += 1
+    return column == len(table)
+
+
+@jit
+def sort_columns(table):
+    """Replace the ranks of each column by its rows in their order, as ``OrderedData`` has them."""
+    columns, rows = table.shape
+    ranks = np.empty(rows, dtype=np.uint32)
+    for column in range(columns):
+        ranks[:] = table[column]
+        top = ranks.max()
+        place = np.zeros(np.int64(top) + 2, dtype=np.int64)
+        for rank in ranks:
+            place[np.int64(rank) + 1] += 1
+        for rank in range(np.int64(top)):
+            place[rank + 1] += place[rank]
+        for row in range(rows):
+            rank = np.int64(ranks[row])
+            table[column, place[rank]] = 2 * row
+            place[rank] += 1
+        for rank in range(np.int64(top)):  # now each place is the end of its rank
+            if 0 < place[rank] < rows:
+                table[column, place[rank] - 1] |= np.uint32(1)

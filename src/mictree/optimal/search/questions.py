@@ -21,7 +21,7 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import usable_cores
-from mictree.optimal.search.engine import ANY, FIRST, KNOWN, PLAIN, Engine, Question
+from mictree.optimal.search.engine import ANY, FIRST, KNOWN, PLAIN, Engine, Leaf, Question
 from mictree.optimal.search.table import (
     ALLOWED,
     FOUND,
@@ -205,15 +205,23 @@ class Asking:
         return None if nested is None else (error, nested)
 
     def trace(
-        self, rows: np.ndarray, budget: int, error: int, depth: int, known: bool = False
+        self,
+        rows: np.ndarray,
+        budget: int,
+        error: int,
+        depth: int,
+        known: bool = False,
+        leaf: Leaf | None = None,
     ) -> Any:
         """Nested tests that attain an error of some rows; None when it had to stop.
 
-        The error is the least, or ``known`` from ``errors``.
+        The error is the least, or ``known`` from ``errors``. The best ``leaf`` need not be given.
         """
-        masses = self.rows.masses(rows)
-        if int(masses.sum() - masses.max()) <= error:
-            return int(masses.argmax())  # the first of several
+        if leaf is None:
+            masses = self.rows.masses(rows)
+            leaf = int(masses.argmax()), int(masses.sum() - masses.max())  # the first of several
+        if leaf[1] <= error:
+            return leaf[0]
         if known or budget <= self.engine.sure:
             question, control = (min(budget, 3), error, depth), _endless_control(self.control)
             self.engine.retrace_few(rows, question, self.table, self.frames[0], control)
@@ -223,15 +231,17 @@ class Asking:
 
     def _follow(self, rows: np.ndarray, budget: int, error: int, depth: int, known: bool) -> Any:
         """Trace both children of the test at which the first frame stands."""
-        test, low_budget, *errors = self.engine.first_test(self.frames[0], budget, error)
+        test, *children = self.engine.first_test(self.frames[0], budget, error)
         held = self.rows.holds(rows, test)
-        low = self.trace(rows[~held], low_budget, errors[0], depth - 1, known)
-        if low is None:
-            return None
-        high = self.trace(rows[held], budget - 1 - low_budget, errors[1], depth - 1, known)
-        if high is None:
-            return None
-        return test, low, high
+        nested: list[Any] = [test]
+        for below, (splits, wrong, leaf) in zip(
+            (~held, held), zip(*children, strict=True), strict=True
+        ):
+            traced = self.trace(rows[below], splits, wrong, depth - 1, known, leaf)
+            if traced is None:
+                return None
+            nested.append(traced)
+        return tuple(nested)
 
     def _solve(self, members: int, question: Question, frames: Any) -> int:
         return self.engine.solve(members, question, self.table, frames, self.control)

@@ -61,7 +61,7 @@ def prepare(level, frames):
                 swept[test] = 0
             elif swept[test] > 0:
                 cells[ONE + side, test] = swept[test] - 1
-    for size in range(2, at.budget):
+    for size in range(2, get_shares(at.budget, at.depth)[1] + 1):
         for test in range(tests):
             low = cells[SHARE, test]
             high = bounds.dtype.type(floor - low)
@@ -77,7 +77,7 @@ def share(level, side, data, frames):
     order, cells, start = frames.order[level], frames.cells[level], frames.start[level]
     live, lives = frames.tests[level, LIVE], at.lives
     places, member = frames.tests[level, PLACE], frames.member
-    bounds, budget = get_bounds(level, frames), at.budget
+    bounds, most_budget = get_bounds(level, frames), get_shares(at.budget, at.depth)[1]
     kind = bounds.dtype.type
     test, column = at.test, at.column
     for place in range(at.rows):
@@ -102,12 +102,12 @@ def share(level, side, data, frames):
                 place += 1
             if most > mass - inside:
                 cells[ONE, other] = max(cells[ONE, other], kind(most - (mass - inside)))
-                for size in range(2, budget):
+                for size in range(2, most_budget + 1):
                     bound = kind(bounds[side, size, test] - (mass - inside))
                     bounds[0, size, other] = max(bounds[0, size, other], bound)
             if most > inside:
                 cells[ONE + 1, other] = max(cells[ONE + 1, other], kind(most - inside))
-                for size in range(2, budget):
+                for size in range(2, most_budget + 1):
                     bound = kind(bounds[side, size, test] - inside)
                     bounds[1, size, other] = max(bounds[1, size, other], bound)
 
@@ -136,8 +136,10 @@ def select(level, in_order, data, frames):
             for low in range(least_low, most_low + 1):
                 if budget == 3 and low == 1:
                     continue
-                error = get_bound(0, low, test, cells, bounds)
-                error += get_bound(1, budget - 1 - low, test, cells, bounds)
+                # not by ``get_bound``: counting references to its arrays takes longer than the rest
+                high = budget - 1 - low
+                error = np.int64(cells[2 * low, test] if low <= 1 else bounds[0, low, test])
+                error += cells[2 * high + 1, test] if high <= 1 else bounds[1, high, test]
                 helps |= error < limit
             live[kept] = test
             kept += helps

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 LANES = 32  # tests whose children are swept at once
+CACHE_LINE = 64  # bytes
+FEW_CLASSES = 5  # up to which comparing every two of them is faster
 
 LEVEL = np.dtype(
     [
@@ -40,6 +42,7 @@ LEVEL = np.dtype(
     ],
     align=True,
 )
+RECORD = np.dtype((np.record, LEVEL))  # which a view would look for each time
 
 
 class OrderedData(NamedTuple):
@@ -65,16 +68,17 @@ class SweepFrames(NamedTuple):
     root: np.ndarray  # (2, budgets, cells) the same for all rows; all workers share it
     claims: np.ndarray  # (columns,) how many workers are at a column of all rows
     member: np.ndarray  # (rows,) bit j: the row is in the low child of the j-th test swept
-    lanes: np.ndarray  # ((7 + classes) * LANES,) sums of the tests swept
+    lanes: np.ndarray  # sums of the tests swept, in lines of LANES; see ``sweeps``
     tails: np.ndarray  # (2 * LANES * rows,) the same at each test of a column; for many classes
     picked: np.ndarray  # (2, LANES) the tests swept, and their columns
-    pair: np.ndarray  # (rows,) weights of two of the classes, negative in the second
     seen: np.ndarray  # (classes,) the weight of each class swept so far
     known: np.ndarray  # (levels, 2, budgets) least errors of both children of the test being tried,
     # by budget; -1 where they are not known
     keys: np.ndarray  # (levels, 6): of the rows; of both children of the test being tried
     levels: np.recarray  # (levels,) of LEVEL
-    work: np.ndarray  # (1,) cells swept for the question
+    work: np.ndarray  # (NOTES,) cells swept for the question; then the first test of the tree that
+    # was retraced: its column, the row before the cut, the budget of its low child, the errors of
+    # both children, the heaviest class of both, and their errors without a split
     totals: np.ndarray  # (levels, classes) the weight of each class
 
 
@@ -82,6 +86,7 @@ class SweepFrames(NamedTuple):
 # what of it no tree can label right
 LEAF, ONE, MASS, SHARE = 0, 2, 4, 5
 PLACE, LIVE = 0, 1  # tests
+NOTES = 10
 SWEPT = 1  # bounds: one more than the least error with one split where a sweep found it, else 0
 
 
@@ -102,17 +107,29 @@ def make_frames(
         root=root,
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
-        lanes=np.zeros((7 + classes) * LANES, dtype=data.signed.dtype),
+        lanes=_aligned(_count_lines(classes) * LANES, data.signed.dtype),
         tails=np.empty(2 * LANES * rows if classes > 2 else 0, dtype=data.signed.dtype),
-        pair=np.zeros(rows, dtype=data.signed.dtype),
         seen=np.zeros(classes, dtype=np.int64),
         picked=np.zeros((2, LANES), dtype=np.int64),
         known=np.zeros((levels, 2, max(2, budgets)), dtype=np.int64),
         keys=np.zeros((levels, 6), dtype=np.uint64),
-        levels=np.zeros(levels, dtype=LEVEL).view(np.recarray),
-        work=np.zeros(1, dtype=np.int64),
+        levels=np.zeros(levels, dtype=RECORD).view(np.recarray),
+        work=np.zeros(NOTES, dtype=np.int64),
         totals=np.zeros((levels, classes), dtype=np.int64),
     )
+
+
+def _count_lines(classes: int) -> int:
+    """Of sums that a sweep needs."""
+    return 2 * (1 + classes + classes**2) if 2 < classes <= FEW_CLASSES else 7 + classes
+
+
+def _aligned(count: int, kind: np.dtype) -> np.ndarray:
+    """Zeros from the start of a cache line on: a vector across two of them takes far longer."""
+    line = CACHE_LINE // kind.itemsize
+    room = np.zeros(count + line, dtype=kind)
+    start = -room.ctypes.data % CACHE_LINE // kind.itemsize
+    return room[start : start + count]
 
 
 def frame_bytes(data: OrderedData, budgets: int, levels: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit, jit
 from mictree.optimal.search.engine import FIRST, KNOWN, PLAIN
-from mictree.optimal.search.few_splits import few_splits, note, note_one
+from mictree.optimal.search.few_splits import count_low, few_splits, note, note_one
 from mictree.optimal.search.sweep_children import (
     get_bound,
     get_bounds,
@@ -40,15 +40,23 @@ from mictree.optimal.search.table import (
 
 
 @jit
-def solve(first, budget, bound, depth, wanted, data, table, frames, control):
-    """The least error of the rows in frame ``first``, if it is below ``bound``.
+def solve(rows, budget, bound, depth, wanted, data, table, frames, control):
+    """The least error of so many rows that are in place, if it is below ``bound``.
 
     See ``kernel.solve``. Frame 0 is for all rows: what it learns of their tests stays for the next
     question, and workers share it. Questions about other rows are put to frame 1. What is
-    ``wanted`` of the tree, see ``engine``, is noted in the frame; only one worker may.
+    ``wanted`` of the tree, see ``engine``, is in the frames' ``work``; only one worker may.
     """
-    _start(first, data, frames)
-    frames.levels[0].first, frames.work[0] = -1, 0
+    first = _start(rows, data, frames)
+    answer = _search(first, budget, bound, depth, wanted, data, table, frames, control)
+    if wanted:
+        _tell(first, data, frames)
+    return answer
+
+
+@inner_jit
+def _search(first, budget, bound, depth, wanted, data, table, frames, control):
+    """The same for the rows in frame ``first``."""
     _ask(first, budget, bound, depth, frames)
     level = first
     while True:
@@ -69,9 +77,14 @@ def solve(first, budget, bound, depth, wanted, data, table, frames, control):
 
 
 @inner_jit
-def _start(level, data, frames):
-    """Set the first frame's rows: all in frame 0, the members in frame 1; and their key."""
+def _start(rows, data, frames):
+    """Set the first frame's rows: all in frame 0, the members in frame 1; and their key.
+
+    Says which frame.
+    """
+    level = np.int64(0 if rows == len(data.codes) else 1)
     at = frames.levels[level]
+    at.rows, at.first, frames.work[0] = rows, -1, 0
     if level == 1:
         _keep_members(data.order, data.order.shape[1], level, frames)
     high, low = np.uint64(0), np.uint64(0)
@@ -80,6 +93,23 @@ def _start(level, data, frames):
         high ^= data.keys[row, 0]
         low ^= data.keys[row, 1]
     frames.keys[level, 0], frames.keys[level, 1] = high, low
+    return level
+
+
+@inner_jit
+def _tell(level, data, frames):
+    """Write what was noted of a frame's first test where Python reads it; see ``work``."""
+    at = frames.levels[level]
+    if at.first < 0:
+        return
+    work, column, totals = frames.work, at.first_column, frames.totals[level]
+    place = frames.tests[level, PLACE, at.first]
+    work[1], work[2], work[3] = column, frames.order[level, column, place] >> 1, at.first_low
+    work[4], work[5] = at.first_errors[0], at.first_errors[1]
+    seen = count_low(level, at.first, column, data, frames)
+    rest = totals - seen
+    work[6], work[7] = seen.argmax(), rest.argmax()  # the first of several
+    work[8], work[9] = seen.sum() - seen.max(), rest.sum() - rest.max()
 
 
 @inner_jit
@@ -274,14 +304,13 @@ def _keep_members(order, rows, level, frames):
 
 
 @jit
-def count_few(level, budget, depth, data, frames, control):
-    """Errors of a frame's rows with up to ``budget`` splits, at most 3, that sweeps find trees for.
+def count_few(rows, budget, depth, data, frames, control):
+    """Errors of so many rows with up to ``budget`` splits, at most 3, that sweeps find trees for.
 
-    The first test of the tree for the whole budget is noted. Sweeps end where no more work is
+    The first test of the tree for the whole budget is in ``work``. Sweeps end where no more work is
     allowed.
     """
-    _start(level, data, frames)
-    frames.levels[0].first, frames.levels[level].first, frames.work[0] = -1, -1, 0
+    level = _start(rows, data, frames)
     errors = np.empty(4, dtype=np.int64)
     errors[:] = leaf_error(level, data, frames)
     if min(budget, depth) > 0 and errors[0] > 0:
@@ -292,4 +321,5 @@ def count_few(level, budget, depth, data, frames, control):
             errors[2:] = few_splits(level, False, errors[1], False, data, frames, control)
             if budget > 2:
                 errors[3] = few_splits(level, True, errors[2], False, data, frames, control)
+        _tell(level, data, frames)
     return errors

@@ -3,15 +3,9 @@
 import numpy as np
 
 from mictree.optimal.search import sweep_kernel
-from mictree.optimal.search.engine import PLAIN, Question
+from mictree.optimal.search.engine import PLAIN, FirstTest, Question
 from mictree.optimal.search.ordered_rows import OrderedRows
-from mictree.optimal.search.sweep_frames import (
-    LEVEL,
-    PLACE,
-    SweepFrames,
-    frame_bytes,
-    make_frames,
-)
+from mictree.optimal.search.sweep_frames import SweepFrames, frame_bytes, make_frames
 from mictree.optimal.search.table import ALLOWED, Table
 
 # cells that are swept in a hundredth of a second, and in half a second
@@ -73,19 +67,13 @@ class SweepEngine:
         if len(members) < len(self.rows.codes):
             frames.member[:] = 0
             frames.member[members] = 1
-        _levels(frames)["rows"][self._frame(len(members))] = len(members)
-
-    def _frame(self, members: int) -> int:
-        """The frame of so many rows."""
-        return 0 if members == len(self.rows.codes) else 1
 
     def solve(
         self, members: int, question: Question, table: Table, frames: SweepFrames,
         control: np.ndarray,
     ) -> int:  # fmt: skip
         """Answer a question about rows that are in place; see ``sweep_kernel.solve``."""
-        first = self._frame(members)
-        return sweep_kernel.solve(first, *question, self.rows.data, table, frames, control)
+        return sweep_kernel.solve(members, *question, self.rows.data, table, frames, control)
 
     def count_few(
         self, members: np.ndarray, depth: int, table: Table, frames: SweepFrames,
@@ -94,8 +82,8 @@ class SweepEngine:
         """Errors of some rows with 0, 1, 2 and 3 splits that a few sweeps find trees for."""
         self.place(members, frames)
         control[ALLOWED] = COUNTED
-        first = self._frame(len(members))
-        return sweep_kernel.count_few(first, budget, depth, self.rows.data, frames, control)
+        data = self.rows.data
+        return sweep_kernel.count_few(len(members), budget, depth, data, frames, control)
 
     def retrace_few(
         self, members: np.ndarray, question: tuple[int, int, int], table: Table,
@@ -105,20 +93,18 @@ class SweepEngine:
         budget, _, depth = question
         self.count_few(members, depth, table, frames, control, budget)
 
-    def first_test(self, frames: SweepFrames, budget: int, least: int) -> tuple[int, int, int, int]:
-        """The first test of the tree that was retraced, its low child's budget, both errors."""
-        levels = _levels(frames)
-        level = 0 if levels[0]["first"] >= 0 else 1
-        at = levels[level]
-        column, low_budget = int(at["first_column"]), int(at["first_low"])
-        row = frames.order[level, column, frames.tests[level, PLACE, at["first"]]] >> 1
-        low_error, high_error = at["first_errors"].tolist()
-        test, holds_below = self.rows.literal(column, int(self.rows.columns[column][row]))
-        if holds_below:
-            return test, budget - 1 - low_budget, high_error, low_error
-        return test, low_budget, low_error, high_error
-
-
-def _levels(frames: SweepFrames) -> np.ndarray:
-    """The levels as a plain array: a record array takes long to read from Python."""
-    return frames.levels.view(LEVEL, np.ndarray)
+    def first_test(self, frames: SweepFrames, budget: int, least: int) -> FirstTest:
+        """The first test of the tree that was retraced."""
+        _, column, row, low_budget, *errors, low, high, low_error, high_error = frames.work.tolist()
+        test, holds_below = self.rows.literal(column, row)
+        budgets, leaves = (
+            (low_budget, budget - 1 - low_budget),
+            [(low, low_error), (high, high_error)],
+        )
+        one, other = (1, 0) if holds_below else (0, 1)
+        return FirstTest(
+            test,
+            (budgets[one], budgets[other]),
+            (errors[one], errors[other]),
+            (leaves[one], leaves[other]),
+        )

@@ -8,16 +8,17 @@ error follows from the least and the largest surplus of one class over the other
 
 import numpy as np
 
-from mictree._support.jit import inner_jit
-from mictree.optimal.search.sweep_frames import LANES, LEAF, MASS, ONE, PLACE, SHARE
+from mictree._support.jit import add_where, inner_jit, raise_to
+from mictree.optimal.search.sweep_frames import FEW_CLASSES, LANES, LEAF, MASS, ONE, PLACE, SHARE
 from mictree.optimal.search.table import ALLOWED, LONG, RUN, STATUS
 
 # two classes: the surplus; the least and the largest one in the low child, in the high one
 _LEAST_LOW, _MOST_LOW, _LEAST_HIGH, _MOST_HIGH = LANES, 2 * LANES, 3 * LANES, 4 * LANES
-# more: the largest weight that one split labels right in both children; the weight of the heaviest
+# many: the largest weight that one split labels right in both children; the weight of the heaviest
 # class seen so far in both; the weight of each class seen so far in the low child
 _RIGHT, _MOST, _SEEN = 2 * LANES, 5 * LANES, 7 * LANES
-FEW_CLASSES = 5  # up to which sweeping for every two of them is faster
+# few: as many for each class of what is seen so far in both children, and for every two classes
+_BOTH = 2 * LANES
 
 
 @inner_jit
@@ -131,8 +132,10 @@ def sweep(level, count, data, frames, control):
     if frames.work[0] > control[ALLOWED] and control[STATUS] == RUN:
         control[STATUS] = LONG
     _mark(level, count, frames)
-    if frames.totals.shape[1] <= FEW_CLASSES:
-        _sweep_pairs(level, data, frames)
+    if frames.totals.shape[1] == 2:
+        _sweep_two(level, data.signed, frames)
+    elif frames.totals.shape[1] <= FEW_CLASSES:
+        _sweep_few(level, data, frames)
     else:
         _sweep_many(level, data, frames)
     lanes, totals, whole = frames.lanes, frames.totals[level], frames.totals[level].sum()
@@ -208,50 +211,45 @@ def _sweep_two(level, signed, frames):
 
 
 @inner_jit
-def _sweep_pairs(level, data, frames):
+def _sweep_few(level, data, frames):
     """Fill the lanes for a few classes: whatever labels one split has, two classes decide.
 
-    With two classes, ``sweep`` reads the surpluses. One call of ``_sweep_two`` serves both cases:
-    of two calls, LLVM makes vectors in the first only.
+    Of both children at once, the weight of each class seen so far is kept, and by how much each
+    class was ahead of each other one at a test, at most. Only the class of a test's last row can
+    have gained, unless that row has others of its value before it.
     """
     at = frames.levels[level]
-    lanes, totals, pair = frames.lanes, frames.totals[level], frames.pair
-    rows, kind, two = at.rows, frames.lanes.dtype.type, len(frames.totals[level]) == 2
-    if not two:
-        _clear(frames.seen, lanes)
+    lanes, order, start = frames.lanes, frames.order, frames.start
+    kind, classes, rows = lanes.dtype.type, frames.totals.shape[1], at.rows
+    ahead = _BOTH * (1 + classes)
+    lanes[:] = 0
+    for column in range(order.shape[1]):
+        if start[level, column] == start[level, column + 1]:
+            continue
+        lanes[_BOTH:ahead] = 0
+        alone = True
         for place in range(rows):
-            _count(frames.order[level, 0, place] >> 1, data, frames)
-        for label in range(len(totals)):
-            for lane in range(LANES):
-                low = lanes[_SEEN + LANES * label + lane]
-                lanes[_MOST + lane] = max(lanes[_MOST + lane], low)
-                high = kind(totals[label] - low)
-                lanes[_MOST + LANES + lane] = max(lanes[_MOST + LANES + lane], high)
-    for label in range(len(totals)):
-        for other in range(label):
-            if not two:
-                if totals[label] == 0 or totals[other] == 0:
-                    continue
-                for place in range(rows):
-                    row = frames.order[level, 0, place] >> 1
-                    weight, code = kind(data.weights[row, 0]), data.codes[row]
-                    pair[row] = weight if code == label else kind(-weight) if code == other else 0
-            _sweep_two(level, data.signed if two else pair, frames)
-            if two:
-                return
-            for lane in range(LANES):
-                here, there = _SEEN + LANES * label + lane, _SEEN + LANES * other + lane
-                low = max(
-                    lanes[there] + lanes[_MOST_LOW + lane], lanes[here] - lanes[_LEAST_LOW + lane]
-                )
-                high = max(
-                    totals[other] - lanes[there] + lanes[_MOST_HIGH + lane],
-                    totals[label] - lanes[here] - lanes[_LEAST_HIGH + lane],
-                )
-                lanes[_MOST + lane] = max(lanes[_MOST + lane], low)
-                lanes[_MOST + LANES + lane] = max(lanes[_MOST + LANES + lane], high)
-    for lane in range(2 * LANES):
-        lanes[lane] = lanes[_MOST + lane]
+            entry = order[level, column, place]
+            row = entry >> 1
+            label, low = np.int64(data.codes[row]), np.uint64(frames.member[row])
+            bits = low | (low ^ np.uint64(0xFFFFFFFF)) << np.uint64(LANES)
+            add_where(lanes, _BOTH * (1 + label), bits, kind(data.weights[row, 0]))
+            if entry & 1 == 0:
+                alone = False
+                continue
+            for gained in range(label if alone else 0, label + 1 if alone else classes):
+                for step in range(1, classes):
+                    other = gained + step
+                    other -= classes * np.int64(other >= classes)  # no branch to predict
+                    target = ahead + _BOTH * (classes * gained + other)
+                    raise_to(lanes, target, _BOTH * (1 + gained), _BOTH * (1 + other))
+            alone = True
+    for label in range(classes):
+        for other in range(classes):
+            best = ahead + _BOTH * (classes * label + other)
+            for lane in range(_BOTH):
+                right = kind(lanes[best + lane] + lanes[_BOTH * (1 + other) + lane])
+                lanes[lane] = max(lanes[lane], right)
 
 
 @inner_jit
