@@ -15,6 +15,10 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree.columns import parquet, streamed
 
+LABELS = [
+    [0, 1], ["no", "yes", "maybe"], [True], [True, False], [3, 1, 2],
+    np.array([-1, 5], dtype=np.int8), np.array([200, 0, 1, 7, 3], dtype=np.uint8),
+]  # fmt: skip
 SPEED = pl.Enum(["slow", "medium", "fast"])
 
 
@@ -73,7 +77,7 @@ def test_the_problem_is_that_of_the_rows_at_once(folder, data):
     rows = data.draw(st.integers(1, 150))
     frame = draw_frame(data, rows)
     random = np.random.default_rng(rows)
-    labels = data.draw(st.sampled_from([[0, 1], ["no", "yes", "maybe"], [True], [3, 1, 2]]))
+    labels = data.draw(st.sampled_from(LABELS))
     frame = frame.with_columns(pl.Series("label", random.choice(labels, rows)))
     weights = None
     if data.draw(st.booleans()):
@@ -294,3 +298,14 @@ def test_a_file_that_states_wrong_bounds_is_named(table):
     with mock.patch.object(parquet.ParquetSet, "bounds", stated):
         said = refusal(folder)
     assert f"age has others in {folder / '0.parquet'}" in said
+
+
+@pytest.mark.parametrize("classes", [2, 9])
+@pytest.mark.parametrize("other", [-1, 2])
+def test_a_byte_beside_its_bounds_is_noticed(tmp_path, classes, other):
+    rows = np.arange(70)
+    cells = np.where(rows == 69, other, rows % 2).astype(np.int8)
+    pl.DataFrame({"flag": cells, "label": rows % classes}).write_parquet(tmp_path / "0.parquet")
+    stated = {"flag": parquet.Bounds(0, 1, False)}
+    with mock.patch.object(parquet.ParquetSet, "bounds", stated):
+        assert f"flag has others in {tmp_path / '0.parquet'}" in refusal(tmp_path)

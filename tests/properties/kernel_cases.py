@@ -18,10 +18,13 @@ import dask
 import dask.array
 import numpy as np
 import polars as pl
+import pyarrow
 
 import mictree as mt
 from mictree.columns import ordered as columns
 from mictree.columns.packing import add_categories, add_flags
+from mictree.columns.parquet import Batch
+from mictree.columns.placed import MOST_MOVED, Placed
 from mictree.families import symmetry
 from mictree.families.sizes import exact_sizes
 from mictree.growers import generic_loop
@@ -35,6 +38,7 @@ CASES = (
     "formulas", "families", "functions", "packing", "data", "searches", "ordered", "wide",
     "partitions",
 )  # fmt: skip
+NO_BATCH = Batch(Path("none.parquet"), pyarrow.table({}))
 
 
 def skewed(rate: float) -> float:
@@ -124,8 +128,15 @@ def packing() -> Iterator[tuple[str, Any]]:
     rows = random.permutation(90)
     slots = np.concatenate([np.arange(40), np.arange(64, 114)])  # of two classes
     bits = np.zeros((3, 2), dtype=np.uint64)
-    add_flags(0, 3, flags.astype(bool), rows, slots, bits)
+    for each, words in zip(flags.astype(np.uint8), bits, strict=True):
+        add_flags(each, rows, slots, words)
     yield "flags", bits.tolist()
+    for classes in (2, MOST_MOVED):
+        codes = random.integers(0, classes, 90).astype(np.uint8)
+        firsts, words = 128 * np.arange(classes) + 50, np.zeros(2 * classes, dtype=np.uint64)
+        placed = Placed(NO_BATCH, codes, flags[1].astype(bool), firsts, firsts)
+        placed.add(flags[0].astype(np.uint8), words)
+        yield f"moved for {classes} classes", words.tolist()
     add_categories(positions, rows, slots, bits)
     yield "categories", bits.tolist()
 
