@@ -18,13 +18,11 @@ import dask
 import dask.array
 import numpy as np
 import polars as pl
-import pyarrow
 
 import mictree as mt
 from mictree.columns import ordered as columns
 from mictree.columns.packing import add_categories, add_flags
-from mictree.columns.parquet import Batch
-from mictree.columns.placed import MOST_MOVED, Placed
+from mictree.columns.placement import MOST_MOVED, Placement
 from mictree.families import symmetry
 from mictree.families.sizes import exact_sizes
 from mictree.growers import generic_loop
@@ -38,7 +36,6 @@ CASES = (
     "formulas", "families", "functions", "packing", "data", "searches", "ordered", "wide",
     "partitions",
 )  # fmt: skip
-NO_BATCH = Batch(Path("none.parquet"), pyarrow.table({}))
 
 
 def skewed(rate: float) -> float:
@@ -134,8 +131,8 @@ def packing() -> Iterator[tuple[str, Any]]:
     for classes in (2, MOST_MOVED):
         codes = random.integers(0, classes, 90).astype(np.uint8)
         firsts, words = 128 * np.arange(classes) + 50, np.zeros(2 * classes, dtype=np.uint64)
-        placed = Placed(NO_BATCH, codes, flags[1].astype(bool), firsts, firsts)
-        placed.add(flags[0].astype(np.uint8), words)
+        placement = Placement(codes, flags[1].astype(bool), firsts, firsts)
+        placement.add(flags[0].astype(np.uint8), words)
         yield f"moved for {classes} classes", words.tolist()
     add_categories(positions, rows, slots, bits)
     yield "categories", bits.tolist()

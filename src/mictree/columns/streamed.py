@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import add_categories, add_flags
 from mictree.columns.parquet import Batch, ParquetSet, as_polars
-from mictree.columns.placed import Placed, add_moved
+from mictree.columns.placement import Placement, add_moved
 from mictree.columns.quantiles import Counts, Edges, EdgeSearch
 from mictree.columns.series import kind_of
 
@@ -33,6 +33,14 @@ ENTRY_BYTES = 24
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
+
+
+class Placed(NamedTuple):
+    """A batch whose rows have their slots."""
+
+    batch: Batch
+    placement: Placement
+    weights: FloatArray | None  # of all rows, whole numbers as soon as these are known
 
 
 Target = tuple[Column, np.typing.NDArray[np.uint64], Ranks | None]  # and where it is stored
@@ -98,7 +106,9 @@ class _Categories:
 
     def add(self, placed: Placed) -> None:
         values, codes = as_codes(placed.batch, self._name)
-        self._found.update(values[code] for code in np.unique(codes[placed.rows]).tolist())
+        self._found.update(
+            values[code] for code in np.unique(codes[placed.placement.rows]).tolist()
+        )
         if len(self._found - {None}) > MAX_CATEGORIES:
             categorical_column(self._name, self._found)  # refuses them
 
@@ -117,8 +127,8 @@ class _Thresholds:
         self._counts: Counts | None = None
 
     def add(self, placed: Placed) -> None:
-        values = read_numbers(placed.batch, self._name)[placed.rows]
-        weights = None if placed.weights is None else placed.weights[placed.rows]
+        values = read_numbers(placed.batch, self._name)[placed.placement.rows]
+        weights = None if placed.weights is None else placed.weights[placed.placement.rows]
         ranges = self._search.ranges
         assert ranges is not None
         counts = ranges.count(values, weights)
@@ -195,7 +205,7 @@ def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Pass
     with ThreadPoolExecutor(usable_cores()) as pool:
         names, running = [columns[number].name for number in used], []
         for placed in passes(names, "packing"):
-            placed.prepare(by_row)
+            placed.placement.prepare(by_row)
             _wait(running)  # two batches may share a word
             running = [pool.submit(_store, placed, share) for share in shares]
         _wait(running)
@@ -206,7 +216,7 @@ def _compile() -> None:
     """Compile the kernels in this thread: in another, Ctrl-C would have to wait."""
     flags, numbers = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
     words = np.empty(0, dtype=np.uint64)
-    flags.flags.writeable = False  # as in Placed.add
+    flags.flags.writeable = False  # as in Placement.add
     add_flags(flags, numbers, numbers, words)
     add_moved(flags, words.reshape(0, 0, 0), numbers, words)
     add_categories(np.empty(0, np.int32), numbers, numbers, words.reshape(0, 0))
@@ -227,9 +237,9 @@ def _store(placed: Placed, share: Sequence[Target]) -> None:
 def _store_column(
     placed: Placed, column: Column, out_bits: np.typing.NDArray[np.uint64], out_ranks: Ranks | None
 ) -> None:
-    batch = placed.batch
+    batch, placement = placed.batch, placed.placement
     if column.categories is not None:
-        add_categories(_positions(batch, column), placed.rows, placed.slots, out_bits)
+        add_categories(_positions(batch, column), placement.rows, placement.slots, out_bits)
         return
     plain = None if column.ranked or column.missing else read_integers(batch, column.name)
     if plain is not None:
@@ -237,11 +247,11 @@ def _store_column(
         return
     ranks = column.ranks_of(read_numbers(batch, column.name))
     if out_ranks is not None:
-        out_ranks[placed.places] = ranks[placed.rows]
+        out_ranks[placement.places] = ranks[placement.rows]
     if len(out_bits) > column.missing:
-        placed.add((ranks > column.missing).view(np.uint8), out_bits[0])
+        placement.add((ranks > column.missing).view(np.uint8), out_bits[0])
     if column.missing:
-        placed.add((ranks == 0).view(np.uint8), out_bits[-1])
+        placement.add((ranks == 0).view(np.uint8), out_bits[-1])
 
 
 def read_integers(batch: Batch, name: str) -> np.typing.NDArray[Any] | None:
@@ -275,9 +285,9 @@ def _store_plain(
     # rows of weight 0 may have other values
     known = not column.binned and placed.weights is None and len(values) > 0
     if known and values.dtype.itemsize == 1 and (low, high) == (0, 1):
-        right = placed.add(values.view(np.uint8), out_words)
+        right = placed.placement.add(values.view(np.uint8), out_words)
     else:
-        placed.add((values > values.dtype.type(low)).view(np.uint8), out_words)
+        placed.placement.add((values > values.dtype.type(low)).view(np.uint8), out_words)
         right = not known or low <= values.min() <= values.max() <= high
     if not right:
         raise ValueError(

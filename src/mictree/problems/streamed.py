@@ -8,7 +8,6 @@ slots in turn. With weights, a second pass stores them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,8 @@ from mictree._support.progress import Report, ignore
 from mictree.columns.data import Data
 from mictree.columns.encode import Encoded
 from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
-from mictree.columns.placed import Placed
-from mictree.columns.streamed import as_codes, learn_columns, read_integers, store_columns
+from mictree.columns.placement import Placement
+from mictree.columns.streamed import Placed, as_codes, learn_columns, read_integers, store_columns
 from mictree.problems.labels import Coded, Whole, as_weights, whole_weights
 
 MOST_CLASSES = 2**16
@@ -100,7 +99,7 @@ class _Labels:
         self.counts = np.zeros(0, dtype=np.int64)
         self._done = 0
 
-    def add(self, values: list[Any], codes: IntArray, keep: Any) -> None:
+    def add(self, values: list[Any], codes: np.typing.NDArray[Any], keep: Any) -> None:
         """Add rows that have some of these values; ``keep`` is None if all of them count."""
         rows = np.bincount(codes, minlength=len(values))
         here = np.flatnonzero(rows)
@@ -176,7 +175,7 @@ class _Rows:
             return
         weights = np.zeros(self.slots)
         for placed in self.passes([], "reading weights"):
-            weights[placed.slots] = placed.weights[placed.rows]  # type: ignore[index]
+            weights[placed.placement.slots] = placed.weights[placed.placement.rows]  # type: ignore[index]
         self.weights, self.whole = weights, whole_weights(weights)
 
     def passes(self, names: Sequence[str], what: str) -> Iterator[Placed]:
@@ -188,19 +187,19 @@ class _Rows:
             done += len(codes)
             weights = self._read_weights(batch)
             keep = np.empty(0, dtype=bool) if weights is None else weights > 0
-            placed = Placed(batch, np.take(self._class_of, codes), keep, slot, place, weights)
+            placement = Placement(np.take(self._class_of, codes), keep, slot, place)
             if weights is not None and len(self.whole.weights):
                 whole = np.zeros(len(weights))
-                whole[placed.rows] = self.whole.weights[placed.slots]
-                placed = replace(placed, weights=whole)
-            yield placed
-            slot, place = slot + placed.counts, place + placed.counts
+                whole[placement.rows] = self.whole.weights[placement.slots]
+                weights = whole
+            yield Placed(batch, placement, weights)
+            slot, place = slot + placement.counts, place + placement.counts
 
     def _batches(self, names: Sequence[str], what: str) -> Iterator[Batch]:
         own = [] if self._weight is None else [self._weight]
         return self._files.batches([*own, *names], what, self._report)
 
-    def _labels(self, batch: Batch) -> tuple[list[Any], IntArray]:
+    def _labels(self, batch: Batch) -> tuple[list[Any], np.typing.NDArray[Any]]:
         """The labels of a batch as positions in a list, which may hold others too."""
         cells = read_integers(batch, self._target)
         if cells is not None and cells.dtype.itemsize == 1:

@@ -1,9 +1,8 @@
-"""A batch of rows whose slots are known, and how its columns of 0 and 1 become bits in them.
+"""The slots of some rows, and how columns of 0 and 1 become bits in them.
 
 Rows of a class lie in adjacent slots, so each 64 rows of a column give one run of bits to every
-class: the bits of its rows, moved together. Where they must be moved depends on the labels only. So
-it is found once for a batch and used for all columns, 64 rows at a time (Warren, Hacker's Delight,
-7-4, "compress").
+class: the bits of its rows, moved together. Where they must be moved depends on the labels only, so
+it is found once and used for all columns (Warren, Hacker's Delight, 7-4, "compress").
 """
 
 from __future__ import annotations
@@ -15,38 +14,32 @@ import numpy as np
 
 from mictree._support.jit import jit, load_word, popcount
 from mictree.columns.packing import add_flags
-from mictree.columns.parquet import Batch
 
 MOST_MOVED = 4  # classes; with more, rows are faster one by one
 STAGES = 6  # of a move: by 1, 2, 4, 8, 16 and 32 bits
 GATHER = np.uint64(0x0102040810204080)  # a word of bytes 0 or 1 times this has them as top bits
 OTHER_BITS = np.uint64(0xFEFEFEFEFEFEFEFE)  # of a word of bytes, 0 if they are 0 or 1
 
-FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
 Words = np.typing.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
-    """A batch whose rows have their slots.
+class Placement:
+    """Where some rows lie: those of each class in adjacent slots, from given ones on.
 
     Attributes
     ----------
-    batch : the rows
     codes : the class of each row
     keep : whether a row has a slot; empty if all have
     first_slots : of each class, the slot of its first row here
     first_places : the same without the empty slots between classes
-    weights : of all rows, whole numbers as soon as these are known; None if all are 1
     """
 
-    batch: Batch
     codes: np.typing.NDArray[np.unsignedinteger]
     keep: np.typing.NDArray[np.bool_]
     first_slots: IntArray
     first_places: IntArray
-    weights: FloatArray | None = None
 
     @cached_property
     def rows(self) -> IntArray:

@@ -1,22 +1,17 @@
-"""Bits of a batch in the slots of its classes, against one row after another."""
-
-from pathlib import Path
+"""Bits of rows in the slots of its classes, against one row after another."""
 
 import numpy as np
-import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mictree.columns.parquet import Batch
-from mictree.columns.placed import MOST_MOVED, Placed
+from mictree.columns.placement import MOST_MOVED, Placement
 
-NOTHING = Batch(Path("none.parquet"), pyarrow.table({}))
 SLOTS = 320  # of a class, more than any batch here fills
 
 
-def place(codes: np.ndarray, keep: np.ndarray, first: np.ndarray) -> Placed:
-    return Placed(NOTHING, codes.astype(np.uint8), keep, first, first - 7)
+def place(codes: np.ndarray, keep: np.ndarray, first: np.ndarray) -> Placement:
+    return Placement(codes.astype(np.uint8), keep, first, first - 7)
 
 
 @given(st.data())
