@@ -4,10 +4,12 @@ import datetime
 import math
 import pickle
 from itertools import pairwise
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -298,6 +300,20 @@ def test_a_file_that_states_wrong_bounds_is_named(table):
     with mock.patch.object(parquet.ParquetSet, "bounds", stated):
         said = refusal(folder)
     assert f"age has others in {folder / '0.parquet'}" in said
+
+
+def test_integers_and_booleans_as_they_are():
+    truth, gaps = [True, False, False, True, True] * 5, [1, None, 0]
+    table = pa.table({"truth": pa.array(truth), "whole": np.arange(25), "half": np.arange(25) / 2})
+    for start, rows in ((0, 25), (3, 22), (9, 4), (25, 0)):
+        part = parquet.Batch(Path("0.parquet"), table.slice(start, rows))
+        cells = streamed.read_integers(part, "truth")
+        assert cells.dtype == np.uint8
+        assert cells.tolist() == truth[start : start + rows]
+        assert streamed.read_integers(part, "whole").tolist() == list(range(start, start + rows))
+        assert streamed.read_integers(part, "half") is None
+    part = parquet.Batch(Path("0.parquet"), pa.table({"gaps": gaps}))
+    assert streamed.read_integers(part, "gaps") is None
 
 
 @pytest.mark.parametrize("classes", [2, 9])
