@@ -4,10 +4,12 @@ import datetime
 import math
 import pickle
 from itertools import pairwise
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,10 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree.columns import parquet, streamed
 
+LABELS = [
+    [0, 1], ["no", "yes", "maybe"], [True], [True, False], [3, 1, 2],
+    np.array([-1, 5], dtype=np.int8), np.array([200, 0, 1, 7, 3], dtype=np.uint8),
+]  # fmt: skip
 SPEED = pl.Enum(["slow", "medium", "fast"])
 
 
@@ -73,7 +79,7 @@ def test_the_problem_is_that_of_the_rows_at_once(folder, data):
     rows = data.draw(st.integers(1, 150))
     frame = draw_frame(data, rows)
     random = np.random.default_rng(rows)
-    labels = data.draw(st.sampled_from([[0, 1], ["no", "yes", "maybe"], [True], [3, 1, 2]]))
+    labels = data.draw(st.sampled_from(LABELS))
     frame = frame.with_columns(pl.Series("label", random.choice(labels, rows)))
     weights = None
     if data.draw(st.booleans()):
@@ -294,3 +300,28 @@ def test_a_file_that_states_wrong_bounds_is_named(table):
     with mock.patch.object(parquet.ParquetSet, "bounds", stated):
         said = refusal(folder)
     assert f"age has others in {folder / '0.parquet'}" in said
+
+
+def test_integers_and_booleans_as_they_are():
+    truth, gaps = [True, False, False, True, True] * 5, [1, None, 0]
+    table = pa.table({"truth": pa.array(truth), "whole": np.arange(25), "half": np.arange(25) / 2})
+    for start, rows in ((0, 25), (3, 22), (9, 4), (25, 0)):
+        part = parquet.Batch(Path("0.parquet"), table.slice(start, rows))
+        cells = streamed.read_integers(part, "truth")
+        assert cells.dtype == np.uint8
+        assert cells.tolist() == truth[start : start + rows]
+        assert streamed.read_integers(part, "whole").tolist() == list(range(start, start + rows))
+        assert streamed.read_integers(part, "half") is None
+    part = parquet.Batch(Path("0.parquet"), pa.table({"gaps": gaps}))
+    assert streamed.read_integers(part, "gaps") is None
+
+
+@pytest.mark.parametrize("classes", [2, 9])
+@pytest.mark.parametrize("other", [-1, 2])
+def test_a_byte_beside_its_bounds_is_noticed(tmp_path, classes, other):
+    rows = np.arange(70)
+    cells = np.where(rows == 69, other, rows % 2).astype(np.int8)
+    pl.DataFrame({"flag": cells, "label": rows % classes}).write_parquet(tmp_path / "0.parquet")
+    stated = {"flag": parquet.Bounds(0, 1, False)}
+    with mock.patch.object(parquet.ParquetSet, "bounds", stated):
+        assert f"flag has others in {tmp_path / '0.parquet'}" in refusal(tmp_path)

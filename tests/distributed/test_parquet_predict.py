@@ -1,11 +1,14 @@
 """Streamed predictions, and the commands that stream."""
 
+import errno
 import json
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import polars as pl
 import pytest
+from pyarrow.parquet import ParquetWriter
 from typer.testing import CliRunner
 
 import mictree as mt
@@ -81,6 +84,18 @@ def test_an_interruption_leaves_nothing(table):
     assert leftovers(folder) == set()
     with pytest.raises(KeyboardInterrupt):
         mt.SampleProblem.from_parquet(folder / "data", "label", progress=interrupt)
+
+
+def test_a_full_disk_leaves_nothing(table):
+    folder, frame = table
+    model = mt.TopDownClassifier(2).fit(frame.drop("label"), frame["label"].to_numpy())
+    full = OSError(errno.ENOSPC, "Error writing bytes to file")
+    with (
+        mock.patch.object(ParquetWriter, "write_table", side_effect=full),
+        pytest.raises(OSError, match=r"no space left on the disk of .*: out\.parquet needs more"),
+    ):
+        model.predict_parquet(folder / "data", folder / "out.parquet")
+    assert leftovers(folder) == set()
 
 
 def test_a_missing_column_is_named(table):

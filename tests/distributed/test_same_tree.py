@@ -111,10 +111,12 @@ def test_which_rows_hold_a_literal(codes, column, seed):
     kept = draw.random(len(codes)) < 0.8
     labels = np.array(codes, dtype=np.int32)
     slots = Slots.of(np.bincount(labels[kept], minlength=3))
-    order = slots.sort(labels, kept)
+    placement = slots.place(labels, kept)
     if not kept.any():
         return
-    found = distinct(Data(frame), 0, slots, order)
+    found = distinct(Data(frame), 0, slots, placement)
+    order = np.full(64 * len(slots.valid), -1)  # the row in each slot
+    order[placement.slots] = placement.rows
     for chosen in range(2 ** len(found.values)):
         holds = np.array([chosen >> place & 1 == 1 for place in range(len(found.values))])
         accepted = {value for value, held in zip(found.values, holds, strict=True) if held}

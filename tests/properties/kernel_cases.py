@@ -22,6 +22,7 @@ import polars as pl
 import mictree as mt
 from mictree.columns import ordered as columns
 from mictree.columns.packing import add_categories, add_flags
+from mictree.columns.placement import MOST_MOVED, Placement
 from mictree.families import symmetry
 from mictree.families.sizes import exact_sizes
 from mictree.growers import generic_loop
@@ -124,8 +125,15 @@ def packing() -> Iterator[tuple[str, Any]]:
     rows = random.permutation(90)
     slots = np.concatenate([np.arange(40), np.arange(64, 114)])  # of two classes
     bits = np.zeros((3, 2), dtype=np.uint64)
-    add_flags(0, 3, flags.astype(bool), rows, slots, bits)
+    for each, words in zip(flags.astype(np.uint8), bits, strict=True):
+        add_flags(each, rows, slots, words)
     yield "flags", bits.tolist()
+    for classes in (2, MOST_MOVED):
+        codes = random.integers(0, classes, 90).astype(np.uint8)
+        firsts, words = 128 * np.arange(classes) + 50, np.zeros(2 * classes, dtype=np.uint64)
+        placement = Placement(codes, flags[1].astype(bool), firsts, firsts)
+        placement.add(flags[0].astype(np.uint8), words)
+        yield f"moved for {classes} classes", words.tolist()
     add_categories(positions, rows, slots, bits)
     yield "categories", bits.tolist()
 

@@ -60,9 +60,10 @@ def unfinished(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def no_space(path: Path, size: int) -> OSError:
-    """The error for ``size`` bytes that do not fit on a disk."""
-    error = OSError(f"no space left on the disk of {path.parent}: {path.name} needs {_show(size)}")
+def no_space(path: Path, size: int | None = None) -> OSError:
+    """The error for ``size`` bytes that do not fit on a disk; None if nobody knows how many."""
+    needs = "more" if size is None else _show(size)
+    error = OSError(f"no space left on the disk of {path.parent}: {path.name} needs {needs}")
     error.errno = errno.ENOSPC
     return error
 

@@ -47,7 +47,7 @@ class Data:
         self.rows, self.width = (int(length) for length in shape)
         self._read: dict[int, FloatArray | list[Any]] = {}
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns' names; ``x0``, ``x1``, ... if they have none."""
         if self.frame is not None:

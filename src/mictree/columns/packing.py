@@ -122,29 +122,27 @@ def pack_categories(positions, order, out_bits):
 
 
 @jit
-def add_flags(start, stop, flags, rows, slots, out_bits):
-    """Set bits of some literals where a flag is 1; the bits of these slots must be 0.
+def add_flags(flags, rows, slots, out_words):
+    """Set bits of a literal where a byte is 1 and not 0; the bits of these slots must be 0.
 
-    ``flags`` has a row of bytes, 0 or 1, for each literal. Data row ``rows[k]`` has slot
-    ``slots[k]``; runs of consecutive slots, as classes give them, are fast.
+    Data row ``rows[k]`` has slot ``slots[k]``; runs of consecutive slots, as classes give them, are
+    fast.
     """
-    for literal in range(start, stop):
-        cells = flags[literal]
-        place = 0
-        while place < len(rows):
-            first = slots[place]
-            bit = first & 63
-            end = min(place + 64 - bit, len(rows))
-            if slots[end - 1] - first != end - 1 - place:  # the run ends earlier
-                end = place + 1
-                while slots[end] - first == end - place:
-                    end += 1
-            word, shift = np.uint64(0), np.uint64(bit)
-            for row in rows[place:end]:
-                word |= np.uint64(cells[np.uint64(row)]) << shift  # unsigned: no look for negatives
-                shift += np.uint64(1)
-            out_bits[literal, first >> 6] |= word
-            place = end
+    place = 0
+    while place < len(rows):
+        first = slots[place]
+        bit = first & 63
+        end = min(place + 64 - bit, len(rows))
+        if slots[end - 1] - first != end - 1 - place:  # the run ends earlier
+            end = place + 1
+            while slots[end] - first == end - place:
+                end += 1
+        word, shift = np.uint64(0), np.uint64(bit)
+        for row in rows[place:end]:
+            word |= np.uint64(flags[np.uint64(row)]) << shift  # unsigned: no look for negatives
+            shift += np.uint64(1)
+        out_words[first >> 6] |= word
+        place = end
 
 
 @jit

@@ -1,8 +1,8 @@
 """Sets of Parquet files that are read batch by batch; an error names the file.
 
-Only two batches of the rows are in memory at a time: one that is worked on, and the next, which a
-thread reads meanwhile. Every file must have the columns of the first one, with the same types;
-their order may differ.
+Only a few batches of the rows are in memory at a time: those that are worked on, and the next,
+which a thread reads meanwhile. Every file must have the columns of the first one, with the same
+types; their order may differ.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ whose files state its least and largest value needs no pass of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import add_categories, add_flags
 from mictree.columns.parquet import Batch, ParquetSet, as_polars
+from mictree.columns.placement import Placement, add_moved
 from mictree.columns.quantiles import Counts, Edges, EdgeSearch
 from mictree.columns.series import kind_of
 
@@ -39,10 +39,8 @@ class Placed(NamedTuple):
     """A batch whose rows have their slots."""
 
     batch: Batch
-    rows: IntArray  # of the batch, without those left out, class by class
-    slots: IntArray  # of these rows
-    places: IntArray  # the same without the empty slots between classes
-    weights: FloatArray | None  # of all rows of the batch, whole numbers
+    placement: Placement
+    weights: FloatArray | None  # of all rows, whole numbers as soon as these are known
 
 
 Target = tuple[Column, np.typing.NDArray[np.uint64], Ranks | None]  # and where it is stored
@@ -108,7 +106,9 @@ class _Categories:
 
     def add(self, placed: Placed) -> None:
         values, codes = as_codes(placed.batch, self._name)
-        self._found.update(values[code] for code in np.unique(codes[placed.rows]).tolist())
+        self._found.update(
+            values[code] for code in np.unique(codes[placed.placement.rows]).tolist()
+        )
         if len(self._found - {None}) > MAX_CATEGORIES:
             categorical_column(self._name, self._found)  # refuses them
 
@@ -127,8 +127,8 @@ class _Thresholds:
         self._counts: Counts | None = None
 
     def add(self, placed: Placed) -> None:
-        values = read_numbers(placed.batch, self._name)[placed.rows]
-        weights = None if placed.weights is None else placed.weights[placed.rows]
+        values = read_numbers(placed.batch, self._name)[placed.placement.rows]
+        weights = None if placed.weights is None else placed.weights[placed.placement.rows]
         ranges = self._search.ranges
         assert ranges is not None
         counts = ranges.count(values, weights)
@@ -199,16 +199,33 @@ def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Pass
     }
     used = [number for number, column in enumerate(columns) if column.count]
     targets = [(columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n)) for n in used]
-    # compiled in this thread: in another, Ctrl-C would have to wait
-    nothing = np.empty((0, 0), dtype=bool), np.empty(0, np.int64), np.empty(0, np.int64)
-    add_flags(0, 0, *nothing, bits)
-    add_categories(np.empty(0, np.int32), *nothing[1:], bits)
+    _compile()
+    by_row = any(column.ranked or column.categories is not None for column in columns)
     shares = [targets[core :: usable_cores()] for core in range(min(usable_cores(), len(used)))]
     with ThreadPoolExecutor(usable_cores()) as pool:
-        names = [columns[number].name for number in used]
+        names, running = [columns[number].name for number in used], []
         for placed in passes(names, "packing"):
-            list(pool.map(_store, repeat(placed), shares))
+            placed.placement.prepare(by_row)
+            _wait(running)  # two batches may share a word
+            running = [pool.submit(_store, placed, share) for share in shares]
+        _wait(running)
     return Encoded(literals, bits, tuple(ranks[number] for number in literals.ordered))
+
+
+def _compile() -> None:
+    """Compile the kernels in this thread: in another, Ctrl-C would have to wait."""
+    flags, numbers = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
+    words = np.empty(0, dtype=np.uint64)
+    flags.flags.writeable = False  # as in Placement.add
+    add_flags(flags, numbers, numbers, words)
+    add_moved(flags, words.reshape(0, 0, 0), numbers, words)
+    add_categories(np.empty(0, np.int32), numbers, numbers, words.reshape(0, 0))
+
+
+def _wait(running: Sequence[Future[None]]) -> None:
+    """Wait until all are done; raises what one raised."""
+    for each in running:
+        each.result()
 
 
 def _store(placed: Placed, share: Sequence[Target]) -> None:
@@ -220,44 +237,63 @@ def _store(placed: Placed, share: Sequence[Target]) -> None:
 def _store_column(
     placed: Placed, column: Column, out_bits: np.typing.NDArray[np.uint64], out_ranks: Ranks | None
 ) -> None:
-    batch, rows, slots = placed.batch, placed.rows, placed.slots
+    batch, placement = placed.batch, placed.placement
     if column.categories is not None:
-        add_categories(_positions(batch, column), rows, slots, out_bits)
+        add_categories(_positions(batch, column), placement.rows, placement.slots, out_bits)
         return
-    plain = None if column.ranked or column.missing else _plain_integers(placed, column)
+    plain = None if column.ranked or column.missing else read_integers(batch, column.name)
     if plain is not None:
-        # in the type of the cells: floats would be slower, and above 2**53 not exact
-        flags = (plain > plain.dtype.type(column.below[0]))[None]
-    else:
-        ranks = column.ranks_of(read_numbers(batch, column.name))
-        if out_ranks is not None:
-            out_ranks[placed.places] = ranks[rows]
-        flags = np.empty((len(out_bits), len(ranks)), dtype=bool)
-        if len(flags) > column.missing:
-            flags[0] = ranks > column.missing
-        if column.missing:
-            flags[-1] = ranks == 0
-    add_flags(0, len(flags), flags, rows, slots, out_bits)
+        _store_plain(placed, column, plain, out_bits[0])
+        return
+    ranks = column.ranks_of(read_numbers(batch, column.name))
+    if out_ranks is not None:
+        out_ranks[placement.places] = ranks[placement.rows]
+    if len(out_bits) > column.missing:
+        placement.add((ranks > column.missing).view(np.uint8), out_bits[0])
+    if column.missing:
+        placement.add((ranks == 0).view(np.uint8), out_bits[-1])
 
 
-def _plain_integers(placed: Placed, column: Column) -> np.typing.NDArray[Any] | None:
-    """The cells of a column of two integers or Booleans as they are; None for other columns."""
+def read_integers(batch: Batch, name: str) -> np.typing.NDArray[Any] | None:
+    """The cells of a column of integers as they are, of Booleans as bytes; None for others.
+
+    None also if a cell is missing.
+    """
     import pyarrow
 
-    cells = placed.batch.table[column.name]
-    kind = cells.type
-    if not (pyarrow.types.is_boolean(kind) or pyarrow.types.is_integer(kind)) or cells.null_count:
+    (cells,) = batch.table[name].chunks
+    if cells.null_count:
         return None
-    values = cells.to_numpy()
+    if pyarrow.types.is_boolean(cells.type):  # Arrow has them as bits, and is slow with them
+        bits = np.frombuffer(cells.buffers()[1], dtype=np.uint8)
+        end = cells.offset + len(cells)
+        return np.unpackbits(bits, count=end, bitorder="little")[cells.offset :]
+    return cells.to_numpy() if pyarrow.types.is_integer(cells.type) else None
+
+
+def _store_plain(
+    placed: Placed,
+    column: Column,
+    values: np.typing.NDArray[Any],
+    out_words: np.typing.NDArray[np.uint64],
+) -> None:
+    """Store a column of two integers in the type of its cells.
+
+    Floats would be slower, and above 2**53 not exact.
+    """
     low, high = column.below[0], column.above[0]
     # rows of weight 0 may have other values
     known = not column.binned and placed.weights is None and len(values) > 0
-    if known and not low <= values.min() <= values.max() <= high:
+    if known and values.dtype.itemsize == 1 and (low, high) == (0, 1):
+        right = placed.placement.add(values.view(np.uint8), out_words)
+    else:
+        placed.placement.add((values > values.dtype.type(low)).view(np.uint8), out_words)
+        right = not known or low <= values.min() <= values.max() <= high
+    if not right:
         raise ValueError(
             f"a file must state the least and largest value of a column as they are; "
             f"{column.name} has others in {placed.batch.file}"
         )
-    return values
 
 
 def _positions(batch: Batch, column: Column) -> np.typing.NDArray[np.int32]:
@@ -273,5 +309,7 @@ def as_codes(batch: Batch, name: str) -> tuple[list[Any], IntArray]:
     cells = batch.table[name].combine_chunks()
     if not pyarrow.types.is_dictionary(cells.type):
         cells = cells.dictionary_encode()
-    codes = cells.indices.cast("int64").fill_null(len(cells.dictionary)).to_numpy()
-    return [*cells.dictionary.to_pylist(), None], codes
+    codes = cells.indices
+    if codes.null_count:
+        codes = codes.cast("int64").fill_null(len(cells.dictionary))
+    return [*cells.dictionary.to_pylist(), None], codes.to_numpy()

@@ -84,21 +84,20 @@ def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
                 f"{rows} and {len(values)}"
             )
     labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
-    weights = None if sample_weight is None else as_weights(sample_weight, rows)
-    keep = np.ones(rows, dtype=bool) if weights is None else weights > 0
-    slots = Slots.of(np.bincount(codes[keep], minlength=len(labels)))
-    order = slots.sort(codes, keep)
+    all_rows = class_rows = np.bincount(codes, minlength=len(labels))
+    weights, keep = None, np.empty(0, dtype=bool)
+    if sample_weight is not None:
+        weights = as_weights(sample_weight, rows)
+        keep = weights > 0
+        class_rows = np.bincount(codes[keep], minlength=len(labels))
+    slots = Slots.of(class_rows)
+    placement = slots.place(codes, keep)
     columns: tuple[Distinct, ...] = ()
     if slots.rows:
         data = Data(X)
-        columns = tuple(distinct(data, place, slots, order) for place in range(data.width))
-    return Digest(
-        labels,
-        np.bincount(codes, minlength=len(labels)),
-        slots,
-        None if weights is None else weights[order[order >= 0]],
-        columns,
-    )
+        columns = tuple(distinct(data, place, slots, placement) for place in range(data.width))
+    given = None if weights is None else weights[placement.rows]
+    return Digest(labels, all_rows, slots, given, columns)
 
 
 def summarize(part: Digest) -> Summary:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import jit
 from mictree.columns.column import as_levels
 from mictree.columns.data import Data
 from mictree.columns.encode import check_numbers
 from mictree.columns.ordered import rank
-from mictree.columns.packing import pack_bits, sort_rows, valid_slots
+from mictree.columns.packing import pack_bits, valid_slots
+from mictree.columns.placement import Placement
 from mictree.problems.slots import unpack
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -57,11 +57,13 @@ class Slots:
         """The slot of each row."""
         return np.flatnonzero(unpack(self.valid))
 
-    def sort(self, codes: np.typing.NDArray[np.int32], keep: np.typing.NDArray[np.bool_]) -> Any:
-        """The row in each slot, -1 where it is empty, from the classes of rows."""
-        order = np.empty(64 * len(self.valid), dtype=np.int64)
-        sort_rows(codes, keep, self.first_word, order)
-        return order
+    def place(
+        self, codes: np.typing.NDArray[np.int32], keep: np.typing.NDArray[np.bool_]
+    ) -> Placement:
+        """Where rows of these classes lie; ``keep`` is empty if all of them have a slot."""
+        small = codes.astype(np.min_scalar_type(max(0, len(self.class_rows) - 1)))
+        places = np.cumsum(self.class_rows) - self.class_rows
+        return Placement(small, keep, 64 * self.first_word[:-1], places)
 
 
 class Distinct(NamedTuple):
@@ -91,14 +93,14 @@ class Distinct(NamedTuple):
         return self.positions if high else slots.valid & ~self.positions
 
 
-def distinct(data: Data, number: int, slots: Slots, order: IntArray) -> Distinct:
-    """Read a column; ``order`` has the row in each slot."""
+def distinct(data: Data, number: int, slots: Slots, placement: Placement) -> Distinct:
+    """Read a column."""
     name, kind, levels = data.names[number], data.kind(number), data.levels(number)
     whole = data.integers(number)
-    found = None if whole is None else _two_values(whole, slots, order)
+    found = None if whole is None else _two_values(whole, slots, placement)
     if found is not None:
         return Distinct(*found, kind, levels)
-    values, rows = data.column(number), order[order >= 0]
+    values, rows = data.column(number), placement.rows
     if isinstance(values, list) and levels is None:
         seen: dict[Any, int] = {}
         positions = np.array([seen.setdefault(values[row], len(seen)) for row in rows.tolist()])
@@ -106,7 +108,7 @@ def distinct(data: Data, number: int, slots: Slots, order: IntArray) -> Distinct
     if isinstance(values, list):
         values = as_levels(values, levels or (), name)
     check_numbers(data, number, name)
-    found = _two_values(values, slots, order)
+    found = _two_values(values, slots, placement)
     if found is not None:
         return Distinct(*found, kind, levels)
     values = values[rows]
@@ -124,43 +126,18 @@ def distinct(data: Data, number: int, slots: Slots, order: IntArray) -> Distinct
 
 
 def _two_values(
-    values: np.typing.NDArray[Any], slots: Slots, order: IntArray
+    values: np.typing.NDArray[Any], slots: Slots, placement: Placement
 ) -> tuple[FloatArray, Words] | None:
     """The values and bits of a column of 0 and 1, much faster than by ranking; else None."""
     if values.dtype.itemsize > 1:
         zeros, ones = (values == 0).view(np.uint8), (values == 1).view(np.uint8)
         values = 2 - 2 * zeros - ones  # all others become 2
-    cells = np.ascontiguousarray(values).view(np.uint8)
-    cells.flags.writeable = False  # of this view: else numba would have two types
-    words = np.empty_like(slots.valid)
-    if _pack_cells(cells, order, words) > 1:
+    words = np.zeros_like(slots.valid)
+    if not placement.add(np.ascontiguousarray(values).view(np.uint8), words):
         return None
     if np.array_equal(words, slots.valid):
         return np.ones(1), np.zeros_like(words)
     return np.arange(2.0)[: 1 + bool(words.any())], words
-
-
-@jit
-def _pack_cells(cells, order, out_words):
-    """Write the lowest bit of the cell in each slot, 0 in empty ones; returns all cells' bits."""
-    seen = np.uint64(0)
-    for word in range(len(out_words)):
-        bits = np.uint64(0)
-        rows = order[64 * word : 64 * word + 64]
-        if rows[63] >= 0:  # a class fills its words from the lowest slot on
-            for bit in range(64):
-                cell = np.uint64(cells[np.uint64(rows[bit])])
-                seen |= cell
-                bits |= cell << np.uint64(bit)
-        else:
-            for bit in range(64):
-                if rows[bit] < 0:
-                    break
-                cell = np.uint64(cells[rows[bit]])
-                seen |= cell
-                bits |= cell << np.uint64(bit)
-        out_words[word] = bits
-    return seen
 
 
 def _stored(

@@ -108,7 +108,9 @@ def pack(part: Digest, plan: Plan) -> Packed:
 
 def _pack_columns(part: Digest, literals: Literals) -> tuple[Any, Any]:
     """The bits of all stored literals, and the ranks of ordered columns by slot."""
-    words, slots = len(part.slots.valid), part.slots.numbers
+    words = len(part.slots.valid)
+    by_row = any(column.ranked or column.categories is not None for column in literals.columns)
+    slots = part.slots.numbers if by_row else np.empty(0, dtype=np.int64)  # takes a while
     most = max((literals.columns[n].thresholds + 1 for n in literals.ordered), default=1)
     ranks = np.zeros((len(literals.ordered), 64 * words), dtype=np.min_scalar_type(most))
     bits = np.zeros((len(literals.stored_bits), words), dtype=np.uint64)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mictree._support.files import unfinished
+from mictree._support.files import FULL, no_space, unfinished
 from mictree._support.progress import Report, ignore
 from mictree.columns.parquet import ParquetSet, Paths, as_polars
 from mictree.columns.written import Tests
 
 if TYPE_CHECKING:
     import polars
+    import pyarrow
 
     from mictree.estimators.base import TreeClassifier
 
@@ -37,25 +39,35 @@ def predict_parquet(
     progress: Report | None = None,
 ) -> int:
     """Write the predictions for all rows of some files, in their order; returns how many."""
-    from pyarrow.parquet import ParquetWriter
-
     files = ParquetSet(paths)
     if not files.rows:
         raise ValueError(f"there must be a row to predict; {files.files[0]} has none")
     _check_apart(Path(out), paths, files)
     columns = _columns(model, files)
+    batches = files.batches(columns, "predicting", progress or ignore)
+    frames = (as_polars(batch.table.select(columns)) for batch in batches)
+    try:
+        _write(out, (answers(model, frame, size, proba).to_arrow() for frame in frames))
+    except OSError as error:
+        if error.errno in FULL:
+            raise no_space(Path(out)) from error
+        raise
+    return files.rows
+
+
+def _write(out: Path, tables: Iterator[pyarrow.Table]) -> None:
+    """Write tables as one file, or none."""
+    from pyarrow.parquet import ParquetWriter
+
     with unfinished(out) as temporary:
         writer = None
         try:
-            for batch in files.batches(columns, "predicting", progress or ignore):
-                frame = as_polars(batch.table.select(columns))
-                table = answers(model, frame, size, proba).to_arrow()
+            for table in tables:
                 writer = writer or ParquetWriter(temporary, table.schema)
                 writer.write_table(table.cast(writer.schema))
         finally:
             if writer is not None:
                 writer.close()
-    return files.rows
 
 
 def _check_apart(out: Path, paths: Paths, files: ParquetSet) -> None:

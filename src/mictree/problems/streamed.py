@@ -16,7 +16,8 @@ from mictree._support.progress import Report, ignore
 from mictree.columns.data import Data
 from mictree.columns.encode import Encoded
 from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
-from mictree.columns.streamed import Placed, as_codes, learn_columns, store_columns
+from mictree.columns.placement import Placement
+from mictree.columns.streamed import Placed, as_codes, learn_columns, read_integers, store_columns
 from mictree.problems.labels import Coded, Whole, as_weights, whole_weights
 
 MOST_CLASSES = 2**16
@@ -82,6 +83,44 @@ def _check_columns(
     return names
 
 
+class _Labels:
+    """The labels of all rows: numbered as they appear, and counted.
+
+    Attributes
+    ----------
+    codes : the number of each row's label
+    place : the number of each label
+    counts : the rows of each label, without those of weight 0
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.codes: np.typing.NDArray[np.unsignedinteger] = np.empty(rows, dtype=np.uint8)
+        self.place: dict[Any, int] = {}
+        self.counts = np.zeros(0, dtype=np.int64)
+        self._done = 0
+
+    def add(self, values: list[Any], codes: np.typing.NDArray[Any], keep: Any) -> None:
+        """Add rows that have some of these values; ``keep`` is None if all of them count."""
+        rows = np.bincount(codes, minlength=len(values))
+        here = np.flatnonzero(rows)
+        places = self.find([values[value] for value in here.tolist()])
+        if len(self.place) > 2**8:
+            self.codes = self.codes.astype(np.uint16, copy=False)
+        place_of = np.zeros(len(values), dtype=self.codes.dtype)
+        place_of[here] = places
+        self.codes[self._done : self._done + len(codes)] = np.take(place_of, codes)
+        self._done += len(codes)
+        if keep is not None:
+            rows = np.bincount(codes[keep], minlength=len(values))
+        self.counts[places] += rows[here]
+
+    def find(self, labels: Sequence[Any]) -> list[int]:
+        """The numbers of some labels; new ones get the next."""
+        places = [self.place.setdefault(label, len(self.place)) for label in labels]
+        self.counts = np.pad(self.counts, (0, len(self.place) - len(self.counts)))
+        return places
+
+
 class _Rows:
     """The rows of the files: their classes, their slots, their weights."""
 
@@ -92,7 +131,8 @@ class _Rows:
             files, target, sample_weight, report,
         )  # fmt: skip
         self.classes: tuple[Any, ...] = ()
-        self._codes = np.empty(files.rows, dtype=np.uint16)  # the class of each row
+        self._codes = np.empty(0, dtype=np.uint8)  # of each row, a number for its label
+        self._class_of = np.empty(0, dtype=np.uint8)  # of such a number
         self.class_rows = np.zeros(0, dtype=np.int64)  # without rows of weight 0
         self.weights = np.empty(0)  # by slot; empty if all are 1
         self.whole = Whole(np.empty(0), 1.0, False)
@@ -107,33 +147,26 @@ class _Rows:
         return np.concatenate([[0], np.cumsum((self.class_rows + 63) // 64)])
 
     def count(self) -> None:
-        """Store the class of each row, and count the rows of each."""
-        place: dict[Any, int] = {}  # of each label, in the order of appearance
-        counts = np.zeros(0, dtype=np.int64)
-        weighs, done = False, 0
+        """Store the label of each row, and count the rows of each class."""
+        labels = _Labels(self._files.rows)
+        weighs = False
         for batch in self._batches([self._target], "counting labels"):
             values, codes = self._labels(batch)
-            places = [place.setdefault(value, len(place)) for value in values]
-            found = np.array(places, dtype=np.int64)[codes]
-            if len(place) > MOST_CLASSES:
+            weights = self._read_weights(batch)
+            weighs |= weights is not None and bool(np.any(weights != 1))
+            labels.add(values, codes, None if weights is None else weights > 0)
+            if len(labels.place) > MOST_CLASSES:
                 raise ValueError(
                     f"streamed labels must be of at most {MOST_CLASSES} classes; {self._target} "
                     f"has more in {batch.file}"
                 )
-            self._codes[done : done + len(found)] = found
-            done += len(found)
-            weights = self._read_weights(batch)
-            if weights is not None:
-                weighs |= bool(np.any(weights != 1))
-                found = found[weights > 0]
-            before, counts = counts, np.bincount(found, minlength=len(place))
-            counts[: len(before)] += before
-        if not counts.sum():
+        if not labels.counts.sum():
             raise ValueError("sample_weight must be positive for some row; all are zero")
-        self.classes = Coded.read(list(place)).classes
-        order = [place.setdefault(label, len(place)) for label in self.classes]  # 0 or 1 may be new
-        self.class_rows = np.pad(counts, (0, len(place) - len(counts)))[order]
-        self._codes = np.argsort(order).astype(np.min_scalar_type(len(order) - 1))[self._codes]
+        self.classes = Coded.read(list(labels.place)).classes
+        order = labels.find(self.classes)  # 0 or 1 may be new
+        self.class_rows = labels.counts[order]
+        self._codes = labels.codes
+        self._class_of = np.argsort(order).astype(np.min_scalar_type(len(order) - 1))
         self._weight = self._weight if weighs else None
 
     def weigh(self) -> None:
@@ -142,7 +175,7 @@ class _Rows:
             return
         weights = np.zeros(self.slots)
         for placed in self.passes([], "reading weights"):
-            weights[placed.slots] = placed.weights[placed.rows]  # type: ignore[index]
+            weights[placed.placement.slots] = placed.weights[placed.placement.rows]  # type: ignore[index]
         self.weights, self.whole = weights, whole_weights(weights)
 
     def passes(self, names: Sequence[str], what: str) -> Iterator[Placed]:
@@ -152,26 +185,28 @@ class _Rows:
         for batch in self._batches(names, what):
             codes = self._codes[done : done + batch.table.num_rows]
             done += len(codes)
-            rows = np.argsort(codes, kind="stable")
             weights = self._read_weights(batch)
-            if weights is not None:
-                rows = rows[weights[rows] > 0]
-            counts = np.bincount(codes[rows], minlength=len(self.classes))
-            number = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-            slots = number + np.repeat(slot, counts)
+            keep = np.empty(0, dtype=bool) if weights is None else weights > 0
+            placement = Placement(np.take(self._class_of, codes), keep, slot, place)
             if weights is not None and len(self.whole.weights):
                 whole = np.zeros(len(weights))
-                whole[rows] = self.whole.weights[slots]
+                whole[placement.rows] = self.whole.weights[placement.slots]
                 weights = whole
-            yield Placed(batch, rows, slots, number + np.repeat(place, counts), weights)
-            slot, place = slot + counts, place + counts
+            yield Placed(batch, placement, weights)
+            slot, place = slot + placement.counts, place + placement.counts
 
     def _batches(self, names: Sequence[str], what: str) -> Iterator[Batch]:
         own = [] if self._weight is None else [self._weight]
         return self._files.batches([*own, *names], what, self._report)
 
-    def _labels(self, batch: Batch) -> tuple[list[Any], IntArray]:
-        """The labels of a batch as positions in a list."""
+    def _labels(self, batch: Batch) -> tuple[list[Any], np.typing.NDArray[Any]]:
+        """The labels of a batch as positions in a list, which may hold others too."""
+        cells = read_integers(batch, self._target)
+        if cells is not None and cells.dtype.itemsize == 1:
+            # every value that a byte can have: to look for those that occur would take longer
+            truth = str(self._files.schema[self._target]) == "Boolean"
+            every = np.arange(2**8, dtype=np.uint8).view(cells.dtype)
+            return [False, True] if truth else every.tolist(), cells.view(np.uint8)
         values, codes = as_codes(batch, self._target)
         values.pop()
         if any(value is None or value != value for value in values) or np.any(codes == len(values)):
