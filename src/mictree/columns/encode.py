@@ -43,7 +43,7 @@ def encode(
     weights : of all slots; whole numbers, so that bins do not depend on the order of rows
     """
     used = order != NONE
-    rows = passing(np.count_nonzero(used), np.int64)
+    rows = passing(int(used.sum()), np.int64)
     rows[:] = order[used]
     if weights is not None:
         weights = weights[used]
