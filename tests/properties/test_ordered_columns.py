@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 import mictree as mt
 from mictree.columns.ordered import midpoint, midpoints, rank, round_midpoint, show
 from mictree.growers.sorted_rows import sort_entries
+from mictree.problems.packed import PackedRows
 
 TABLES = 500
 SIZE = 6
@@ -68,13 +69,18 @@ def test_the_thresholds_for_k_are_among_those_for_more(column, most):
         np.testing.assert_array_equal(ranked.ranks, (values[:, None] > thresholds).sum(axis=1))
 
 
-@given(columns())
-def test_rows_are_sorted_by_their_ranks(column):
+@given(columns(), st.data())
+def test_rows_are_sorted_by_their_ranks(column, data):
     ranks = rank(column[0], None, None).ranks
+    ends = data.draw(st.lists(st.integers(0, len(ranks)), max_size=3).map(sorted))
+    rows = PackedRows()  # of up to four classes, some of them empty
+    rows.lay_out(np.diff([0, *ends, len(ranks)]))
     entries = np.empty(len(ranks), dtype=np.uint32)
-    sort_entries(ranks, np.arange(len(ranks)), int(ranks.max()) + 1, entries)
-    order = entries & 0x7FFFFFFF
-    np.testing.assert_array_equal(order, np.argsort(ranks, kind="stable"))
+    sort_entries(ranks, rows.class_rows, rows.first_word, int(ranks.max()) + 1, entries)
+    slots = entries & 0x7FFFFFFF
+    order = np.argsort(ranks, kind="stable")
+    np.testing.assert_array_equal(slots, rows.slots[order])
+    np.testing.assert_array_equal(rows.rows_in(slots.astype(np.int64)), order)
     new = np.flatnonzero(entries >> 31)
     np.testing.assert_array_equal(new, np.flatnonzero(np.diff(ranks[order].astype(int))) + 1)
 

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.passing import passing
 from mictree.columns.column import Column, as_levels
 from mictree.columns.data import Data
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import TIMES, Ranks, are_finite, rank
 from mictree.columns.packing import NONE, pack_bits, pack_categories
 from mictree.columns.quantiles import Edges
+from mictree.columns.scratch import Scratch
 
 MAX_CATEGORIES = 1024  # a column with more is an identifier
 
@@ -41,14 +43,16 @@ def encode(
     weights : of all slots; whole numbers, so that bins do not depend on the order of rows
     """
     used = order != NONE
-    rows = order[used]
+    rows = passing(int(used.sum()), np.int64)
+    rows[:] = order[used]
     if weights is not None:
         weights = weights[used]
     columns: list[Column] = []
     blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
     kept: list[Ranks] = []
+    scratch = Scratch.of(data.rows)
     for number, name in enumerate(data.names):
-        column, ranks = learn_column(data, number, name, rows, weights, max_thresholds)
+        column, ranks = learn_column(data, number, name, rows, weights, max_thresholds, scratch)
         columns.append(column)
         if ranks is None:  # categories
             block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
@@ -66,7 +70,7 @@ def encode(
 
 def learn_column(
     data: Data, number: int, name: str, rows: IntArray, weights: FloatArray | None,
-    max_thresholds: int | None,
+    max_thresholds: int | None, scratch: Scratch,
 ) -> tuple[Column, Ranks | None]:  # fmt: skip
     """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
     values, levels = data.column(number), data.levels(number)
@@ -75,13 +79,13 @@ def learn_column(
     if isinstance(values, list):
         values = as_levels(values, levels or (), name)
     check_numbers(data, number, name)
-    values, present = values[rows], None
+    values, present = scratch.take(values, rows), None
     if not are_finite(values):
         present = ~np.isnan(values)
         values, weights = values[present], weights[present] if weights is not None else None
         if np.isinf(values).any():
             raise ValueError(f"X must not contain infinity; {name} does")
-    below, above, ranks, binned = rank(values, weights, max_thresholds)
+    below, above, ranks, binned = rank(values, weights, max_thresholds, scratch)
     # a column of nothing but missing values, like any constant one, is no literal
     missing = present is not None and len(values) > 0
     edges = Edges(below, above, binned, missing)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mictree._support.jit import inner_jit, jit
+from mictree.columns.scratch import Scratch
 
 if TYPE_CHECKING:
     from mictree.columns.data import Data
@@ -40,10 +41,16 @@ class Ranked(NamedTuple):
     binned: bool  # there are values with no threshold between them
 
 
-def rank(values: FloatArray, weights: FloatArray | None, most: int | None) -> Ranked:
+def rank(
+    values: FloatArray,
+    weights: FloatArray | None,
+    most: int | None,
+    scratch: Scratch | None = None,
+) -> Ranked:
     """Find the thresholds of finite values: all, or at most so many."""
     distinct, ranks = np.empty(len(values)), np.empty(len(values), dtype=np.uint32)
-    count = _rank(values, distinct, ranks)
+    keys, _, rows = scratch or Scratch.of(len(values))
+    count = _rank(values, keys[: len(values)], rows[: len(values)], distinct, ranks)
     if count == UNSORTED:
         values = values + 0.0  # -0.0 is 0.0
         count = _rank_sorted(values, np.argsort(values), distinct, ranks)
@@ -71,18 +78,15 @@ def are_finite(values):
 
 
 @jit
-def _rank(values, out_distinct, out_ranks):
+def _rank(values, keys, moved_rows, out_distinct, out_ranks):
     """Write the distinct values and the rank of each; returns how many there are.
 
     Keys are words that have the order of the floats. Three passes sort them by their upper 33 bits,
     from the lowest digit on, and insertion by the others. That is fast unless many values are
-    nearly equal:
-    then returns UNSORTED.
+    nearly equal: then returns UNSORTED. ``keys`` and ``moved_rows`` are scratch.
     """
     words, sign = values.view(np.uint64), np.uint64(1) << np.uint64(63)
-    # what is written in the end is scratch until then
-    keys, moved = np.empty(len(words), dtype=np.uint64), out_distinct.view(np.uint64)
-    rows, moved_rows = out_ranks, np.empty(len(words), dtype=np.uint32)
+    moved, rows = out_distinct.view(np.uint64), out_ranks  # scratch too, until the end
     for row in range(len(words)):
         word = np.uint64(0) if words[row] == sign else words[row]  # -0.0 is 0.0
         keys[row] = ~word if word & sign else word | sign

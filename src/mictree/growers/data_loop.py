@@ -135,7 +135,7 @@ def _sort(problem: SampleProblem, limit: int) -> Sorted | None:
     for place, number in enumerate(columns):
         column, ranks = problem.literals.columns[number], problem.ranks[place]
         count = column.thresholds + 1 + column.missing
-        sort_entries(ranks, problem.slots, count, entries[place])
+        sort_entries(ranks, problem.class_rows, problem.first_word, count, entries[place])
         if column.missing:
             missing[0, place] = np.count_nonzero(ranks == 0)
     starts = problem.literals.starts[list(columns)]
@@ -156,6 +156,10 @@ def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, Fl
         return out.literal[:size], literals.thresholds(out.literal[:size])
     stored = literals.stored_bits
     positions, thresholds = np.empty(size, dtype=np.int64), np.empty(size)
+    cuts = out.column[:size] != NONE
+    below, above = np.zeros((2, size), dtype=np.int64)
+    below[cuts] = problem.rows_in(out.below[:size][cuts])
+    above[cuts] = problem.rows_in(out.literal[:size][cuts])
     for step in range(size):
         place = int(out.column[step])
         if place == NONE:
@@ -163,8 +167,8 @@ def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, Fl
             thresholds[step] = literals.threshold(int(positions[step]))
             continue
         number, ranks = literals.ordered[place], problem.ranks[place]
-        sides = np.searchsorted(problem.slots, [out.below[step], out.literal[step]])
-        position, thresholds[step] = literals.columns[number].between(*ranks[sides].tolist())
+        sides = int(ranks[below[step]]), int(ranks[above[step]])
+        position, thresholds[step] = literals.columns[number].between(*sides)
         positions[step] = literals.starts[number] + position
     return positions, thresholds
 

@@ -26,17 +26,21 @@ class Sorted(NamedTuple):
 
 
 @jit
-def sort_entries(ranks, slots, count, out_entries):
+def sort_entries(ranks, class_rows, first_word, count, out_entries):
     """Write the slots of all rows in the order of their ranks (a counting sort), and flags."""
-    place = np.zeros(count + 1, dtype=np.int64)
+    place = np.zeros(count + 1, dtype=np.uint32)
     for value in ranks:
-        place[np.int64(value) + 1] += 1
+        place[np.int64(value) + 1] += np.uint32(1)
     for value in range(count):
         place[value + 1] += place[value]
-    for row in range(len(ranks)):
-        value = np.int64(ranks[row])
-        out_entries[place[value]] = slots[row]
-        place[value] += 1
+    begin = 0
+    for code in range(len(class_rows)):
+        gap, end = 64 * first_word[code] - begin, begin + class_rows[code]
+        for row in range(begin, end):
+            value = np.int64(ranks[row])
+            out_entries[place[value]] = row + gap
+            place[value] += np.uint32(1)
+        begin = end
     for value in range(count - 1):  # now each place is the end of its rank
         if place[value] < len(ranks):
             out_entries[place[value]] |= NEW

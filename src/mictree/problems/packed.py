@@ -62,6 +62,12 @@ class PackedRows:
         """The slots that hold a row."""
         return np.flatnonzero(unpack(self.valid))
 
+    def rows_in(self, slots: IntArray) -> IntArray:
+        """The row in each of some slots, as numbered in ``ranks``."""
+        code = np.searchsorted(self.first_word, slots // 64, side="right") - 1
+        first = np.cumsum(self.class_rows) - self.class_rows  # row of each class
+        return slots - (64 * self.first_word[:-1] - first)[code]
+
     def ranks_at(self, mask: np.ndarray, number: int) -> Ranks:
         """The ranks of a mask's rows in an ordered column."""
         here = unpack(mask)[self.slots]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mictree._support.checks import check_count
+from mictree._support.passing import passing
 from mictree._support.progress import Report, ignore
 from mictree._support.words import count_of
 from mictree.columns.data import Data
@@ -114,7 +115,7 @@ class SampleProblem(PackedRows, Problem):
             if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
                 self.literals, self.bits, self.ranks = Literals.binary(data.names), bits, ()
                 return
-        order = np.empty(64 * self.first_word[-1], dtype=np.int64)
+        order = passing(64 * int(self.first_word[-1]), np.int64)
         sort_rows(
             codes, np.ones(len(codes), bool) if keep is None else keep, self.first_word, order
         )
