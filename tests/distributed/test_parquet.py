@@ -325,3 +325,19 @@ def test_a_byte_beside_its_bounds_is_noticed(tmp_path, classes, other):
     stated = {"flag": parquet.Bounds(0, 1, False)}
     with mock.patch.object(parquet.ParquetSet, "bounds", stated):
         assert f"flag has others in {tmp_path / '0.parquet'}" in refusal(tmp_path)
+
+
+@pytest.mark.parametrize("low", [2**53, 2**63 - 2, -(2**53) - 1])
+def test_neighbours_that_are_one_float_are_refused(tmp_path, low):
+    """The files state their least and largest value, which differ by one."""
+    cells = [low, low + 1] * 5
+    pl.DataFrame({"id": cells, "label": [0, 1] * 5}).write_parquet(tmp_path / "0.parquet")
+    assert "64-bit floats" in refusal(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_more_classes_than_codes_are_refused(tmp_path, kind):
+    labels = [kind(number) for number in range(2**16 + 1)]
+    rows = {"flag": np.arange(2**16 + 1) % 2, "label": labels}
+    pl.DataFrame(rows).write_parquet(tmp_path / "0.parquet")
+    assert "streamed labels must be of at most 65536 classes; label has more" in refusal(tmp_path)

@@ -4,6 +4,7 @@ import datetime as dt
 import sqlite3
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -270,3 +271,15 @@ def test_neighbouring_microseconds():
     rules = mt.TopDownClassifier(1).fit(X, ["a", "b"] * 3).to_rules()
     assert by_python(rules.to_python(), X) == ["a", "b"] * 3
     assert by_sql(rules.to_sql(), X) == ["a", "b"] * 3
+
+
+def test_explain_finds_the_values_of_a_pandas_row_by_name():
+    X = pd.DataFrame({"a": [1, 2, 3, 4] * 20, "b": [10, 20, 30, 40, 50] * 16})
+    X["day"] = pd.Timestamp("2024-03-01")
+    model = mt.TopDownClassifier(max_size=3).fit(X, (X["a"] > 2) & (X["b"] > 20))
+    row = {"b": 30, "a": 4}
+    assert model.explain(pd.Series(row)) == model.explain(row)
+    for number in range(20):
+        assert model.explain(X.iloc[number]) == model.explain(X.iloc[[number]])
+    by_position = mt.TopDownClassifier(max_size=3).fit(X[["a", "b"]].to_numpy(), X["a"] > 2)
+    assert by_position.explain(pd.Series([4, 30])) == by_position.explain([4, 30])

@@ -310,11 +310,11 @@ def _settings(options: dict[str, Any]) -> dict[str, object]:
 
 
 def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> None:
-    if draw is not None:
-        save(draw, model.draw(size=size))
     if save_to is not None:
         model.at_size(size).save(save_to)
         say(f"wrote {save_to}")
+    if draw is not None:
+        save(draw, model.draw(size=size))
 
 
 def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""What is odd about a column, in words: it gives the target away, or hides numbers."""
+"""What is odd about a column, in words: it gives the target away, or hides numbers or dates."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -12,6 +12,14 @@ FEW_AFFIXES = 2  # as (5) beside 5; more are no marks of one quantity
 THOUSANDS = r"\d{1,3}(?:[ .,'’\u00a0\u202f]\d{3})+"
 WITH_MARKS = rf"^([^\w]{{0,3}})(?:{THOUSANDS}|\d+)(?:[.,]\d+)?(\D{{0,12}})$"  # 5%, $5, 5 kg, 1 234
 TIME_OF_DAY = r"^\d{1,2}:\d{2}(:\d{2})?( ?(?i:[ap]m))?$"
+OTHER_DATES = "|".join(  # than those that are read as dates
+    (
+        r"^\d{4}([-/.])\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}.*)?$",  # 2024/01/26, 2024-01-26T10:30Z
+        r"^\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})( \d{1,2}:\d{2}.*)?$",  # 26/01/24, 26.1.2024 10:30
+        r"^\d{1,2}[- ]\p{L}{3,9}[-, ]+(\d{2}|\d{4})$",  # 26-Jan-24
+        r"^\p{L}{3,9} \d{1,2},? \d{4}$",  # January 26, 2024
+    )
+)
 
 
 def tells_all(column: "polars.Series", labels: "polars.Series") -> str:
@@ -26,7 +34,7 @@ def tells_all(column: "polars.Series", labels: "polars.Series") -> str:
 
 
 def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
-    """Whether the texts are numbers with the same marks around all, or times of day."""
+    """Whether the texts are dates, times of day, or numbers with the same marks around all."""
     if str(column.dtype) != "String":
         return ""
     texts = column.drop_nulls().unique(maintain_order=True)
@@ -34,6 +42,11 @@ def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
     if len(texts) <= FEW_NUMBERS:
         return ""
     shown = f"such as {texts[0]!r}, and is read as categories; write them as plain numbers"
+    if stripped.str.contains(OTHER_DATES).all():
+        return (
+            f"looks like dates, such as {texts[0]!r}, and is read as categories; write them as "
+            "2024-01-26 or 2024-01-26 10:30"
+        )
     if stripped.str.contains(TIME_OF_DAY).all():
         return f"has times of day, {shown}"
     if not stripped.str.contains(WITH_MARKS).all():

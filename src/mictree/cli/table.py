@@ -215,7 +215,7 @@ def find_warnings(
         yield (
             name,
             (
-                f"the target {shown} {spellings}, so these are two classes{part}; "
+                f"the target {shown} {spellings}, so these are different classes{part}; "
                 f"--keep {quoted} silences this line"
             ),
         )

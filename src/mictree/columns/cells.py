@@ -22,22 +22,23 @@ NUMBERS = ("number", "binary", "boolean")  # kinds of columns
 SHOWN = 5  # stray texts in an error
 DECIMALS = {",": "comma", ".": "point"}
 
-DATE = r"^\d{4}-\d{2}-\d{2}$"
-WITH_POINTS = r"^\d{1,2}\.\d{1,2}\.\d{4}$"  # the day first
-WITH_SLASHES = r"^\d{1,2}/\d{1,2}/\d{4}$"  # the day or the month first
-TIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$"
+# digits of other alphabets are texts: [0-9], as \d would match them
+DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+WITH_POINTS = r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$"  # the day first
+WITH_SLASHES = r"^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}$"  # the day or the month first
+TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
 ANY_DATE = "|".join((DATE, WITH_POINTS, WITH_SLASHES, TIME))
 FORMS = (
     (DATE, "%Y-%m-%d"), (WITH_POINTS, "%d.%m.%Y"), (WITH_SLASHES, "%d/%m/%Y"),
     (WITH_SLASHES, "%m/%d/%Y"), (TIME, "%Y-%m-%d %H:%M"), (TIME, "%Y-%m-%d %H:%M:%S%.f"),
 )  # fmt: skip
-PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+PLAIN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INFINITE = r"^[+-]?(?i:inf|infinity)$"
-WITH_COMMA = r"^[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?$"  # 1.234,5
-IN_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"  # 1,234.5
-WHOLE = r"^[+-]?\d+([eE][+-]?\d+)?$"
-POINTS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$"  # 1.234 beside 1.234,5
-LONG = r"^[+-]?[1-9]\d{15,}$"  # a float has 15 to 17 digits
+WITH_COMMA = r"^[+-]?([0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+)?$"  # 1.234,5
+IN_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?$"  # 1,234.5
+WHOLE = r"^[+-]?[0-9]+([eE][+-]?[0-9]+)?$"
+POINTS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"  # 1.234 beside 1.234,5
+LONG = r"^[+-]?[1-9][0-9]{15,}$"  # a float has 15 to 17 digits
 SHAPES = {",": f"{WITH_COMMA}|{WHOLE}|{POINTS}", ".": f"{IN_THOUSANDS}|{PLAIN}"}
 
 

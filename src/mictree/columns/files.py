@@ -20,7 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mictree.columns.cells import Reading, read_cells
-from mictree.columns.ragged import check_rows, note_short_rows
+from mictree.columns.ragged import (
+    check_rows,
+    has_inner_quotes,
+    note_short_rows,
+    read_quoted,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -166,7 +171,10 @@ def _read_text(text: str, separator: str) -> tuple[polars.DataFrame, str]:
         header.pop()
     _check_header(header)
     try:
-        frame = polars.read_csv(text.encode(), separator=separator, infer_schema=False)
+        if has_inner_quotes(text, separator):
+            frame = read_quoted(text, separator, width)
+        else:
+            frame = polars.read_csv(text.encode(), separator=separator, infer_schema=False)
     except polars.exceptions.ComputeError:
         check_rows(text, separator, width)
         raise

@@ -1,24 +1,58 @@
-"""Rows of a text file that have more or fewer cells than its header."""
+"""Rows of a text file that have more or fewer cells than its header, or quotes inside cells."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from mictree._support.words import count_of
+
+if TYPE_CHECKING:
+    import polars
 
 LONGEST = 40  # characters of a row in a message
 
 
-def check_rows(text: str, separator: str, width: int) -> None:
-    """Refuse a cell whose quote does not end, or a row with more cells than the header."""
-    quotes = text.count('"')
-    if quotes % 2:
+def has_inner_quotes(text: str, separator: str) -> bool:
+    """Whether some cell that does not begin with a quote has one, as ``5" pipe``, or none ends."""
+    if '"' not in text:
+        return False
+    mark = re.escape(separator)
+    cell = rf'(?: *+"(?:[^"]|"")*+"|[^"{mark}\r\n]*+)'
+    found = re.match(rf"(?:{cell}(?:{mark}|\r?\n|\r|\Z))*+", text)
+    return found is None or found.end() < len(text)
+
+
+def read_quoted(text: str, separator: str, width: int) -> polars.DataFrame:
+    """The rows below the header of a text in which a quote inside a cell is part of the cell."""
+    import polars
+
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        rows = list(reader)[1:]
+    except csv.Error:
         raise ValueError(
-            f"a cell that begins with a quote must end with one; the file has {quotes} in all"
-        )
-    for number, row in _rows(text, separator):
+            "a cell that begins with a quote must end with one, before the next separator; the one "
+            f"open at line {reader.line_num} does not"
+        ) from None
+    _check_widths(enumerate(rows, 1), separator, width)
+    columns = [[row[place] if place < len(row) else None for row in rows] for place in range(width)]
+    return polars.DataFrame(
+        {str(place): cells for place, cells in enumerate(columns)},
+        dict.fromkeys(map(str, range(width)), polars.String),
+    )
+
+
+def check_rows(text: str, separator: str, width: int) -> None:
+    """Refuse a row with more cells than the header."""
+    _check_widths(_rows(text, separator), separator, width)
+
+
+def _check_widths(rows: Iterable[tuple[int, list[str]]], separator: str, width: int) -> None:
+    for number, row in rows:
         if len(row) > width:
             raise ValueError(
                 f"every row must have at most {count_of(width, 'cell')}, as the first line has; "

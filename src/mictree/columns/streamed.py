@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 COUNT_BYTES = 2**26  # for the counts of all columns
 ENTRY_BYTES = 24
+LARGEST_WHOLE = 2**53  # up to it, different integers are different floats
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -67,8 +68,9 @@ def _learner(
     files: ParquetSet, name: str, weighted: bool, most: int | None, columns: int
 ) -> _Settled | _Categories | _Thresholds:
     bounds, kind = files.bounds.get(name), _kind(files, name)
-    if not weighted and bounds is not None and bounds.most - bounds.least <= 1:
-        # a row of weight 0 would not count
+    known = bounds is not None and bounds.most - bounds.least <= 1
+    # a row of weight 0 would not count; larger integers need not differ as floats
+    if known and not weighted and max(abs(bounds.least), abs(bounds.most)) <= LARGEST_WHOLE:
         values = np.unique([float(bounds.least), float(bounds.most)])
         edges = Edges(values[:-1], values[1:], False, bounds.missing)
         return _Settled(ordered_column(name, edges, kind))

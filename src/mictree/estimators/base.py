@@ -158,7 +158,8 @@ class TreeClassifier(Predicting):
 
         Parameters
         ----------
-        row : a mapping of columns to values, a frame of one row, or values in order
+        row : a mapping of columns to values, a frame of one row, a row of a pandas frame, or
+            values in order
         size : of the tree; by default the full one
 
         Examples

@@ -213,6 +213,8 @@ def explain(splitting: Splitting, tests: Tests, classes: np.ndarray, row: Any) -
 
 def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
     """One row as data, the tests that find their columns in it, and its values as texts."""
+    if hasattr(row, "to_dict") and np.ndim(row) == 1 and all(isinstance(k, str) for k in row.index):
+        row = row.to_dict()  # a Series of pandas: ``frame.iloc[0]``
     if isinstance(row, Mapping):
         import polars
 

@@ -104,6 +104,8 @@ class _Labels:
         rows = np.bincount(codes, minlength=len(values))
         here = np.flatnonzero(rows)
         places = self.find([values[value] for value in here.tolist()])
+        if len(self.place) > MOST_CLASSES:
+            return  # these codes have no room for more; the caller refuses them
         if len(self.place) > 2**8:
             self.codes = self.codes.astype(np.uint16, copy=False)
         place_of = np.zeros(len(values), dtype=self.codes.dtype)
