@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -248,3 +250,14 @@ def test_a_folder_is_read_one_level_deep(tmp_path):
     assert told == (
         "a folder must have Parquet files, itself or in folders such as year=2026; '/' has none"
     )
+
+
+def test_no_warning_of_another_library_is_shown(tmp_path):
+    """A character that no font has, and folds with few rows of each class."""
+    file = tmp_path / "emoji.csv"
+    lines = "".join(f"{n % 50},{n * 7 % 11},c{n % 50}\n" for n in range(300))
+    file.write_text(f"🐘,b,y\n{lines}", encoding="utf-8")
+    command = [sys.executable, "-m", "mictree", "fit", file, "--target", "y", "--max-size", "2",
+               "--cv", "5", "--draw", tmp_path / "tree.png"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [line for line in done.stderr.splitlines() if not line.startswith("mictree: ")] == []

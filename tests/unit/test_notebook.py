@@ -68,3 +68,19 @@ def test_names_cannot_write_html():
     for value in (model.tree_, model, model.growth_, model.to_rules()):
         assert EVIL not in value._repr_html_()
     model.to_rules()._repr_html_().index("&lt;script&gt;")
+
+
+@pytest.mark.parametrize(
+    ("problem", "options"),
+    [
+        (mt.FormulaProblem("a & b | c"), {}),
+        (mt.FormulaProblem("a & b | c"), {"exact": True}),
+        (mt.FormulaProblem("a & b | c"), {"top": 2}),
+        (mt.TableProblem([0, 1, 1, 1]), {}),
+        (mt.SampleProblem([[0, 1], [1, 1], [1, 0]], [0, 1, 0]), {}),
+    ],
+)
+def test_optimal_trees_are_shown_in_one_line(problem, options):
+    shown = repr(mt.optimal_trees(problem, 2, **options))
+    assert shown.startswith(f"OptimalTrees({problem!r}, sizes 0 to 2, error 0.")
+    assert len(shown.splitlines()) == 1

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -32,6 +33,9 @@ Examples:
   mictree data iris.csv --target species
   mictree COMMAND --help
 """
+
+# warnings of libraries: a drawing has a box for such a character; in a fold, classes have few rows
+NOT_FOR_USERS = (r"Glyph \d+ .* missing from font", "The number of unique classes is greater than")
 
 # parameters of the library whose options are called otherwise
 OTHER_NAMES = {
@@ -85,6 +89,8 @@ def main() -> None:
 
     Ctrl-C is raised: see ``mictree.__main__``.
     """
+    for text in NOT_FOR_USERS:
+        warnings.filterwarnings("ignore", text)
     try:
         try:
             status = app(standalone_mode=False)

@@ -20,7 +20,7 @@ from mictree.columns.encode import MAX_CATEGORIES, Encoded, categorical_column, 
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import add_categories, add_flags
-from mictree.columns.parquet import Batch, ParquetSet, as_polars
+from mictree.columns.parquet import Batch, Bounds, ParquetSet, as_polars
 from mictree.columns.placement import Placement, add_moved
 from mictree.columns.quantiles import Counts, Edges, EdgeSearch
 from mictree.columns.series import kind_of
@@ -68,9 +68,8 @@ def _learner(
     files: ParquetSet, name: str, weighted: bool, most: int | None, columns: int
 ) -> _Settled | _Categories | _Thresholds:
     bounds, kind = files.bounds.get(name), _kind(files, name)
-    known = bounds is not None and bounds.most - bounds.least <= 1
-    # a row of weight 0 would not count; larger integers need not differ as floats
-    if known and not weighted and max(abs(bounds.least), abs(bounds.most)) <= LARGEST_WHOLE:
+    # a row of weight 0 would not count
+    if not weighted and bounds is not None and _are_settled(bounds):
         values = np.unique([float(bounds.least), float(bounds.most)])
         edges = Edges(values[:-1], values[1:], False, bounds.missing)
         return _Settled(ordered_column(name, edges, kind))
@@ -79,6 +78,12 @@ def _learner(
     levels = tuple(files.schema[name].categories) if kind == "enum" else None
     entries = COUNT_BYTES // ENTRY_BYTES // columns
     return _Thresholds(name, kind, levels, EdgeSearch(most, entries))
+
+
+def _are_settled(bounds: Bounds) -> bool:
+    """Whether a column has at most two values, which are different floats."""
+    largest = max(abs(bounds.least), abs(bounds.most))
+    return bounds.most - bounds.least <= 1 and largest <= LARGEST_WHOLE
 
 
 def _kind(files: ParquetSet, name: str) -> str:

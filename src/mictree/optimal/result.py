@@ -122,7 +122,7 @@ class Choice(NamedTuple):
     high: tuple[Any, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OptimalTrees(ABC):
     """Optimal trees of every size up to ``max_size``.
 
@@ -144,6 +144,11 @@ class OptimalTrees(ABC):
     max_size: int
     errors: np.ndarray
 
+    def __repr__(self) -> str:
+        first, last = (show_number(float(error), 4) for error in self.errors[[0, -1]])
+        sizes = f"sizes 0 to {self.max_size}, error {first} to {last}"
+        return f"OptimalTrees({self.problem!r}, {sizes})"
+
     def tree(self, size: int) -> Tree:
         """A tree with at most ``size`` splits that attains ``errors[size]``.
 
@@ -164,7 +169,7 @@ class OptimalTrees(ABC):
         """The same, of a size that is there."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProgramTrees(OptimalTrees):
     """Optimal trees that are read off a dynamic program, split by split."""
 

@@ -62,7 +62,7 @@ def solve(
     return FormulaOptimalTrees(problem, max_size, repeat_last(row, max_size), lattice, program)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FormulaOptimalTrees(ProgramTrees):
     lattice: Lattice
     program: Program

@@ -80,7 +80,7 @@ def solve(
     return TableOptimalTrees(problem, max_size, repeat_last(row, max_size), start, rows, allowed)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TableOptimalTrees(ProgramTrees):
     start: np.ndarray  # where each subcube's row begins in rows
     rows: np.ndarray

@@ -31,7 +31,7 @@ FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is fa
 PAIRED_LEVELS = 8  # for which pair counts must fit into memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SampleOptimalTrees(OptimalTrees):
     """Optimal trees on data, as far as they are proved.
 

@@ -71,7 +71,7 @@ def solve(
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReachedTrees(ProgramTrees):
     """The best trees of allowed splits on data.
 
