@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-import mictree as mt
 from mictree.cli import app
 from mictree.columns.cells import Reading, read_cells
 from mictree.columns.files import find_separator, read_file
@@ -571,50 +570,3 @@ def test_too_many_categories_name_the_option(tmp_path):
     lines = "".join(f"n{number % 1100},{number % 2}\n" for number in range(1200))
     error = str(run(save(tmp_path, "a.csv", f"a,y\n{lines}"), "--target", "y").exception)
     assert "at most 1024 different ones; a has 1100: add --drop a" in error
-
-
-@pytest.mark.parametrize(
-    ("content", "cells"),
-    [
-        ('a,b,y\n5" pipe,1,0\n6,2,1\n', ['5" pipe', "6"]),
-        ('a,b,y\n5",6",0\n"p, q",2,1\n', ['5"', "p, q"]),
-        ('a,b,y\n5",1,0\n6",2,1\n', ['5"', '6"']),
-        ('a,b,y\n"p ""q""",1,0\n"r\ns",2,1\n', ['p "q"', "r\ns"]),
-    ],
-)
-def test_a_quote_inside_a_cell_is_part_of_it(content, cells, tmp_path):
-    frame = read_file(save(tmp_path, "a.csv", content)).frame
-    assert frame["a"].to_list() == cells
-    assert frame["y"].to_list() == [0, 1]
-
-
-def test_digits_of_other_alphabets_are_texts(tmp_path):
-    """polars has no numbers for them, and they would be missing."""
-    lines = "".join(f"{digit},{number % 2}\n" for number, digit in enumerate("٠١٢٣٤٥٦٧٨٩"))
-    frame = read_file(save(tmp_path, "a.csv", f"a,y\n{lines}")).frame
-    assert frame["a"].to_list() == list("٠١٢٣٤٥٦٧٨٩")
-    fitted = save(tmp_path, "plain.csv", "a,y\n" + "".join(f"{n},{n // 5}\n" for n in range(10)))
-    model = mt.TopDownClassifier(max_size=1).fit(*split(fitted))
-    model.save(tmp_path / "model.json")
-    result = CliRunner().invoke(
-        app, ["predict", str(tmp_path / "model.json"), str(tmp_path / "a.csv")]
-    )
-    assert "a column must hold numbers" in str(result.exception)
-
-
-def split(file):
-    frame = read_file(file).frame
-    return frame.drop("y"), frame["y"]
-
-
-@pytest.mark.parametrize(
-    "day",
-    [
-        "2024/01/{}", "2024-01-{}T10:33:00Z", "2024-01-{}T10:00:00+02:00", "{}/11/2024 10:37",
-        "{}/9/24", "{}-Jan-24", "January {}, 2024",
-    ],
-)  # fmt: skip
-def test_dates_that_are_not_read_are_warned_about(day, tmp_path):
-    lines = "".join(f"{day.format(10 + number % 9)!r},{number % 2}\n" for number in range(40))
-    file = save(tmp_path, "a.csv", "d,y\n" + lines.replace("'", '"'))
-    assert "column d looks like dates, such as" in run(file, "--target", "y").stderr
