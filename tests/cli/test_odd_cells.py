@@ -67,3 +67,13 @@ def test_dates_that_are_not_read_are_warned_about(day, save):
     lines = "".join(f"{day.format(10 + number % 9)!r},{number % 2}\n" for number in range(40))
     file = save("a.csv", "d,y\n" + lines.replace("'", '"'))
     assert "column d looks like dates, such as" in run("fit", file, "--target", "y").stderr
+
+
+def test_an_encoding_that_is_a_guess_is_said_to_be_one(tmp_path):
+    file = tmp_path / "a.csv"
+    lines = "".join(f"{'東京都' if n % 2 else '大阪府'},{n % 2}\n" for n in range(20))
+    file.write_bytes(f"都市,y\n{lines}".encode("shift-jis"))
+    assert "Latin-1, a guess (--encoding names another)" in run("fit", file, "--target", "y").stderr
+    done = run("fit", file, "--target", "y", "--encoding", "shift-jis", "--keep", "都市")
+    assert "label 0" in done.stdout
+    assert "都市 is" in done.stdout

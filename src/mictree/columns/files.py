@@ -243,7 +243,8 @@ def decode(raw: bytes, encoding: str | None = None) -> tuple[str, str]:
     try:
         return raw.decode("cp1252"), "Windows-1252"
     except UnicodeDecodeError:
-        return raw.decode("latin-1"), "Latin-1"
+        # every byte is a character of Latin-1, and these are control characters
+        return raw.decode("latin-1"), "Latin-1, a guess (--encoding names another)"
 
 
 def _decode_as(raw: bytes, codec: str) -> str:
