@@ -77,3 +77,14 @@ def test_an_encoding_that_is_a_guess_is_said_to_be_one(tmp_path):
     done = run("fit", file, "--target", "y", "--encoding", "shift-jis", "--keep", "都市")
     assert "label 0" in done.stdout
     assert "都市 is" in done.stdout
+
+
+def test_an_infinite_number_names_the_options(save):
+    lines = "".join(f"{n / 2 if n else 'inf'},{n % 2}\n" for n in range(20))
+    file = save("a.csv", f"a b,y\n{lines}")
+    error = str(run("fit", file, "--target", "y").exception)
+    assert error == (
+        "numbers must be finite; a b has an infinite one: add --missing inf to read it as missing, "
+        "or --drop 'a b'"
+    )
+    assert run("fit", file, "--target", "y", "--missing", "inf").exit_code == 0

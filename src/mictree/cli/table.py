@@ -114,7 +114,7 @@ def read_table(
     if not features.width:
         raise ValueError("the file must have a column beside the target; it has none")
     check_labels(frame[target])
-    check_categories(features)
+    check_features(features)
     for name, warning in find_warnings(features, frame[target]):
         if name not in keep:
             say(f"warning: {warning}")
@@ -160,11 +160,16 @@ def check_labels(labels: "polars.Series") -> None:
         )
 
 
-def check_categories(features: "polars.DataFrame") -> None:
-    """Refuse a column of texts that has more values than a tree can test."""
+def check_features(features: "polars.DataFrame") -> None:
+    """Refuse an infinite number, and a column of texts with more values than a tree can test."""
     from mictree.columns.encode import MAX_CATEGORIES
 
     for column in features:
+        if column.dtype.is_float() and bool(column.is_infinite().any()):
+            raise ValueError(
+                f"numbers must be finite; {show_name(column.name)} has an infinite one: add "
+                f"--missing inf to read it as missing, or --drop {shlex.quote(column.name)}"
+            )
         count = column.n_unique() if str(column.dtype) == "String" else 0
         if count > MAX_CATEGORIES:
             raise ValueError(
