@@ -230,25 +230,6 @@ def test_more_tests_than_are_swept_at_once(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_runs_and_ties_of_few_classes(seed):
-    """Tests in a row that end in one class, some of them behind rows of one value."""
-    random = np.random.default_rng(seed)
-    ranks = np.array([random.permutation(24), random.integers(0, 12, 24)])
-    labels = (ranks[seed % 2] // 4 + (random.random(24) < 0.3)) % (3 + seed % 3)
-    case = ranks.tolist(), labels.tolist(), random.integers(1, 4, 24).tolist()
-    frontier = find(*case, 3)
-    assert frontier.lower == frontier.upper == ordered_least_errors(*case, 3)
-
-
-def test_a_run_of_one_class_behind_a_tie_of_two():
-    """The best cut is behind the tie: further on, the first class is no longer as far ahead."""
-    ranks = [[1, 2, 2, 2, 3, 5, 0, 4, 6, 7], [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]]
-    labels = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
-    frontier = find(ranks, labels, [1] * 10, 2)
-    assert frontier.lower == frontier.upper == [6, 3, 1]
-
-
-@pytest.mark.parametrize("seed", range(6))
 def test_many_splits_on_noise(seed):
     """Few rows that need many splits, so that questions go several levels deep."""
     random = np.random.default_rng(seed)

@@ -20,7 +20,7 @@ from mictree._support.kernel_cache import make_cache
 
 CORES = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 PARALLEL_WORK = 3e6  # about half a millisecond
-VECTOR = 64  # numbers of a vector, one for each bit of a word
+LANES = 64  # numbers of a vector, one for each bit of a word
 PIECES = 8  # for each core, so that none waits long for another's last one
 
 
@@ -144,9 +144,9 @@ def _atomic_swap(typing: Any, array: Any, place: Any, old: Any, new: Any) -> Any
 
 
 def _load_lanes(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Any:
-    """VECTOR numbers of a contiguous array from a place on, as a vector; and their address."""
+    """LANES numbers of a contiguous array from a place on, as a vector; and their address."""
     place = builder.gep(context.make_array(kind)(context, builder, array).data, [start])
-    vector = ir.VectorType(context.get_value_type(kind.dtype), VECTOR)
+    vector = ir.VectorType(context.get_value_type(kind.dtype), LANES)
     place = builder.bitcast(place, vector.as_pointer())
     return place, builder.load(place, align=kind.dtype.bitwidth // 8)
 
@@ -154,10 +154,10 @@ def _load_lanes(context: Any, builder: Any, kind: Any, array: Any, start: Any) -
 def _generate_add_where(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind = signature.args[0]
     place, old = _load_lanes(context, builder, kind, *arguments[:2])
-    chosen = builder.bitcast(arguments[2], ir.VectorType(ir.IntType(1), VECTOR))
+    chosen = builder.bitcast(arguments[2], ir.VectorType(ir.IntType(1), LANES))
     nothing = ir.Constant(old.type, ir.Undefined)
     first = builder.insert_element(nothing, arguments[3], ir.IntType(32)(0))
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR), None)
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
     amounts = builder.shuffle_vector(first, nothing, everywhere)
     added = builder.select(chosen, amounts, ir.Constant(old.type, None))
     builder.store(builder.add(old, added), place, align=kind.dtype.bitwidth // 8)
@@ -165,7 +165,7 @@ def _generate_add_where(context: Any, builder: Any, signature: Any, arguments: A
 
 
 def _add_where(typing: Any, array: Any, start: Any, bits: Any, amount: Any) -> Any:
-    """Add an amount to those of VECTOR numbers of a contiguous array whose bit is set."""
+    """Add an amount to those of LANES numbers of a contiguous array whose bit is set."""
     return types.void(array, types.intp, types.uint64, array.dtype), _generate_add_where
 
 
@@ -181,18 +181,18 @@ def _generate_raise_to(context: Any, builder: Any, signature: Any, arguments: An
 
 
 def _raise_to(typing: Any, array: Any, target: Any, plus: Any, minus: Any) -> Any:
-    """Raise VECTOR signed numbers of a contiguous array to the differences of others, if larger."""
+    """Raise LANES signed numbers of a contiguous array to the differences of others, if larger."""
     return types.void(array, types.intp, types.intp, types.intp), _generate_raise_to
 
 
 def _plain_add_where(array: Any, start: int, bits: Any, amount: Any) -> None:
-    chosen = np.array([int(bits) >> lane & 1 for lane in range(VECTOR)], dtype=bool)
-    array[start : start + VECTOR][chosen] += amount
+    chosen = np.array([int(bits) >> lane & 1 for lane in range(LANES)], dtype=bool)
+    array[start : start + LANES][chosen] += amount
 
 
 def _plain_raise_to(array: Any, target: int, plus: int, minus: int) -> None:
-    old = array[target : target + VECTOR]
-    np.maximum(old, array[plus : plus + VECTOR] - array[minus : minus + VECTOR], out=old)
+    old = array[target : target + LANES]
+    np.maximum(old, array[plus : plus + LANES] - array[minus : minus + LANES], out=old)
 
 
 def _plain_load(array: Any, place: int) -> Any:

@@ -63,19 +63,6 @@ def few_splits(level, both, bound, trace, data, frames, control):
 
 
 @inner_jit
-def bound_few(level, frames):
-    """Bound a frame's errors with 2 and 3 splits from below by what is known of its tests."""
-    at, cells = frames.levels[level], frames.cells[level]
-    two, three = at.errors[1], at.errors[1]
-    for test in range(frames.start[level, -1]):
-        low, high = np.int64(cells[ONE, test]), np.int64(cells[ONE + 1, test])
-        two = min(two, cells[LEAF, test] + high, low + cells[LEAF + 1, test])
-        three = min(three, low + high)
-    # if it may be deep, all splits of three but the first may be in one child
-    at.errors[2], at.errors[3] = two, three if at.depth == 2 else at.floor
-
-
-@inner_jit
 def note(level, test, column, low_budget, low_error, high_error, frames):
     """Note the first test of a tree that is retraced."""
     at = frames.levels[level]

@@ -21,7 +21,7 @@ LEVEL = np.dtype(
         ("bound", np.int64),
         ("floor", np.int64),  # the error that no tree avoids
         # what is known of the answer
-        ("errors", np.int64, (4,)),  # least errors with 0 and 1 split; lower bounds with 2 and 3
+        ("errors", np.int64, (2,)),  # least errors with 0 and 1 split
         ("best", np.int64),  # an error that some tree attains
         ("limit", np.int64),  # only trees with a smaller error are wanted: the bound or the best
         ("goal", np.int64),  # an error that is good enough to stop

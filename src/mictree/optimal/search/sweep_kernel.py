@@ -10,7 +10,7 @@ import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit, jit
 from mictree.optimal.search.engine import FIRST, KNOWN, PLAIN
-from mictree.optimal.search.few_splits import bound_few, count_low, few_splits, note, note_one
+from mictree.optimal.search.few_splits import count_low, few_splits, note, note_one
 from mictree.optimal.search.sweep_children import (
     get_bound,
     get_bounds,
@@ -128,7 +128,7 @@ def _open(level, first, wanted, data, table, frames, control):
     at = frames.levels[level]
     budget, depth, bound = at.budget, at.depth, at.bound
     best = leaf_error(level, data, frames)
-    at.errors[0], at.errors[2], at.errors[3] = best, at.floor, at.floor
+    at.errors[0] = best
     at.goal = at.floor
     if level == first:
         at.goal = bound - 1 if wanted == KNOWN else max(at.floor, control[LEAST])
@@ -144,7 +144,6 @@ def _open(level, first, wanted, data, table, frames, control):
         limit = min(bound, best)
         if budget <= 3 or wanted in (FIRST, KNOWN):
             limit = few_splits(level, budget > 2, limit, wanted > 0, data, frames, control)
-            bound_few(level, frames)
     at.limit = limit
     found = at.first >= 0 and wanted == FIRST
     if budget > 2 and depth > 2 and limit > at.goal and not found:
@@ -172,7 +171,7 @@ def _close(level, first, table, frames, control):
 
 @inner_jit
 def _remember(level, answer, exact, table, frames, control):
-    """Enter a lower bound for a frame's budget, and the errors with few splits."""
+    """Enter a lower bound for a frame's budget, and the errors with 0 and 1 split."""
     at = frames.levels[level]
     budget, depth = at.budget, at.depth
     key = finish_key(frames.keys[level, 0], frames.keys[level, 1], depth)
@@ -185,8 +184,6 @@ def _remember(level, answer, exact, table, frames, control):
     proved = (np.uint64(1) << np.uint64(known)) - np.uint64(1)
     for size in range(known, budget + 1):
         table.lower[place, size] = max(table.lower[place, size], answer)
-    for size in range(2, min(4, table.lower.shape[1])):
-        table.lower[place, size] = max(table.lower[place, size], at.errors[size])
     if exact:
         proved |= np.uint64(1) << np.uint64(budget)
     table.entries[place, EXACT_BUDGETS] |= proved
@@ -203,9 +200,6 @@ def _take(level, answer, data, frames):
     frames.cells[level, ONE + side, test] = max(frames.cells[level, ONE + side, test], answer)
     for size in range(2, budget + 1):
         bounds[side, size, test] = max(bounds[side, size, test], answer)
-    for size in range(2, min(4, bounds.shape[1])):
-        bound = frames.levels[level + 1].errors[size]
-        bounds[side, size, test] = max(bounds[side, size, test], bound)
     if answer < frames.levels[level + 1].bound:
         frames.known[level, side, budget] = answer
     share(level, side, data, frames)
@@ -229,12 +223,9 @@ def _advance(level, wanted, data, table, frames, control):
             if budget > 3 and least_low <= 1:  # a child may get one split
                 sweep_some(level, data, frames, control)
             continue
-        heavy = 0 if 2 * cells[MASS, test] >= frames.totals[level].sum() else 1
         turn = at.turn
         offset = (turn + 1) // 2
         low_budget = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
-        if heavy == 0:  # the heavier child gets the larger share first
-            low_budget = budget - 1 - low_budget
         high_budget = budget - 1 - low_budget
         low, high = known[0, low_budget], known[1, high_budget]
         low_known, high_known = low >= 0, high >= 0
@@ -261,7 +252,7 @@ def _advance(level, wanted, data, table, frames, control):
             if level == 0:
                 control[FOUND] = min(control[FOUND], low + high)
             continue
-        side = heavy
+        side = 0 if 2 * cells[MASS, test] >= frames.totals[level].sum() else 1
         if (low_known and side == 0) or (high_known and side == 1):
             side = 1 - side
         at.side, at.low_budget = side, low_budget

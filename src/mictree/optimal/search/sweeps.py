@@ -216,8 +216,7 @@ def _sweep_few(level, data, frames):
 
     Of both children at once, the weight of each class seen so far is kept, and by how much each
     class was ahead of each other one at a test, at most. Only the class of a test's last row can
-    have gained, unless that row has others of its value before it; and of several such tests of one
-    class in a row the last decides.
+    have gained, unless that row has others of its value before it.
     """
     at = frames.levels[level]
     lanes, order, start = frames.lanes, frames.order, frames.start
@@ -238,9 +237,6 @@ def _sweep_few(level, data, frames):
             if entry & 1 == 0:
                 alone = False
                 continue
-            after = order[level, column, place + 1]
-            if alone and after & 1 and data.codes[after >> 1] == label:
-                continue  # there the class is further ahead
             for gained in range(label if alone else 0, label + 1 if alone else classes):
                 for step in range(1, classes):
                     other = gained + step
