@@ -432,3 +432,20 @@ def test_trees_without_a_split(labels):
     frontier = find([[0, 1, 2, 3]], labels, None, 0)
     assert frontier.lower == frontier.upper == [min(labels.count(0), labels.count(1))]
     assert [tree.size for tree in frontier.trees] == [0]
+
+
+def test_weights_of_many_digits_and_four_classes(monkeypatch):
+    """Bounds shared between budgets once missed the tree of five splits; found by enumeration."""
+    monkeypatch.setattr("mictree.optimal.search.certified.FEW_THRESHOLDS", 0)
+    kinds = ["c", "b", "b", "a", "b", "a", "c", "c", "c", "a", "c", "b", "c", "c"]
+    numbers = [1e18, 3, 8, 0.1, 0.3, 7, 7, 6, 8, 0, -4, -8, 0.2, -8]
+    labels = [2, 0, 3, 2, 3, 1, 0, 1, 0, 1, 2, 3, 2, 0]
+    weights = [
+        0.9414631052246171, 0.7144927270505657, 0.4466053816548309, 0.9805135982985017,
+        0.6671030177417023, 0.07901756683661254, 0.4182121009956937, 0.006161943902451172,
+        0.9897730938286222, 0.07329727637564831, 0.9375116853468586, 0.6115581311455248,
+        0.5235371018850572, 0.6646022746190001,
+    ]  # fmt: skip
+    X = pd.DataFrame({"kind": kinds, "number": numbers})
+    errors = mt.optimal_errors(mt.SampleProblem(X, labels, weights), 5)
+    assert errors[4:].tolist() == pytest.approx([0.07512956455987452, 0.06531840882694706])
