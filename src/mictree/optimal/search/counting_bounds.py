@@ -8,6 +8,7 @@ that of the next can be. Both use only the weight of each class. For proofs see
 
 import numpy as np
 
+from mictree._support.jit import jit
 from mictree.optimal.result import repeat_last
 
 
@@ -15,26 +16,40 @@ class Counting:
     """What the weight of each class says of trees with few leaves, no deeper than ``depth``."""
 
     def __init__(self, masses: np.ndarray, depth: int) -> None:
-        self.masses = sorted(masses.tolist(), reverse=True)  # few: faster than an array
-        self.total = sum(self.masses)
+        self.depth = depth
+        self.masses = np.sort(masses)[::-1].copy()
         self.most_leaves = 1 << min(depth, 62)
 
     def by_classes(self, max_size: int) -> list[int]:
         """By size, the weight of all classes but the heaviest, one for each leaf."""
-        rest = self.total - np.cumsum(self.masses)
+        rest = self.masses.sum() - np.cumsum(self.masses)
         return repeat_last(rest, max_size).tolist()
 
     def lightest_leaf(self, size: int, before: int) -> int:
         """The most that the last of ``size`` splits can gain, if one fewer leaves this error.
 
-        That is the weight that the lightest leaf labels right: every leaf labels as much of its
-        class right, and all together no more than the whole less the error.
+        See the function of this name.
         """
-        if size >= self.most_leaves:
-            return 0
-        enough, most = 0, (self.total - before) // size
-        while enough < most:
-            middle = (enough + most + 1) // 2
-            fits = sum(mass // middle for mass in self.masses) > size
-            enough, most = (middle, most) if fits else (enough, middle - 1)
-        return enough
+        return lightest_leaf(self.masses, self.most_leaves, size, before)
+
+
+@jit
+def lightest_leaf(masses, most_leaves, size, before):
+    """The most that the last of ``size`` splits can gain, if one fewer leaves this error.
+
+    That is the weight that the lightest leaf labels right: every leaf labels as much of its class
+    right, and all together no more than the whole less the error.
+    """
+    if size >= most_leaves:
+        return 0
+    enough, most = 0, (masses.sum() - before) // size
+    while enough < most:
+        middle = (enough + most + 1) // 2
+        leaves = 0
+        for mass in masses:
+            leaves += mass // middle
+        if leaves > size:
+            enough = middle
+        else:
+            most = middle - 1
+    return enough

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from mictree.optimal.search.counting_bounds import Counting
 from mictree.optimal.search.searched_rows import SearchedRows
 from mictree.optimal.search.table import Table
 
@@ -94,4 +95,15 @@ class Engine(Protocol):
 
     def first_test(self, frames: Any, budget: int, least: int) -> FirstTest:
         """The first test of the tree that was retraced."""
+        ...
+
+    def solve_sizes(
+        self, sizes: list[int], counting: Counting, bounds: np.ndarray, table: Table, frames: Any,
+        control: np.ndarray,
+    ) -> tuple[int, dict[int, Any]]:  # fmt: skip
+        """Answer sizes for all rows in turn, in one call, as long as it takes little work.
+
+        Returns how many are answered, and a nested tree for each that is better than all before.
+        ``bounds`` are the lower and the upper ones by size, and become equal for those answered.
+        """
         ...

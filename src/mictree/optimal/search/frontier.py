@@ -15,6 +15,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from mictree._support.checks import TooLarge
 from mictree._support.progress import Progress, Report, ignore
 from mictree.growers.growth import Growth
@@ -85,11 +87,15 @@ class Frontier:
         if self.price is not None:
             half = None if time_limit is None else begin + PRICING * time_limit
             begin += self._prove_price(self.price, half)
+        sizes = self._order()
+        answered = self._answer_quickly(sizes)
+        if answered == len(sizes):
+            return
+        before = sizes[answered - 1] if answered else 0
         with self.asking.running():
             sure = min(self.asking.engine.sure, self.budgets)
             known = Polished(self.asking, self.found[0], sure, self.depth) if sure else None
-            before = 0
-            for size in self._order():
+            for size in sizes[answered:]:
                 while len(self.found) <= size:
                     self._add_candidate()
                 if self.cheapest is not None and count_splits(self.cheapest) == size:
@@ -152,6 +158,26 @@ class Frontier:
         if self.depth == 3 and self.budgets >= FULL:
             sizes[3:FULL] = range(FULL, 3, -1)
         return sizes
+
+    def _answer_quickly(self, sizes: list[int]) -> int:
+        """Answer sizes in turn in one call, as long as they take next to no time; says how many.
+
+        Only where there are neither greedy trees to start from nor prices.
+        """
+        asking, asked = self.asking, [size for size in sizes if size <= self.budgets]
+        helped = self.greedy is not None or self.price is not None
+        if helped or not asked or self.lower[-1] == self.upper[0]:
+            return 0
+        bounds = np.array([self.lower, self.upper * len(self.lower)])
+        answered, found = asking.engine.solve_sizes(
+            asked, self.counting, bounds, asking.table, asking.frames[0], asking.control
+        )
+        for _ in range(max(sizes[:answered], default=0)):
+            self._add_candidate()
+        self.lower = bounds[0].tolist()
+        for size, nested in found.items():
+            self._take(size, nested, self.lower[size])
+        return answered
 
     def _enlarge(self, size: int, most: int) -> None:
         """Find trees of some more splits, quickly, from the tree of a size."""
@@ -220,10 +246,14 @@ class Frontier:
     def _adopt(self, size: int, nested: Any) -> int:
         """Take a tree for a size, and for all larger ones that have none as good; its error."""
         wrong = self.rows.wrong(nested)
+        self._take(size, nested, wrong)
+        return wrong
+
+    def _take(self, size: int, nested: Any, wrong: int) -> None:
+        """The same, given its error."""
         for larger in range(min(size, count_splits(nested)), len(self.found)):
             if wrong < self.upper[larger]:
                 self.found[larger], self.upper[larger] = nested, wrong
-        return wrong
 
     def _tell(self, size: int) -> None:
         stored = int(self.asking.control[STORED])

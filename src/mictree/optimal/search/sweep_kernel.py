@@ -47,15 +47,16 @@ def solve(rows, budget, bound, depth, wanted, data, table, frames, control):
     question, and workers share it. Questions about other rows are put to frame 1. What is
     ``wanted`` of the tree, see ``engine``, is in the frames' ``work``; only one worker may.
     """
-    first = _start(rows, data, frames)
-    answer = _search(first, budget, bound, depth, wanted, data, table, frames, control)
+    frames.work[0] = 0
+    first = start(rows, data, frames)
+    answer = search(first, budget, bound, depth, wanted, data, table, frames, control)
     if wanted:
         _tell(first, data, frames)
     return answer
 
 
 @inner_jit
-def _search(first, budget, bound, depth, wanted, data, table, frames, control):
+def search(first, budget, bound, depth, wanted, data, table, frames, control):
     """The same for the rows in frame ``first``."""
     _ask(first, budget, bound, depth, frames)
     level = first
@@ -77,14 +78,14 @@ def _search(first, budget, bound, depth, wanted, data, table, frames, control):
 
 
 @inner_jit
-def _start(rows, data, frames):
+def start(rows, data, frames):
     """Set the first frame's rows: all in frame 0, the members in frame 1; and their key.
 
     Says which frame.
     """
     level = np.int64(0 if rows == len(data.codes) else 1)
     at = frames.levels[level]
-    at.rows, at.first, frames.work[0] = rows, -1, 0
+    at.rows, at.first = rows, -1
     if level == 1:
         _keep_members(data.order, data.order.shape[1], level, frames)
     high, low = np.uint64(0), np.uint64(0)
@@ -310,7 +311,16 @@ def count_few(rows, budget, depth, data, frames, control):
     The first test of the tree for the whole budget is in ``work``. Sweeps end where no more work is
     allowed.
     """
-    level = _start(rows, data, frames)
+    frames.work[0] = 0
+    level = start(rows, data, frames)
+    errors = count_in_place(level, budget, depth, data, frames, control)
+    _tell(level, data, frames)
+    return errors
+
+
+@inner_jit
+def count_in_place(level, budget, depth, data, frames, control):
+    """The same for the rows in a frame."""
     errors = np.empty(4, dtype=np.int64)
     errors[:] = leaf_error(level, data, frames)
     if min(budget, depth) > 0 and errors[0] > 0:
@@ -321,5 +331,4 @@ def count_few(rows, budget, depth, data, frames, control):
             errors[2:] = few_splits(level, False, errors[1], False, data, frames, control)
             if budget > 2:
                 errors[3] = few_splits(level, True, errors[2], False, data, frames, control)
-        _tell(level, data, frames)
     return errors

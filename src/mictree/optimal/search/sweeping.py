@@ -1,11 +1,15 @@
 """The other way to enumerate a sub-problem's tests: sweeps along ordered columns. See ``bits``."""
 
+from typing import Any
+
 import numpy as np
 
-from mictree.optimal.search import sweep_kernel
+from mictree.optimal.search import sweep_kernel, sweep_sizes
+from mictree.optimal.search.counting_bounds import Counting
 from mictree.optimal.search.engine import PLAIN, FirstTest, Question
 from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.sweep_frames import SweepFrames, frame_bytes, make_frames
+from mictree.optimal.search.sweep_sizes import ERROR, SPLITS
 from mictree.optimal.search.table import ALLOWED, Table
 
 # cells that are swept in a hundredth of a second, and in half a second
@@ -45,6 +49,9 @@ class SweepEngine:
         nobody = self.rows.everything[:0]
         self.count_few(nobody, 0, table, frames, control)
         self.solve(0, (0, 0, 0, PLAIN), table, frames, control)
+        classes = np.zeros(frames.totals.shape[1], dtype=np.int64)
+        bounds = np.zeros((2, 1), dtype=np.int64)
+        self.solve_sizes([], Counting(classes, 0), bounds, table, frames, control)
 
     def traces_at_once(self, budget: int, depth: int) -> bool:
         """Whether the first test is found along with the least error, whatever the bound."""
@@ -108,3 +115,31 @@ class SweepEngine:
             (errors[one], errors[other]),
             (leaves[one], leaves[other]),
         )
+
+    def solve_sizes(
+        self, sizes: list[int], counting: Counting, bounds: np.ndarray, table: Table,
+        frames: SweepFrames, control: np.ndarray,
+    ) -> tuple[int, dict[int, Any]]:  # fmt: skip
+        """Answer sizes in turn, as long as it takes little work."""
+        most, control[ALLOWED] = max(sizes, default=0), self.patience[0]
+        nodes = np.zeros((most + 1, 2 * most + 1, sweep_sizes.NODE), dtype=np.int64)
+        answered = sweep_sizes.solve_sizes(
+            np.array(sizes, dtype=np.int64), counting.depth, counting.masses, counting.most_leaves, self.rows.data,
+            table, frames, control, *bounds, nodes,
+        )  # fmt: skip
+        trees = {size: nodes[size].tolist() for size in sizes[:answered]}
+        for size, (first, *_) in trees.items():
+            if first[SPLITS] and first[ERROR] != bounds[0, size]:
+                wrong, least = first[ERROR], bounds[0, size]
+                raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {least}")
+        found = {size: self._nest(tree) for size, tree in trees.items() if tree[0][SPLITS]}
+        return answered, found
+
+    def _nest(self, nodes: list[list[int]], node: int = 0) -> Any:
+        """A nested tree from its nodes."""
+        column, row, low = nodes[node][:3]
+        if column < 0:
+            return row
+        test, holds_below = self.rows.literal(column, row)
+        below, above = self._nest(nodes, low), self._nest(nodes, low + 1)
+        return (test, above, below) if holds_below else (test, below, above)

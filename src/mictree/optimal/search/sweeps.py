@@ -44,6 +44,8 @@ def list_tests(level, data, frames):
     """Fill a frame's tests and what is known of them without a sweep; the least error of one."""
     if frames.totals.shape[1] == 2:
         return _list_two(level, data, frames)
+    if frames.totals.shape[1] == 3:
+        return _list_three(level, data, frames)
     at = frames.levels[level]
     order, cells = frames.order[level], frames.cells[level]
     places, totals = frames.tests[level, PLACE], frames.totals[level]
@@ -115,6 +117,49 @@ def _list_two(level, data, frames):
                 cells[LEAF, test], cells[LEAF + 1, test] = kind(low), kind(high)
                 cells[ONE, test], cells[ONE + 1, test] = kind(share), kind(floor - share)
                 cells[MASS, test], cells[SHARE, test] = kind(zeros + ones), kind(share)
+                least = min(least, low + high)
+                test += 1
+    frames.start[level, order.shape[0]] = test
+    return least
+
+
+@inner_jit
+def _list_three(level, data, frames):
+    """The same for three classes, whose weights are numbers instead of an array."""
+    at = frames.levels[level]
+    order, cells = frames.order[level], frames.cells[level]
+    places, totals = frames.tests[level, PLACE], frames.totals[level]
+    kind = cells.dtype.type
+    count, floor = at.rows, at.floor
+    all_zeros, all_ones, all_twos = totals[0], totals[1], totals[2]
+    whole = all_zeros + all_ones + all_twos
+    least = whole - max(all_zeros, all_ones, all_twos)
+    test = 0
+    for column in range(order.shape[0]):
+        frames.start[level, column] = test
+        zeros, ones, mass, share = 0, 0, 0, 0
+        for place in range(count):
+            entry = order[column, place]
+            row = entry >> 1
+            weight, label = np.int64(data.weights[row, 0]), data.codes[row]
+            mass += weight
+            zeros += weight * (label == 0)
+            ones += weight * (label == 1)
+            if floor > 0:
+                share += data.weights[row, 1]
+            if entry & 1:
+                twos = mass - zeros - ones
+                other_zeros, other_ones = all_zeros - zeros, all_ones - ones
+                other_twos = all_twos - twos
+                low = mass - max(zeros, ones, twos)
+                high = whole - mass - max(other_zeros, other_ones, other_twos)
+                places[test] = place
+                cells[LEAF, test], cells[LEAF + 1, test] = kind(low), kind(high)
+                # two leaves label two classes right at most
+                cells[ONE, test] = kind(max(share, min(zeros, ones, twos)))
+                rest = min(other_zeros, other_ones, other_twos)
+                cells[ONE + 1, test] = kind(max(floor - share, rest))
+                cells[MASS, test], cells[SHARE, test] = kind(mass), kind(share)
                 least = min(least, low + high)
                 test += 1
     frames.start[level, order.shape[0]] = test
@@ -227,29 +272,39 @@ def _sweep_few(level, data, frames):
         if start[level, column] == start[level, column + 1]:
             continue
         lanes[_BOTH:ahead] = 0
-        alone = True
+        gained = 0  # bit j: class j has, since the test before
         for place in range(rows):
             entry = order[level, column, place]
             row = entry >> 1
             label, low = np.int64(data.codes[row]), np.uint64(frames.member[row])
             bits = low | (low ^ np.uint64(0xFFFFFFFF)) << np.uint64(LANES)
             add_where(lanes, _BOTH * (1 + label), bits, kind(data.weights[row, 0]))
+            gained |= 1 << label
             if entry & 1 == 0:
-                alone = False
                 continue
-            for gained in range(label if alone else 0, label + 1 if alone else classes):
-                for step in range(1, classes):
-                    other = gained + step
-                    other -= classes * np.int64(other >= classes)  # no branch to predict
-                    target = ahead + _BOTH * (classes * gained + other)
-                    raise_to(lanes, target, _BOTH * (1 + gained), _BOTH * (1 + other))
-            alone = True
+            if gained != 1 << label:
+                for each in range(classes):
+                    if each != label and gained >> each & 1:
+                        _raise_leads(each, classes, lanes)
+            _raise_leads(label, classes, lanes)
+            gained = 0
     for label in range(classes):
         for other in range(classes):
             best = ahead + _BOTH * (classes * label + other)
             for lane in range(_BOTH):
                 right = kind(lanes[best + lane] + lanes[_BOTH * (1 + other) + lane])
                 lanes[lane] = max(lanes[lane], right)
+
+
+@inner_jit
+def _raise_leads(label, classes, lanes):
+    """Note by how much a class is ahead of each other one, if it is more than before."""
+    ahead = _BOTH * (1 + classes)
+    for step in range(1, classes):
+        other = label + step
+        other -= classes * np.int64(other >= classes)  # no branch to predict
+        target = ahead + _BOTH * (classes * label + other)
+        raise_to(lanes, target, _BOTH * (1 + label), _BOTH * (1 + other))
 
 
 @inner_jit
