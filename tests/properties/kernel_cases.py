@@ -190,6 +190,8 @@ def ordered() -> Iterator[tuple[str, Any]]:
         yield f"search {name}", mt.optimal_errors(problem, 4).tolist()
         shallow = mt.OptimalTreeClassifier(max_size=3, max_depth=2).fit(X, classes)
         yield f"search {name}, two levels", shallow.predict(numbers).tolist()
+        deeper = mt.optimal_trees(problem, 7, max_depth=3)
+        yield f"search {name}, three levels", [deeper.errors.tolist(), str(deeper.tree(6))]
     problem = mt.SampleProblem(numbers[:40], two[:40], weights[:40])
     yield "search with weights", mt.optimal_errors(problem, 4).tolist()
     with mock.patch.object(SweepEngine, "patience", ()):  # as if the questions took long

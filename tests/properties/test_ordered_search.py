@@ -13,10 +13,10 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 import mictree as mt
 from mictree._support.checks import TooLarge
 from mictree._support.jit import one_core
-from mictree.optimal.search import certified, questions
+from mictree.optimal.search import certified, few_splits, questions
 from mictree.optimal.search.frontier import Frontier
 from mictree.optimal.search.ordered_rows import OrderedRows
-from mictree.optimal.search.sweep_frames import PLACE
+from mictree.optimal.search.sweep_frames import LIVE, MASS, ONE, PLACE
 from mictree.optimal.search.sweeping import SweepEngine
 from mictree.optimal.search.table import OVERWRITTEN
 from tests.clock import looked_at
@@ -92,6 +92,48 @@ def test_every_tree_is_beaten_or_met(case, max_depth):
     assert frontier.upper == ordered_least_errors(ranks, labels, weights, 5, max_depth)
     assert frontier.lower == frontier.upper
     check_trees(frontier, ranks, labels, weights, max_depth)
+
+
+@given(tables(), st.sampled_from([None, 2, 3, 4]), st.integers(0, 3000))
+@settings(max_examples=100)
+def test_sizes_that_take_more_work_are_answered_one_by_one(case, max_depth, cells):
+    """Wherever the call that answers several sizes ends."""
+    at_once = find(*case, 8, max_depth)
+    with mock.patch.object(SweepEngine, "patience", (cells, 10**8)):
+        frontier = find(*case, 8, max_depth)
+    assert frontier.lower == frontier.upper == at_once.upper
+    check_trees(frontier, *case, max_depth)
+
+
+def test_neighbours_whose_weights_fill_62_bits():
+    """A bound was too high where the rows of a test weighed more than 2**60."""
+    weights = np.array([1.0, 2.0**60, 2.0**60, 2.0**60])
+    engine = SweepEngine(OrderedRows.of(problem_of([[0, 1, 2, 3]], [0, 1, 0, 1], weights), True))
+    engine.plan(3, 3, 2**20)
+    frames = engine.make_frames()
+    tests = np.arange(3)
+    frames.start[0], frames.tests[0, LIVE, :3] = (0, 3), tests
+    frames.cells[0, MASS, :3] = [1, 2**60, 3 * 2**60]
+    frames.cells[0, ONE, :3] = frames.cells[0, ONE + 1, :3] = [0, 0, 3]
+    getattr(few_splits.share_one, "py_func", few_splits.share_one)(0, 3, frames)
+    assert frames.cells[0, ONE, :3].tolist() == [0, 0, 3]
+    assert frames.cells[0, ONE + 1, :3].tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize("seed", [27, 28])
+def test_weights_whose_sums_fill_62_bits(seed):
+    """The first one had a wrong answer."""
+    random = np.random.default_rng(seed)
+    ranks = to_ranks(random.normal(size=(40, 4)).round(1))
+    noise = random.integers(0, 6, 40)
+    rule = np.where(random.random(40) < 0.6, ranks[0] % 3 + 3 * (ranks[1] > 6), noise) % 6
+    labels, weights = np.unique(rule, return_inverse=True)[1], random.random(40)
+    frontier = find(ranks, labels, weights, 5, 4)
+    assert frontier.total > 2**60
+    bits = np.array([column > rank for column in ranks for rank in range(column.max())])
+    literals = mt.SampleProblem(bits.T.astype(np.uint8), labels, weights)
+    expected = mt.optimal_errors(literals, 5, max_depth=4)
+    assert np.array(frontier.upper) / frontier.total == pytest.approx(expected.upper, rel=1e-12)
 
 
 CATEGORIES = ["low", "middle", "top"]

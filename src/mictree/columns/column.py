@@ -76,6 +76,8 @@ class Column:
             position = (first + last) // 2
             return position, self.threshold(position)
         threshold = round_midpoint(float(self.below[first]), float(self.above[last]))
+        if first == last:
+            return first, threshold
         return first + int(
             np.searchsorted(self.above[first : last + 1], threshold, "right")
         ), threshold

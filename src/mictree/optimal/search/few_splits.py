@@ -111,7 +111,7 @@ def share_one(level, lives, frames):
             while test < start[column]:
                 column -= 1
             first = start[column]
-            low, high = -(1 << 60), 0
+            low, high = -(1 << 62), 0  # no sum of weights is larger
         mass = np.int64(cells[MASS, test])
         low = max(low, cells[ONE, test] - mass)
         high = max(high, cells[ONE + 1, test])

@@ -88,11 +88,11 @@ class Frontier:
             half = None if time_limit is None else begin + PRICING * time_limit
             begin += self._prove_price(self.price, half)
         sizes = self._order()
-        answered = self._answer_quickly(sizes)
-        if answered == len(sizes):
-            return
-        before = sizes[answered - 1] if answered else 0
         with self.asking.running():
+            answered = self._answer_quickly(sizes)
+            if answered == len(sizes):
+                return
+            before = sizes[answered - 1] if answered else 0
             sure = min(self.asking.engine.sure, self.budgets)
             known = Polished(self.asking, self.found[0], sure, self.depth) if sure else None
             for size in sizes[answered:]:
@@ -166,7 +166,7 @@ class Frontier:
         """
         asking, asked = self.asking, [size for size in sizes if size <= self.budgets]
         helped = self.greedy is not None or self.price is not None
-        if helped or not asked or self.lower[-1] == self.upper[0]:
+        if helped or not asked or self.lower[-1] == self.upper[0] or asking.is_late():
             return 0
         bounds = np.array([self.lower, self.upper * len(self.lower)])
         answered, found = asking.engine.solve_sizes(

@@ -1,8 +1,8 @@
 """Trees of several sizes in one call, where sweeps take so little time that calls would count.
 
-Sizes are answered in turn as ``frontier`` does it, each with a tree, until the work allowed is done.
-A tree is retraced node by node: its rows are put into frame 1, and asked for a test that attains
-the error that is known to be their least. ``data`` and ``frames`` are those of ``sweep_kernel``.
+Sizes are answered as ``frontier`` does it, each with a tree, until the work allowed is done. A tree
+is retraced node by node: the rows of a node are put into frame 1, which is asked for a test that
+attains the error known to be their least. ``data`` and ``frames`` are those of ``sweep_kernel``.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from mictree.optimal.search.sweep_frames import PLACE
 from mictree.optimal.search.sweep_kernel import count_in_place, search, start
 from mictree.optimal.search.table import ALLOWED, FOUND, LEAST, RUN, STATUS
 
-# of a node: its column, or -1 for a leaf; the row before the cut, or the label; the low child, after
-# which the high one comes; and the question that it answers: splits, error and depth
+# of a node: its column, or -1 for a leaf; the row before the cut, or the label; the low child,
+# after which comes the high one; the question that it answers: splits, error and depth
 COLUMN, ROW, LOW, SPLITS, ERROR, DEPTH = range(6)
 NODE = 6
 UNTRACED = -1  # an error
@@ -57,7 +57,8 @@ def solve_sizes(
             nodes[0, SPLITS], nodes[0, DEPTH] = size, depth
             _write_test(0, 1, level, nodes, frames)
             splits = _trace(nodes, reached, data, table, frames, control)
-            _lower(splits, size, answer, upper, out_nodes)
+            if control[STATUS] == RUN:
+                _lower(splits, size, answer, upper, out_nodes)
         if control[STATUS] != RUN:
             answered = number
             break

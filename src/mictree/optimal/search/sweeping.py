@@ -121,11 +121,13 @@ class SweepEngine:
         frames: SweepFrames, control: np.ndarray,
     ) -> tuple[int, dict[int, Any]]:  # fmt: skip
         """Answer sizes in turn, as long as it takes little work."""
+        if not self.patience:
+            return 0, {}
         most, control[ALLOWED] = max(sizes, default=0), self.patience[0]
         nodes = np.zeros((most + 1, 2 * most + 1, sweep_sizes.NODE), dtype=np.int64)
         answered = sweep_sizes.solve_sizes(
-            np.array(sizes, dtype=np.int64), counting.depth, counting.masses, counting.most_leaves, self.rows.data,
-            table, frames, control, *bounds, nodes,
+            np.array(sizes, dtype=np.int64), counting.depth, counting.masses, counting.most_leaves,
+            self.rows.data, table, frames, control, *bounds, nodes,
         )  # fmt: skip
         trees = {size: nodes[size].tolist() for size in sizes[:answered]}
         for size, (first, *_) in trees.items():
