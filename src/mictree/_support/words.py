@@ -1,4 +1,4 @@
-"""Numbers in sentences."""
+"""Numbers and names in sentences."""
 
 from fractions import Fraction
 from typing import Any
@@ -15,3 +15,9 @@ def show_number(value: Any, digits: int = 6) -> str:
     """A number in so many digits; rounding noise is shown as 0, but no fraction is noise."""
     exact = isinstance(value, Fraction | int)
     return f"{0.0 if abs(value) <= NOISE and not exact else float(value):.{digits}g}"
+
+
+def show_name(name: str) -> str:
+    """A column's name as it is, in quotes if it would be unclear without."""
+    unclear = name != name.strip() or not name or any(mark in name for mark in ",;'\"\n\t")
+    return repr(name) if unclear else name

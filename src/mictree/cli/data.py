@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mictree._support.files import write_whole
+from mictree._support.words import show_name
 from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
 from mictree.cli.options import AsJson, MostSplits, MostThresholds
 from mictree.cli.table import (
@@ -16,13 +17,13 @@ from mictree.cli.table import (
     Format,
     Keep,
     Missing,
+    Number,
     Separator,
     Target,
     Text,
     is_streamed,
     read_table,
     say,
-    show_name,
 )
 from mictree.cli.workers import Scheduler, Workers, on_workers
 
@@ -97,6 +98,7 @@ def data(
     decimal: Decimal = None,
     missing: Missing = [],  # noqa: B006
     text: Text = [],  # noqa: B006
+    number: Number = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
@@ -117,7 +119,8 @@ def data(
 
     _check_options(context.params)
     apart = [name for name in (groups, weights) if name is not None]
-    written = Format(separator, encoding, decimal, missing, text)
+    numbers = [*number, weights] if weights is not None else number
+    written = Format(separator, encoding, decimal, missing, text, numbers)
     X, y = read_table(file, target, drop, [*keep, *apart], written)
     if len(apart) == X.width:
         raise ValueError("the file must have a column to learn from; it has none")

@@ -39,6 +39,7 @@ from mictree.cli.table import (
     Format,
     Keep,
     Missing,
+    Number,
     Separator,
     Target,
     Text,
@@ -89,6 +90,7 @@ def fit(
     decimal: Decimal = None,
     missing: Missing = [],  # noqa: B006
     text: Text = [],  # noqa: B006
+    number: Number = [],  # noqa: B006
     as_json: AsJson = False,
     draw: Draw = None,
     save_to: Annotated[
@@ -136,7 +138,8 @@ def fit(
         fit_streamed(model, file, target, drop, keep, shown, about if as_json else None)
         _write(model, shown, draw, save_to)
         return
-    X, y = read_table(file, target, drop, keep, Format(separator, encoding, decimal, missing, text))
+    written = Format(separator, encoding, decimal, missing, text, number)
+    X, y = read_table(file, target, drop, keep, written)
     train, test = split_rows(y, held_out, seed)
     rows = Rows(X[train], y[train], X[test], y[test])
     with working("growing"):

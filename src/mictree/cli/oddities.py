@@ -35,6 +35,8 @@ def tells_all(column: "polars.Series", labels: "polars.Series") -> str:
 
 def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
     """Whether the texts are dates, times of day, or numbers with the same marks around all."""
+    from mictree.columns.cells import are_codes, have_points
+
     if str(column.dtype) != "String":
         return ""
     texts = column.drop_nulls().unique(maintain_order=True)
@@ -49,10 +51,11 @@ def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
         )
     if stripped.str.contains(TIME_OF_DAY).all():
         return f"has times of day, {shown}"
-    if not stripped.str.contains(WITH_MARKS).all():
+    if not stripped.str.contains(WITH_MARKS).all() or are_codes(stripped):
         return ""
     affixes = stripped.str.replace(WITH_MARKS, "$1 $2").n_unique()
-    return f"has numbers with marks, {shown}" if affixes <= FEW_AFFIXES else ""
+    way_out = ", or add --decimal ," if have_points(stripped) else ""
+    return f"has numbers with marks, {shown}{way_out}" if affixes <= FEW_AFFIXES else ""
 
 
 def differs_little(column: "polars.Series", labels: "polars.Series") -> str:

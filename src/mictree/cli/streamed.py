@@ -12,8 +12,8 @@ from mictree.cli.common import print_json, print_parts, table_of_sizes, working
 from mictree.cli.table import find_warnings, say
 
 UNSTREAMED = (  # options of files that are read at once
-    "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text", "report",
-    "time_limit",
+    "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text", "number",
+    "report", "time_limit",
 )  # fmt: skip
 MOST_BATCHES = 16  # the first ones, in which warnings are sought
 MOST_THRESHOLDS = 255

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mictree._support.words import count_of
+from mictree._support.words import count_of, show_name
 from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MANY_LABELS = 30  # a numeric target with more values is probably a quantity
 ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
+
+Finding = tuple[str, str]  # a column and what is odd about it
 
 DataFile = Annotated[
     Path, typer.Argument(help=f"A table ({ENDINGS}), or - for stdin.", show_default=False)
@@ -52,6 +54,12 @@ Missing = Annotated[
 Text = Annotated[
     list[str], typer.Option(help="Column to read as categories; repeatable.", metavar="COLUMN")
 ]
+Number = Annotated[
+    list[str],
+    typer.Option(
+        help="Column to read as numbers, even with leading zeros; repeatable.", metavar="COLUMN"
+    ),
+]
 
 
 def is_streamed(file: Path) -> bool:
@@ -67,29 +75,36 @@ class Format(NamedTuple):
     decimal: str | None = None
     missing: Sequence[str] = ()
     text: Sequence[str] = ()
+    number: Sequence[str] = ()
 
 
-def load(
-    file: Path, written: Format, kinds: dict[str, str] | None = None
-) -> tuple["polars.DataFrame", str]:
-    """The table in a file, and how it was read, in one line."""
+class Loaded(NamedTuple):
+    """The table in a file, how it was read, in one line, and remarks on columns."""
+
+    frame: "polars.DataFrame"
+    said: str
+    remarks: tuple[Finding, ...]
+
+
+def load(file: Path, written: Format, kinds: dict[str, str] | None = None) -> Loaded:
+    """Read the table in a file."""
     from mictree.columns.cells import Reading
     from mictree.columns.files import Layout, read_file
 
     found = read_file(
         file,
         Layout(written.separator, written.encoding),
-        Reading(tuple(written.missing), written.decimal, tuple(written.text)),
+        Reading(
+            tuple(written.missing), written.decimal, tuple(written.text), tuple(written.number)
+        ),
         kinds,
     )
     frame = found.frame
     if not frame.height:
         raise ValueError("the file must have a row beside its header; it has none")
-    check_names(frame, written.text)
-    return (
-        frame,
-        f"{found.said}: {count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}",
-    )
+    check_names(frame, [*written.text, *written.number])
+    size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
+    return Loaded(frame, f"{found.said}: {size}", found.remarks)
 
 
 def read_table(
@@ -101,9 +116,12 @@ def read_table(
 ) -> tuple["polars.DataFrame", Any]:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
     unread = written._replace(text=[*written.text, *drop])  # so that nothing in them is refused
-    frame, said = load(file, unread)
+    frame, said, remarks = load(file, unread)
     check_names(frame, [target, *drop, *keep])
     say(said)
+    for name, remark in remarks:
+        if name not in keep:
+            say(remark)
     missing = frame[target].null_count()
     if missing == frame.height:
         raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
@@ -124,12 +142,6 @@ def read_table(
 def say(line: str) -> None:
     """One line on stderr."""
     print(f"mictree: {line}", file=sys.stderr)
-
-
-def show_name(name: str) -> str:
-    """A column's name as it is, in quotes if it would be unclear without."""
-    unclear = name != name.strip() or not name or any(mark in name for mark in ",;'\"\n\t")
-    return repr(name) if unclear else name
 
 
 def check_names(frame: "polars.DataFrame", names: Sequence[str]) -> None:
@@ -176,9 +188,6 @@ def check_features(features: "polars.DataFrame") -> None:
                 f"a column of texts may have at most {MAX_CATEGORIES} different ones; "
                 f"{show_name(column.name)} has {count}: add --drop {shlex.quote(column.name)}"
             )
-
-
-Finding = tuple[str, str]  # a column and what is odd about it
 
 
 def find_warnings(

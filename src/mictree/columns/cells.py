@@ -3,6 +3,7 @@
 A column is numeric if all its present cells are numbers. If only most of them are, the others are
 shown in an error, because as a column of categories it would be useless, and nobody would notice.
 The same holds for dates, which must have one form.
+Whole numbers of which some have a leading zero are codes, such as zip codes, and stay texts.
 Every usual spelling counts as missing in a column of numbers. In a column of texts ``none``, ``-``
 and ``.`` may mean something, so there only the spellings that mean nothing else count.
 """
@@ -21,6 +22,7 @@ MISSING_NUMBERS = (*MISSING_TEXTS, "None", "none", "-", ".")
 NUMBERS = ("number", "binary", "boolean")  # kinds of columns
 SHOWN = 5  # stray texts in an error
 DECIMALS = {",": "comma", ".": "point"}
+NOTES = {",": "decimal commas", ".": "commas between thousands"}
 
 # digits of other alphabets are texts: [0-9], as \d would match them
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -38,6 +40,7 @@ WITH_COMMA = r"^[+-]?([0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]
 IN_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?$"  # 1,234.5
 WHOLE = r"^[+-]?[0-9]+([eE][+-]?[0-9]+)?$"
 POINTS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"  # 1.234 beside 1.234,5
+PADDED, DIGITS = r"^0[0-9]+$", r"^[0-9]+$"  # 00501
 LONG = r"^[+-]?[1-9][0-9]{15,}$"  # a float has 15 to 17 digits
 SHAPES = {",": f"{WITH_COMMA}|{WHOLE}|{POINTS}", ".": f"{IN_THOUSANDS}|{PLAIN}"}
 
@@ -48,11 +51,17 @@ class Reading(NamedTuple):
     missing : more spellings of missing
     decimal : "," or "."; None finds out
     texts : the columns to read as texts, whatever they hold
+    numbers : the columns to read as numbers, even if some have a leading zero
     """
 
     missing: tuple[str, ...] = ()
     decimal: str | None = None
     texts: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def kind(self, name: str) -> str | None:
+        """The kind that a column must have, if the user says so."""
+        return "text" if name in self.texts else "number" if name in self.numbers else None
 
 
 def read_cells(
@@ -61,14 +70,13 @@ def read_cells(
     """The frame with its columns of texts read, and a note on commas in numbers."""
     import polars
 
-    if reading.decimal is not None and reading.decimal not in DECIMALS:
-        raise ValueError(f"--decimal must be , or .; got {reading.decimal!r}")
+    _check(reading)
     columns = {series.name: series for series in frame}
     commas: dict[str, polars.Series] = {}  # columns of numbers, some with a comma
     for name, series in columns.items():
         if series.dtype == polars.String:
-            kind = "text" if name in reading.texts else kinds.get(name)
-            columns[name], has_commas = _read_column(series, reading.missing, kind)
+            kind = reading.kind(name) or kinds.get(name)
+            columns[name], has_commas = _read_column(series, reading, kind)
             if has_commas:
                 commas[name] = columns[name]
     if not commas:
@@ -76,19 +84,26 @@ def read_cells(
     decimal = reading.decimal or _find_decimal(commas)
     for name, cells in commas.items():
         columns[name] = _to_numbers(_without_commas(cells, decimal))
-    note = "decimal commas" if decimal == "," else "commas between thousands"
-    return frame.with_columns(*columns.values()), note
+    return frame.with_columns(*columns.values()), NOTES[decimal]
+
+
+def _check(reading: Reading) -> None:
+    if reading.decimal is not None and reading.decimal not in DECIMALS:
+        raise ValueError(f"--decimal must be , or .; got {reading.decimal!r}")
+    both = [name for name in reading.texts if name in reading.numbers]
+    if both:
+        raise ValueError(f"--text and --number must name different columns; both name {both[0]!r}")
 
 
 def _read_column(
-    series: polars.Series, missing: tuple[str, ...], kind: str | None
+    series: polars.Series, reading: Reading, kind: str | None
 ) -> tuple[polars.Series, bool]:
     """One column, or its stripped texts and True if these are numbers with commas."""
     stripped = series.str.strip_chars()
-    as_texts = _blank(series, stripped, (*MISSING_TEXTS, *missing))
+    as_texts = _blank(series, stripped, (*MISSING_TEXTS, *reading.missing))
     if kind == "text":
         return as_texts, False
-    cells = _blank(stripped, stripped, (*MISSING_NUMBERS, *missing))
+    cells = _blank(stripped, stripped, (*MISSING_NUMBERS, *reading.missing))
     present = cells.drop_nulls()
     if not len(present):
         return as_texts, False
@@ -97,10 +112,16 @@ def _read_column(
     dates = _as_dates(cells, present)
     if dates is not None:
         return dates, False
+    if kind is None and are_codes(present):
+        return as_texts, False
     plain = present.str.contains(PLAIN) | present.str.contains(INFINITE)
-    numeric = plain | present.str.contains(WITH_COMMA) | present.str.contains(IN_THOUSANDS)
+    commas = present.str.contains(WITH_COMMA)
+    numeric = plain | commas | present.str.contains(IN_THOUSANDS)
+    if commas.any() or reading.decimal == ",":  # else 1.234.567 may be a version or an address
+        numeric |= present.str.contains(POINTS)
     if numeric.all():
-        return (_to_numbers(cells), False) if plain.all() else (cells, True)
+        points = reading.decimal == "," and have_points(present)
+        return (_to_numbers(cells), False) if plain.all() and not points else (cells, True)
     if kind in NUMBERS or numeric.sum() * 2 > len(numeric):
         raise ValueError(_strays(series.name, present, numeric, kind))
     if present.str.contains(ANY_DATE).sum() * 2 > len(present):
@@ -108,6 +129,18 @@ def _read_column(
         if dates.any():
             raise ValueError(_strays(series.name, present, dates, kind, "dates"))
     return as_texts, False
+
+
+def are_codes(present: polars.Series) -> bool:
+    """Whether cells are whole numbers, some with a leading zero, as zip codes are."""
+    padded = present.str.contains(PADDED)
+    return bool(padded.any()) and bool(present.str.contains(DIGITS).all())
+
+
+def have_points(present: polars.Series) -> bool:
+    """Whether points could separate thousands in all numbers that have one."""
+    pointed = present.str.contains(POINTS)
+    return bool(pointed.any()) and bool(present.str.contains(SHAPES[","]).all())
 
 
 def _blank(
@@ -244,6 +277,8 @@ def _strays(
         f"and {rows} {other}{'' if rows == 1 else 's'}: {listed}. Correct them, or add {advice} "
         f"to read them as missing"
     )
+    if wanted == "numbers" and have_points(present):
+        message += ", --decimal , if points separate thousands"
     if kind in NUMBERS:
         return message
     return f"{message}, --text {column} to read all as categories, or --drop {column}"

@@ -26,6 +26,7 @@ from mictree.columns.ragged import (
     note_short_rows,
     read_quoted,
 )
+from mictree.columns.remarks import Remark, find_remarks
 
 if TYPE_CHECKING:
     import polars
@@ -51,10 +52,12 @@ class TableFile:
     ----------
     frame : the columns; numbers, Booleans, dates and texts, null where missing
     said : how the file was read, for one line on the screen: ``"UTF-8, separator semicolon"``
+    remarks : columns that could be read in another way, each with a line about it
     """
 
     frame: polars.DataFrame
     said: str
+    remarks: tuple[Remark, ...] = ()
 
 
 class Layout(NamedTuple):
@@ -94,10 +97,11 @@ def read_file(
     except (polars.exceptions.PolarsError, OSError) as error:
         message = str(error).partition("\n\n")[0].replace("'Schema'", "the header")
         raise ValueError(f"{_shown(file)} cannot be read: {message}") from None
-    if not typed:
-        frame, note = read_cells(frame, reading, kinds or {})
-        said = ", ".join(filter(None, [said, note]))
-    return TableFile(frame, said)
+    if typed:
+        return TableFile(frame, said)
+    read, note = read_cells(frame, reading, kinds or {})
+    remarks = find_remarks(frame, read, note, reading, kinds or {})
+    return TableFile(read, ", ".join(filter(None, [said, note])), tuple(remarks))
 
 
 def _shown(file: Path) -> str:

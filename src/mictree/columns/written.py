@@ -99,7 +99,9 @@ class Tests:
         kinds = {column.name: column.kind for column in self.read if column.kind in NUMBERS}
         for test in self.tests:
             column = self.read[test.column]
-            if any(isinstance(each, str) for each in (test.value, *(column.levels or ()))):
+            values = (test.value, *(column.levels or ()))
+            blank = column.kind == "category" and test.relation == "missing"
+            if blank or any(isinstance(value, str) for value in values):
                 kinds[column.name] = "text"
         return kinds
 
