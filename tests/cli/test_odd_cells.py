@@ -84,8 +84,8 @@ def test_an_infinite_number_names_the_options(save):
     file = save("a.csv", f"a b,y\n{lines}")
     error = str(run("fit", file, "--target", "y").exception)
     assert error == (
-        "numbers must be finite; a b has an infinite one: add --missing inf to read it as missing, "
-        "or --drop 'a b'"
+        "numbers must be finite; a b has an infinite one: add --drop 'a b', or "
+        "--missing inf, as a text file spells it"
     )
     assert run("fit", file, "--target", "y", "--missing", "inf").exit_code == 0
 
@@ -135,11 +135,12 @@ class TestLeadingZeros:
         new = save("b.csv", "zip,z\n90210,1\n,2\n")
         assert run("predict", model, new).stdout == "prediction\n0\n1\n"
 
-    def test_weights_are_numbers(self, save):
+    def test_weights_must_be_numbers(self, save):
         rows = "".join(f"{n % 5},{n % 7:02},{n % 2}\n" for n in range(40))
         file = save("a.csv", f"a,w,y\n{rows}")
-        result = run("data", file, "--target", "y", "--weights", "w", "--cv", 0, "--max-size", 1)
-        assert result.exit_code == 0, result.exception
+        given = ["data", file, "--target", "y", "--weights", "w", "--cv", 0, "--max-size", 1]
+        assert "w has '00': add --number w" in str(run(*given).exception)
+        assert run(*given, "--number", "w").exit_code == 0
 
 
 class TestPointsBetweenThousands:

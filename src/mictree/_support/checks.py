@@ -11,6 +11,23 @@ import numpy as np
 MOST_SPLITS = 10**7  # a curve of errors has one number per size
 
 
+class ColumnError(ValueError):
+    """An error that would not occur without one column.
+
+    Parameters
+    ----------
+    problem : the rule and what the column has instead
+    advice : what helps in Python; a command names its options instead
+    """
+
+    def __init__(self, problem: str, column: str, advice: str = "") -> None:
+        super().__init__(problem, column, advice)  # all of them, for copies in other processes
+        self.problem, self.column, self.advice = problem, column, advice
+
+    def __str__(self) -> str:
+        return f"{self.problem}: {self.advice}" if self.advice else self.problem
+
+
 def check_count(value: object, name: str, least: int = 0) -> int:
     """An integer, ``least`` or more."""
     try:

@@ -1,5 +1,6 @@
 """The command data: learners beside the optimal trees on a table of data."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ from mictree.cli.table import (
     Target,
     Text,
     is_streamed,
+    naming_options,
     read_table,
     say,
 )
@@ -119,13 +121,16 @@ def data(
 
     _check_options(context.params)
     apart = [name for name in (groups, weights) if name is not None]
-    numbers = [*number, weights] if weights is not None else number
-    written = Format(separator, encoding, decimal, missing, text, numbers)
+    written = Format(separator, encoding, decimal, missing, text, number)
     X, y = read_table(file, target, drop, [*keep, *apart], written)
     if len(apart) == X.width:
         raise ValueError("the file must have a column to learn from; it has none")
     members, weight = _known(X, groups), _numbers(X, weights)
-    with on_workers(scheduler, workers) as n_jobs, working("comparing") as progress:
+    with (
+        on_workers(scheduler, workers) as n_jobs,
+        working("comparing") as progress,
+        naming_options(),
+    ):
         result = compare(
             learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             groups=members, scoring=scoring, sample_weight=weight, random_state=seed,
@@ -214,9 +219,14 @@ def _known(frame: Any, name: str | None) -> Any:
 
 def _numbers(frame: Any, name: str | None) -> Any:
     """The values of a column of numbers."""
+    from mictree.columns.cells import are_codes
+
     if name is not None and not frame[name].dtype.is_numeric():
+        present = frame[name].drop_nulls()
+        codes = str(present.dtype) == "String" and are_codes(present.str.strip_chars())
+        advice = f": add --number {shlex.quote(name)}" if codes else ""
         raise ValueError(
-            f"weights must be numbers; {show_name(name)} has {frame[name].drop_nulls().first()!r}"
+            f"weights must be numbers; {show_name(name)} has {present.first()!r}{advice}"
         )
     return _known(frame, name)
 

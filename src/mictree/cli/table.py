@@ -5,11 +5,13 @@ import glob
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from mictree._support.checks import ColumnError
 from mictree._support.words import count_of, show_name
 from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little
 
@@ -18,6 +20,16 @@ if TYPE_CHECKING:
 
 MANY_LABELS = 30  # a numeric target with more values is probably a quantity
 ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Name --drop in errors that would not occur without a column."""
+    try:
+        yield
+    except ColumnError as error:
+        raise ValueError(f"{error.problem}: add --drop {shlex.quote(error.column)}") from None
+
 
 Finding = tuple[str, str]  # a column and what is odd about it
 
@@ -174,19 +186,23 @@ def check_labels(labels: "polars.Series") -> None:
 
 def check_features(features: "polars.DataFrame") -> None:
     """Refuse an infinite number, and a column of texts with more values than a tree can test."""
+    from mictree.columns.cells import are_codes
     from mictree.columns.encode import MAX_CATEGORIES
 
     for column in features:
         if column.dtype.is_float() and bool(column.is_infinite().any()):
             raise ValueError(
-                f"numbers must be finite; {show_name(column.name)} has an infinite one: add "
-                f"--missing inf to read it as missing, or --drop {shlex.quote(column.name)}"
+                f"numbers must be finite; {show_name(column.name)} has an infinite one: add --drop "
+                f"{shlex.quote(column.name)}, or --missing inf, as a text file spells it"
             )
         count = column.n_unique() if str(column.dtype) == "String" else 0
         if count > MAX_CATEGORIES:
+            quoted = shlex.quote(column.name)
+            codes = are_codes(column.drop_nulls().str.strip_chars())
+            numbers = f", or --number {quoted} to read numbers" if codes else ""
             raise ValueError(
                 f"a column of texts may have at most {MAX_CATEGORIES} different ones; "
-                f"{show_name(column.name)} has {count}: add --drop {shlex.quote(column.name)}"
+                f"{show_name(column.name)} has {count}: add --drop {quoted}{numbers}"
             )
 
 

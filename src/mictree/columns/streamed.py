@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import ColumnError
 from mictree._support.jit import usable_cores
 from mictree.columns.arrays import WHOLE
 from mictree.columns.column import Column
 from mictree.columns.data import Data
-from mictree.columns.encode import MAX_CATEGORIES, Encoded, categorical_column, ordered_column
+from mictree.columns.encode import (
+    MAX_CATEGORIES,
+    Encoded,
+    categorical_column,
+    infinite,
+    ordered_column,
+    too_many_categories,
+)
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import add_categories, add_flags
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 
 COUNT_BYTES = 2**26  # for the counts of all columns
 ENTRY_BYTES = 24
+OTHERS = "leave the column out, naming all others in columns="  # advice in Python
 LARGEST_WHOLE = 2**53  # up to it, different integers are different floats
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -117,7 +126,7 @@ class _Categories:
             values[code] for code in np.unique(codes[placed.placement.rows]).tolist()
         )
         if len(self._found - {None}) > MAX_CATEGORIES:
-            categorical_column(self._name, self._found)  # refuses them
+            raise too_many_categories(self._name, "more", OTHERS)
 
     def end_pass(self) -> None:
         self.column = categorical_column(self._name, self._found)
@@ -159,7 +168,7 @@ def read_numbers(batch: Batch, name: str) -> FloatArray:
     values = Data(frame).column(0)
     assert not isinstance(values, list)  # texts are categories
     if np.isinf(values).any():
-        raise ValueError(f"X must not contain infinity; {name} does, in {batch.file}")
+        raise infinite(name, f", in {batch.file}", OTHERS)
     _check_kept(frame.to_series(), values, batch)
     return values
 
@@ -184,9 +193,11 @@ def _check_kept(series: polars.Series, values: FloatArray, batch: Batch) -> None
     else:
         return
     if wrong.any():
-        raise ValueError(
+        raise ColumnError(
             f"values that are streamed must be 64-bit floats; {series.name} has "
-            f"{exact[int(np.argmax(wrong))]} in {batch.file}"
+            f"{exact[int(np.argmax(wrong))]} in {batch.file}",
+            series.name,
+            OTHERS,
         )
 
 
