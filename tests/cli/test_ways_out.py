@@ -50,10 +50,10 @@ class TestAColumnThatIsRefused:
 
     def test_python_says_to_leave_it_out(self, tmp_path, trouble):
         table = frame(trouble)
-        with pytest.raises(ValueError, match="; my id (has|does)") as raised:
+        with pytest.raises(ValueError, match=r"; my id (has|does)") as raised:
             mt.TopDownClassifier().fit(table.drop("y"), LABELS)
         table.write_parquet(tmp_path / "a.parquet")
-        with pytest.raises(ValueError, match="; my id (has|does)") as streamed:
+        with pytest.raises(ValueError, match=r"; my id (has|does)") as streamed:
             mt.SampleProblem.from_parquet(tmp_path, "y")
         if trouble != "lists":  # whose error is also one of predict
             assert "leave the column out of X" in str(raised.value)
