@@ -167,3 +167,42 @@ class TestPointsBetweenThousands:
     def test_the_way_out_is_named(self, save, numbers, said):
         result = run("fit", save("a.csv", self.table(*numbers)), "--target", "y")
         assert (said in f"{result.stderr}{result.exception}") == (numbers[2] != "1.2")
+
+
+class TestLineBreaksInTexts:
+    ROWS = '"x\ny","no\nway"\n"p\tq",yes\nr\u2028s,"may\rbe"\n' * 20
+
+    @pytest.fixture
+    def model(self, save, tmp_path):
+        file = save("a.csv", f'"c\nd",y\n{self.ROWS}')
+        result = run("fit", file, "--target", "y", "--save", tmp_path / "model.json")
+        assert result.exit_code == 0
+        return result, mt.load(tmp_path / "model.json")
+
+    def test_tables_and_trees_show_them_escaped(self, model, tmp_path):
+        result, _ = model
+        assert r"│ c\nd is x\ny" in result.stdout
+        assert r"─ label no\nway" in result.stdout
+        assert len(result.stderr.splitlines()) == 3  # how it was read, a warning, the model
+        compared = run("data", tmp_path / "a.csv", "--target", "y", "--cv", 0, "--max-size", 3)
+        for said in (r"c\nd is x\ny?", r"label may\rbe", r"label no\nway"):
+            assert said in compared.stdout
+
+    def test_so_do_rules_and_reasons(self, model):
+        _, found = model
+        rules = str(found.to_rules()).splitlines()
+        assert len(rules) == 3
+        assert any(r"if c\nd is x\ny then no\nway  (15 rows" in rule for rule in rules)
+        assert found.explain({"c\nd": "x\ny"}).splitlines() == [
+            r"no\nway, because",
+            r"  c\nd is x\ny (it is x\ny)",
+            r"The 15 training rows like this: 100% no\nway.",
+        ]
+
+    def test_the_values_stay_as_they_are(self, model, tmp_path):
+        _, found = model
+        assert set(found.classes_) == {"no\nway", "yes", "may\rbe"}
+        assert found.predict([["x\ny"], ["p\tq"]]).tolist() == ["no\nway", "yes"]
+        scope = {}
+        exec(found.to_rules().to_python(), scope)
+        assert scope["predict"]({"c\nd": "x\ny"}) == "no\nway"

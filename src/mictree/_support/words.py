@@ -1,8 +1,10 @@
 """Numbers and names in sentences."""
 
+import unicodedata
 from fractions import Fraction
 from typing import Any
 
+BREAKING = ("Cc", "Zl", "Zp")  # control characters, separators of lines and of paragraphs
 NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
 
 
@@ -15,6 +17,15 @@ def show_number(value: Any, digits: int = 6) -> str:
     """A number in so many digits; rounding noise is shown as 0, but no fraction is noise."""
     exact = isinstance(value, Fraction | int)
     return f"{0.0 if abs(value) <= NOISE and not exact else float(value):.{digits}g}"
+
+
+def show_text(text: str) -> str:
+    """A text on one line: line breaks and other control characters as Python writes them."""
+    if text.isprintable():
+        return text
+    return "".join(
+        repr(mark)[1:-1] if unicodedata.category(mark) in BREAKING else mark for mark in text
+    )
 
 
 def show_name(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mictree._support.checks import ColumnError
-from mictree._support.words import count_of, show_name
+from mictree._support.words import count_of, show_name, show_text
 from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def read_table(
 
 def say(line: str) -> None:
     """One line on stderr."""
-    print(f"mictree: {line}", file=sys.stderr)
+    print(f"mictree: {show_text(line)}", file=sys.stderr)
 
 
 def check_names(frame: "polars.DataFrame", names: Sequence[str]) -> None:
