@@ -6,7 +6,7 @@ whose files state its least and largest value needs no pass of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +32,7 @@ from mictree.columns.parquet import Batch, Bounds, ParquetSet, as_polars
 from mictree.columns.placement import Placement, add_moved
 from mictree.columns.quantiles import Counts, Edges, EdgeSearch
 from mictree.columns.series import kind_of
+from mictree.columns.stated import check_stated, misstated
 
 if TYPE_CHECKING:
     import polars
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 COUNT_BYTES = 2**26  # for the counts of all columns
 ENTRY_BYTES = 24
 OTHERS = "leave the column out, naming all others in columns="  # advice in Python
-LARGEST_WHOLE = 2**53  # up to it, different integers are different floats
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -53,15 +53,27 @@ class Placed(NamedTuple):
     weights: FloatArray | None  # of all rows, whole numbers as soon as these are known
 
 
-Target = tuple[Column, np.typing.NDArray[np.uint64], Ranks | None]  # and where it is stored
+class Target(NamedTuple):
+    """A column, where it is stored, and what the files state of it if nothing else was learned."""
+
+    column: Column
+    out_bits: np.typing.NDArray[np.uint64]
+    out_ranks: Ranks | None
+    stated: Bounds | None
+
+
 Passes = Callable[[Sequence[str], str], Iterator[Placed]]  # columns to read, and what for
 
 
 def learn_columns(
-    files: ParquetSet, names: Sequence[str], weighted: bool, most: int | None, passes: Passes
+    files: ParquetSet,
+    names: Sequence[str],
+    settled: Mapping[str, Bounds],
+    most: int | None,
+    passes: Passes,
 ) -> list[Column]:
-    """Choose the literals of each column, in as many passes as that takes."""
-    learners = {name: _learner(files, name, weighted, most, len(names)) for name in names}
+    """Choose the literals of each column, in as many passes as those not settled take."""
+    learners = {name: _learner(files, name, settled.get(name), most, len(names)) for name in names}
     number = 1
     while pending := [name for name in names if learners[name].column is None]:
         for placed in passes(pending, f"finding thresholds, pass {number}"):
@@ -74,11 +86,10 @@ def learn_columns(
 
 
 def _learner(
-    files: ParquetSet, name: str, weighted: bool, most: int | None, columns: int
+    files: ParquetSet, name: str, bounds: Bounds | None, most: int | None, columns: int
 ) -> _Settled | _Categories | _Thresholds:
-    bounds, kind = files.bounds.get(name), _kind(files, name)
-    # a row of weight 0 would not count
-    if not weighted and bounds is not None and _are_settled(bounds):
+    kind = kind_of(files.schema[name])
+    if bounds is not None:
         values = np.unique([float(bounds.least), float(bounds.most)])
         edges = Edges(values[:-1], values[1:], False, bounds.missing)
         return _Settled(ordered_column(name, edges, kind))
@@ -87,16 +98,6 @@ def _learner(
     levels = tuple(files.schema[name].categories) if kind == "enum" else None
     entries = COUNT_BYTES // ENTRY_BYTES // columns
     return _Thresholds(name, kind, levels, EdgeSearch(most, entries))
-
-
-def _are_settled(bounds: Bounds) -> bool:
-    """Whether a column has at most two values, which are different floats."""
-    largest = max(abs(bounds.least), abs(bounds.most))
-    return bounds.most - bounds.least <= 1 and largest <= LARGEST_WHOLE
-
-
-def _kind(files: ParquetSet, name: str) -> str:
-    return kind_of(files.schema[name])
 
 
 class _Settled:
@@ -201,11 +202,18 @@ def _check_kept(series: polars.Series, values: FloatArray, batch: Batch) -> None
         )
 
 
-def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Passes) -> Encoded:
+def store_columns(
+    columns: Sequence[Column],
+    settled: Mapping[str, Bounds],
+    slots: int,
+    rows: int,
+    passes: Passes,
+) -> Encoded:
     """Store all columns in one pass.
 
     Parameters
     ----------
+    settled : what the files state of columns that were learned from that alone
     slots, rows : the number of slots, a multiple of 64, and of rows in them
     """
     literals = Literals(columns)
@@ -215,8 +223,13 @@ def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Pass
         number: np.empty(rows, np.min_scalar_type(columns[number].thresholds + 1))
         for number in literals.ordered
     }
-    used = [number for number, column in enumerate(columns) if column.count]
-    targets = [(columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n)) for n in used]
+    used = [n for n, column in enumerate(columns) if column.count or column.name in settled]
+    targets = [
+        Target(
+            columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n), settled.get(columns[n].name)
+        )
+        for n in used
+    ]
     _compile()
     by_row = any(column.ranked or column.categories is not None for column in columns)
     shares = [targets[core :: usable_cores()] for core in range(min(usable_cores(), len(used)))]
@@ -249,21 +262,24 @@ def _wait(running: Sequence[Future[None]]) -> None:
 def _store(placed: Placed, share: Sequence[Target]) -> None:
     """Store some columns of one batch."""
     for target in share:
-        _store_column(placed, *target)
+        _store_column(placed, target)
 
 
-def _store_column(
-    placed: Placed, column: Column, out_bits: np.typing.NDArray[np.uint64], out_ranks: Ranks | None
-) -> None:
+def _store_column(placed: Placed, target: Target) -> None:
+    column, out_bits, out_ranks, stated = target
     batch, placement = placed.batch, placed.placement
     if column.categories is not None:
         add_categories(_positions(batch, column), placement.rows, placement.slots, out_bits)
         return
-    plain = None if column.ranked or column.missing else read_integers(batch, column.name)
+    one_bit = column.count and not column.ranked and not column.missing
+    plain = read_integers(batch, column.name) if one_bit else None
     if plain is not None:
         _store_plain(placed, column, plain, out_bits[0])
         return
-    ranks = column.ranks_of(read_numbers(batch, column.name))
+    numbers = read_numbers(batch, column.name)
+    if stated is not None:
+        check_stated(numbers, stated, column.name, batch)
+    ranks = column.ranks_of(numbers)
     if out_ranks is not None:
         out_ranks[placement.places] = ranks[placement.rows]
     if len(out_bits) > column.missing:
@@ -308,10 +324,7 @@ def _store_plain(
         placed.placement.add((values > values.dtype.type(low)).view(np.uint8), out_words)
         right = not known or low <= values.min() <= values.max() <= high
     if not right:
-        raise ValueError(
-            f"a file must state the least and largest value of a column as they are; "
-            f"{column.name} has others in {placed.batch.file}"
-        )
+        raise misstated(column.name, placed.batch)
 
 
 def _positions(batch: Batch, column: Column) -> np.typing.NDArray[np.int32]:
