@@ -2,8 +2,11 @@
 
 import math
 import pickle
+import re
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -129,3 +132,31 @@ class TestFewRows:
         members = None if groups is None else list(groups)
         with pytest.raises(ValueError, match=error):
             mt.select_size(mt.TopDownClassifier(max_size=1), X, y, cv=3, groups=members)
+
+
+class TestTwoColumnsOfOneName:
+    TABLE = pa.table([[0, 1] * 20, [1, 2] * 20, [0, 1] * 20], names=["a", "a", "y"])
+    RULE = "columns must have different names; 'a' occurs twice"
+
+    @pytest.mark.parametrize("command", ["fit", "data"])
+    @pytest.mark.parametrize("kind", ["parquet", "feather"])
+    def test_in_one_file(self, tmp_path, command, kind):
+        file = tmp_path / f"a.{kind}"
+        if kind == "parquet":
+            pq.write_table(self.TABLE, file)
+        else:
+            with pa.ipc.new_file(file, self.TABLE.schema) as out:
+                out.write_table(self.TABLE)
+        assert str(run(command, file, "--target", "y").exception) == self.RULE
+
+    def test_in_files_that_are_streamed(self, tmp_path):
+        file = tmp_path / "b.parquet"
+        pl.DataFrame({"a": [0, 1], "y": [0, 1]}).write_parquet(tmp_path / "a.parquet")
+        pq.write_table(self.TABLE, file)
+        said = f"{self.RULE} in {file}"
+        assert str(run("fit", tmp_path, "--target", "y").exception) == said
+        with pytest.raises(ValueError, match=re.escape(said)):
+            mt.SampleProblem.from_parquet(tmp_path, "y")
+        model = mt.TopDownClassifier().fit(pl.DataFrame({"a": [0, 1]}), [0, 1])
+        with pytest.raises(ValueError, match=re.escape(said)):
+            model.predict_parquet(tmp_path, tmp_path.parent / "out.parquet")

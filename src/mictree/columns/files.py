@@ -13,13 +13,13 @@ import gzip
 import io
 import re
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mictree.columns.cells import Reading, read_cells
+from mictree.columns.header import check_header
 from mictree.columns.ragged import (
     check_rows,
     has_inner_quotes,
@@ -141,8 +141,10 @@ def _read_raw(raw: bytes, layout: Layout) -> tuple[polars.DataFrame, str, bool]:
     import polars
 
     if raw.startswith(b"PAR1"):
+        check_header(_names(raw, "parquet"))
         return polars.read_parquet(io.BytesIO(raw)), "Parquet", True
     if raw.startswith(b"ARROW1"):
+        check_header(_names(raw, "ipc"))
         return polars.read_ipc(io.BytesIO(raw)), "Feather", True
     if raw.startswith(ZIP):
         return _read_excel(raw), "Excel, first sheet", False
@@ -155,6 +157,19 @@ def _read_raw(raw: bytes, layout: Layout) -> tuple[polars.DataFrame, str, bool]:
     said = f"{encoding}, separator {SEPARATORS.get(separator, repr(separator))}"
     frame, note = _read_text(text, separator)
     return frame, ", ".join(filter(None, [said, note])), False
+
+
+def _names(raw: bytes, form: str) -> list[str]:
+    """The names in a Parquet or Feather file; none if it is damaged, as polars will say."""
+    import pyarrow
+    from pyarrow import ipc, parquet
+
+    try:
+        if form == "parquet":
+            return parquet.read_schema(pyarrow.BufferReader(raw)).names
+        return ipc.open_file(pyarrow.BufferReader(raw)).schema.names
+    except (pyarrow.ArrowException, OSError):
+        return []
 
 
 def _read_text(text: str, separator: str) -> tuple[polars.DataFrame, str]:
@@ -173,7 +188,7 @@ def _read_text(text: str, separator: str) -> tuple[polars.DataFrame, str]:
     width = len(header)
     while header and not header[-1].strip():  # every line ends in a separator
         header.pop()
-    _check_header(header)
+    check_header(header)
     try:
         if has_inner_quotes(text, separator):
             frame = read_quoted(text, separator, width)
@@ -196,17 +211,6 @@ def _without_empty_lines(text: str) -> str:
     parts = text.split('"')
     parts[::2] = [re.sub(r"(\r?\n){2,}", "\n", part) for part in parts[::2]]
     return '"'.join(parts)
-
-
-def _check_header(names: Sequence[str]) -> None:
-    """Refuse duplicate names: a copy of the target would give the answer away."""
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise ValueError(f"columns must have different names; {name!r} occurs {_times(count)}")
-
-
-def _times(count: int) -> str:
-    return "twice" if count == 2 else f"{count} times"
 
 
 def _read_excel(raw: bytes) -> polars.DataFrame:
