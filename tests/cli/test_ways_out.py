@@ -160,3 +160,29 @@ class TestTwoColumnsOfOneName:
         model = mt.TopDownClassifier().fit(pl.DataFrame({"a": [0, 1]}), [0, 1])
         with pytest.raises(ValueError, match=re.escape(said)):
             model.predict_parquet(tmp_path, tmp_path.parent / "out.parquet")
+
+
+def test_long_numbers_of_a_text_file_may_be_categories(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("a,y\n" + "".join(f"{2**53 + n % 2},{n % 2}\n" for n in range(40)))
+    error = str(run("fit", file, "--target", "y").exception)
+    assert error.endswith(": add --drop a, or in a text file --text a to read categories")
+    assert run("fit", file, "--target", "y", "--text", "a").exit_code == 0
+
+
+class TestOptionsOfTextFiles:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            ["--text", "a"], ["--number", "a"], ["--missing", "x"], ["--decimal", ","],
+            ["--separator", ";"], ["--encoding", "latin-1"],
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("kind", ["parquet", "feather"])
+    def test_are_refused_for_files_with_types(self, tmp_path, kind, given):
+        file = tmp_path / f"a.{kind}"
+        table = pl.DataFrame({"a": [0, 1] * 20, "b": LABELS[:40], "y": LABELS[:40]})
+        table.write_parquet(file) if kind == "parquet" else table.write_ipc(file)
+        error = str(run("fit", file, "--target", "y", *given).exception)
+        assert error.startswith(f"{given[0]} must not be given with a Parquet or Feather file")
+        assert run("fit", file, "--target", "y", "--drop", "b").exit_code == 0

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.columns import parquet, streamed
+from mictree.columns.batch_cells import read_integers
 
 LABELS = [
     [0, 1], ["no", "yes", "maybe"], [True], [True, False], [3, 1, 2],
@@ -330,13 +331,13 @@ def test_integers_and_booleans_as_they_are():
     table = pa.table({"truth": pa.array(truth), "whole": np.arange(25), "half": np.arange(25) / 2})
     for start, rows in ((0, 25), (3, 22), (9, 4), (25, 0)):
         part = parquet.Batch(Path("0.parquet"), table.slice(start, rows))
-        cells = streamed.read_integers(part, "truth")
+        cells = read_integers(part, "truth")
         assert cells.dtype == np.uint8
         assert cells.tolist() == truth[start : start + rows]
-        assert streamed.read_integers(part, "whole").tolist() == list(range(start, start + rows))
-        assert streamed.read_integers(part, "half") is None
+        assert read_integers(part, "whole").tolist() == list(range(start, start + rows))
+        assert read_integers(part, "half") is None
     part = parquet.Batch(Path("0.parquet"), pa.table({"gaps": gaps}))
-    assert streamed.read_integers(part, "gaps") is None
+    assert read_integers(part, "gaps") is None
 
 
 @pytest.mark.parametrize("classes", [2, 9])

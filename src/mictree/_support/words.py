@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 BREAKING = ("Cc", "Zl", "Zp")  # control characters, separators of lines and of paragraphs
+LONGEST = 40  # characters of a text in a message
 NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
 
 
@@ -17,6 +18,11 @@ def show_number(value: Any, digits: int = 6) -> str:
     """A number in so many digits; rounding noise is shown as 0, but no fraction is noise."""
     exact = isinstance(value, Fraction | int)
     return f"{0.0 if abs(value) <= NOISE and not exact else float(value):.{digits}g}"
+
+
+def shorten(text: str) -> str:
+    """A text, or the beginning of a long one, for a message."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def show_text(text: str) -> str:

@@ -72,7 +72,9 @@ def predict(
         say(f"wrote {out}")
         return
     kinds = saved.literals_.kinds
-    frame, said, remarks = load(file, Format(separator, encoding, decimal, missing), kinds)
+    tested = [column.name for column in saved.literals_.read]
+    written = Format(separator, encoding, decimal, missing, only=tested)
+    frame, said, remarks = load(file, written, kinds)
     table = answers(saved, frame, size, proba)
     say(said)
     for name, remark in remarks:

@@ -28,7 +28,9 @@ def naming_options() -> Iterator[None]:
     try:
         yield
     except ColumnError as error:
-        raise ValueError(f"{error.problem}: add --drop {shlex.quote(error.column)}") from None
+        column = shlex.quote(error.column)
+        texts = f", or in a text file --text {column} to read categories" if error.or_texts else ""
+        raise ValueError(f"{error.problem}: add --drop {column}{texts}") from None
 
 
 Finding = tuple[str, str]  # a column and what is odd about it
@@ -88,6 +90,7 @@ class Format(NamedTuple):
     missing: Sequence[str] = ()
     text: Sequence[str] = ()
     number: Sequence[str] = ()
+    only: Sequence[str] | None = None  # the columns that matter
 
 
 class Loaded(NamedTuple):
@@ -98,8 +101,10 @@ class Loaded(NamedTuple):
     remarks: tuple[Finding, ...]
 
 
-def load(file: Path, written: Format, kinds: dict[str, str] | None = None) -> Loaded:
-    """Read the table in a file."""
+def load(
+    file: Path, written: Format, kinds: dict[str, str] | None = None, unread: Sequence[str] = ()
+) -> Loaded:
+    """Read the table in a file; nothing in the columns that are ``unread`` is refused."""
     from mictree.columns.cells import Reading
     from mictree.columns.files import Layout, read_file
 
@@ -107,16 +112,32 @@ def load(file: Path, written: Format, kinds: dict[str, str] | None = None) -> Lo
         file,
         Layout(written.separator, written.encoding),
         Reading(
-            tuple(written.missing), written.decimal, tuple(written.text), tuple(written.number)
+            tuple(written.missing),
+            written.decimal,
+            (*written.text, *unread),
+            tuple(written.number),
+            None if written.only is None else tuple(written.only),
         ),
         kinds,
     )
     frame = found.frame
+    if found.typed:
+        _refuse_options(written, file)
     if not frame.height:
         raise ValueError("the file must have a row beside its header; it has none")
     check_names(frame, [*written.text, *written.number])
     size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
     return Loaded(frame, f"{found.said}: {size}", found.remarks)
+
+
+def _refuse_options(written: Format, file: Path) -> None:
+    """Refuse options about texts for a file whose columns have types."""
+    for name, given in written._asdict().items():
+        if given and name != "only":
+            raise ValueError(
+                f"--{name} must not be given with a Parquet or Feather file, whose columns have "
+                f"types of their own; got it with {str(file)!r}"
+            )
 
 
 def read_table(
@@ -127,8 +148,7 @@ def read_table(
     written: Format = Format(),  # noqa: B008  # immutable
 ) -> tuple["polars.DataFrame", Any]:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
-    unread = written._replace(text=[*written.text, *drop])  # so that nothing in them is refused
-    frame, said, remarks = load(file, unread)
+    frame, said, remarks = load(file, written, unread=drop)
     check_names(frame, [target, *drop, *keep])
     say(said)
     for name, remark in remarks:

@@ -11,8 +11,10 @@ and ``.`` may mean something, so there only the spellings that mean nothing else
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
+
+from mictree._support.words import shorten
 
 if TYPE_CHECKING:
     import polars
@@ -52,16 +54,22 @@ class Reading(NamedTuple):
     decimal : "," or "."; None finds out
     texts : the columns to read as texts, whatever they hold
     numbers : the columns to read as numbers, even if some have a leading zero
+    only : the columns that matter, if not all: nothing in the others is refused
     """
 
     missing: tuple[str, ...] = ()
     decimal: str | None = None
     texts: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
 
     def kind(self, name: str) -> str | None:
         """The kind that a column must have, if the user says so."""
         return "text" if name in self.texts else "number" if name in self.numbers else None
+
+    def matters(self, name: str) -> bool:
+        """Whether a column matters."""
+        return self.only is None or name in self.only
 
 
 def read_cells(
@@ -73,15 +81,26 @@ def read_cells(
     _check(reading)
     columns = {series.name: series for series in frame}
     commas: dict[str, polars.Series] = {}  # columns of numbers, some with a comma
+    hints: list[polars.Series] = []  # such columns that do not matter
     for name, series in columns.items():
-        if series.dtype == polars.String:
+        if series.dtype != polars.String:
+            continue
+        try:
             kind = reading.kind(name) or kinds.get(name)
-            columns[name], has_commas = _read_column(series, reading, kind)
-            if has_commas:
-                commas[name] = columns[name]
+            cells, has_commas = _read_column(series, reading, kind)
+        except ValueError:
+            if reading.matters(name):
+                raise
+            continue
+        if has_commas and not reading.matters(name):
+            hints.append(cells)
+            continue
+        columns[name] = cells
+        if has_commas:
+            commas[name] = cells
     if not commas:
         return frame.with_columns(*columns.values()), ""
-    decimal = reading.decimal or _find_decimal(commas)
+    decimal = reading.decimal or _find_decimal(commas, hints)
     for name, cells in commas.items():
         columns[name] = _to_numbers(_without_commas(cells, decimal))
     return frame.with_columns(*columns.values()), NOTES[decimal]
@@ -109,7 +128,7 @@ def _read_column(
         return as_texts, False
     if present.str.to_lowercase().is_in(["true", "false"]).all():
         return cells.str.to_lowercase() == "true", False
-    dates = _as_dates(cells, present)
+    dates = _as_dates(cells, present, kind)
     if dates is not None:
         return dates, False
     if kind is None and are_codes(present):
@@ -154,7 +173,9 @@ def _blank(
     return polars.select(polars.when(~missing).then(values).alias(name)).to_series()
 
 
-def _as_dates(cells: polars.Series, present: polars.Series) -> polars.Series | None:
+def _as_dates(
+    cells: polars.Series, present: polars.Series, kind: str | None
+) -> polars.Series | None:
     """Dates, in ISO's order with or without a time; None if a cell is something else."""
     import polars
 
@@ -165,12 +186,13 @@ def _as_dates(cells: polars.Series, present: polars.Series) -> polars.Series | N
         if both[0] is not None and both[1] is not None and not both[0].equals(both[1]):
             raise ValueError(
                 f"dates must show which number is the day; {cells.name} has {present[0]!r} "
-                f"and none that tells: write {both[0].drop_nulls()[0]}, or add --text {cells.name}"
+                f"and none that tells: write {both[0].drop_nulls()[0]}"
+                + (f", or add --text {shlex.quote(cells.name)}" if kind is None else "")
             )
         return both[1] if both[0] is None else both[0]
-    for kind, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
+    for dtype, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
         if present.str.contains(shape).all():
-            dates = cells.str.replace("T", " ").str.strptime(kind, strict=False)
+            dates = cells.str.replace("T", " ").str.strptime(dtype, strict=False)
             return dates if dates.null_count() == cells.null_count() else None
     return None
 
@@ -224,12 +246,16 @@ def _check_long(cells: polars.Series, numbers: polars.Series) -> None:
         )
 
 
-def _find_decimal(columns: Mapping[str, polars.Series]) -> str:
-    """The decimal mark that all columns of numbers with commas can have, if there is one."""
+def _find_decimal(columns: Mapping[str, polars.Series], hints: Iterable[polars.Series]) -> str:
+    """The decimal mark that all columns of numbers with commas can have, if there is one.
+
+    The hints decide only if that leaves a choice.
+    """
     possible = set(DECIMALS)
     for cells in columns.values():
-        present = cells.drop_nulls()
-        possible &= {mark for mark in DECIMALS if present.str.contains(SHAPES[mark]).all()}
+        possible &= _marks(cells)
+    for cells in hints:
+        possible = possible & _marks(cells) or possible
     if len(possible) == 1:
         return possible.pop()
     name, cells = next(iter(columns.items()))
@@ -238,6 +264,12 @@ def _find_decimal(columns: Mapping[str, polars.Series]) -> str:
         f"commas in numbers must have one meaning; {name} has {example!r}: add --decimal , if it "
         "begins the decimals, --decimal . if it separates thousands"
     )
+
+
+def _marks(cells: polars.Series) -> set[str]:
+    """The decimal marks that a column can have."""
+    present = cells.drop_nulls()
+    return {mark for mark in DECIMALS if present.str.contains(SHAPES[mark]).all()}
 
 
 def _without_commas(cells: polars.Series, decimal: str) -> polars.Series:
@@ -264,21 +296,25 @@ def _strays(
     texts = present.filter(~numeric).value_counts(sort=True, name="rows")
     shown = texts[name].to_list()[:SHOWN]
     more = len(texts) - len(shown)
-    listed = ", ".join(map(repr, shown)) + (f" and {more} more" if more > 0 else "")
+    listed = ", ".join(repr(shorten(text)) for text in shown) + (
+        f" and {more} more" if more > 0 else ""
+    )
     rows = int((~numeric).sum())
     column = shlex.quote(name)
     rule, example, other = "numbers or texts, not both", "", "text"
     if wanted == "dates":
         rule, other = "dates of one form", "other text"
         example = f" such as {present.filter(numeric)[0]!r}"
-    advice = " ".join(f"--missing {shlex.quote(text)}" for text in shown)
-    message = (
-        f"a column must hold {rule}; {name} has {int(numeric.sum())} {wanted}{example} "
-        f"and {rows} {other}{'' if rows == 1 else 's'}: {listed}. Correct them, or add {advice} "
-        f"to read them as missing"
-    )
+    # only what can be typed
+    advice = [f"--missing {shlex.quote(text)}" for text in shown if text == shorten(text)]
+    ways = [f"{' '.join(advice)} to read them as missing"] if advice else []
     if wanted == "numbers" and have_points(present):
-        message += ", --decimal , if points separate thousands"
-    if kind in NUMBERS:
-        return message
-    return f"{message}, --text {column} to read all as categories, or --drop {column}"
+        ways.append("--decimal , if points separate thousands")
+    if kind is None:
+        ways += [f"--text {column} to read all as categories", f"--drop {column}"]
+    last = ", or " if len(ways) > 1 else ""
+    options = f", or add {', '.join(ways[:-1])}{last}{ways[-1]}" if ways else ""
+    return (
+        f"a column must hold {rule}; {name} has {int(numeric.sum())} {wanted}{example} "
+        f"and {rows} {other}{'' if rows == 1 else 's'}: {listed}. Correct them{options}"
+    )

@@ -107,7 +107,8 @@ def check_numbers(data: Data, number: int, name: str) -> None:
         raise ColumnError(
             f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}",
             name,
-            f"{OUT}, or give its values as texts",
+            OUT,
+            or_texts=True,
         )
 
 

@@ -12,34 +12,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.checks import ColumnError
 from mictree._support.jit import usable_cores
-from mictree.columns.arrays import WHOLE
+from mictree.columns.batch_cells import OTHERS, as_codes, read_integers, read_numbers
 from mictree.columns.column import Column
-from mictree.columns.data import Data
 from mictree.columns.encode import (
     MAX_CATEGORIES,
     Encoded,
     categorical_column,
-    infinite,
     ordered_column,
     too_many_categories,
 )
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import add_categories, add_flags
-from mictree.columns.parquet import Batch, Bounds, ParquetSet, as_polars
+from mictree.columns.parquet import Batch, Bounds, ParquetSet
 from mictree.columns.placement import Placement, add_moved
 from mictree.columns.quantiles import Counts, Edges, EdgeSearch
 from mictree.columns.series import kind_of
 from mictree.columns.stated import check_stated, misstated
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
 COUNT_BYTES = 2**26  # for the counts of all columns
 ENTRY_BYTES = 24
-OTHERS = "leave the column out, naming all others in columns="  # advice in Python
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -159,49 +155,6 @@ class _Thresholds:
             self.column = ordered_column(self._name, self._search.edges, self._kind, self._levels)
 
 
-def read_numbers(batch: Batch, name: str) -> FloatArray:
-    """The values of an ordered column as floats, NaN where missing; of an Enum, positions."""
-    import polars
-
-    frame = as_polars(batch.table.select([name]))
-    if str(frame.dtypes[0]).startswith("Enum"):
-        frame = frame.with_columns(polars.col(name).to_physical())
-    values = Data(frame).column(0)
-    assert not isinstance(values, list)  # texts are categories
-    if np.isinf(values).any():
-        raise infinite(name, f", in {batch.file}", OTHERS)
-    _check_kept(frame.to_series(), values, batch)
-    return values
-
-
-def _check_kept(series: polars.Series, values: FloatArray, batch: Batch) -> None:
-    """Refuse values that a 64-bit float does not keep: two of them might become one.
-
-    Whether there are two cannot be seen: they may be in different batches.
-    """
-    kind, name = series.dtype, str(series.dtype)
-    present = values[~np.isnan(values)]
-    exact = series.drop_nulls()
-    if name.startswith(("Datetime", "Duration")) and getattr(kind, "time_unit", "us") == "ns":
-        whole = np.floor(present)
-        back = 1000 * whole.astype(np.int64) + np.rint(1e3 * (present - whole)).astype(np.int64)
-        wrong = back != exact.to_physical().to_numpy()
-    elif kind.is_decimal() or (kind.is_integer() and np.any(np.abs(present) >= WHOLE)):
-        import polars
-
-        back = polars.Series(present).cast(kind, strict=False)
-        wrong = (back.fill_null(0) != exact).to_numpy() | back.is_null().to_numpy()
-    else:
-        return
-    if wrong.any():
-        raise ColumnError(
-            f"values that are streamed must be 64-bit floats; {series.name} has "
-            f"{exact[int(np.argmax(wrong))]} in {batch.file}",
-            series.name,
-            OTHERS,
-        )
-
-
 def store_columns(
     columns: Sequence[Column],
     settled: Mapping[str, Bounds],
@@ -288,23 +241,6 @@ def _store_column(placed: Placed, target: Target) -> None:
         placement.add((ranks == 0).view(np.uint8), out_bits[-1])
 
 
-def read_integers(batch: Batch, name: str) -> np.typing.NDArray[Any] | None:
-    """The cells of a column of integers as they are, of Booleans as bytes; None for others.
-
-    None also if a cell is missing.
-    """
-    import pyarrow
-
-    (cells,) = batch.table[name].chunks
-    if cells.null_count:
-        return None
-    if pyarrow.types.is_boolean(cells.type):  # Arrow has them as bits, and is slow with them
-        bits = np.frombuffer(cells.buffers()[1], dtype=np.uint8)
-        end = cells.offset + len(cells)
-        return np.unpackbits(bits, count=end, bitorder="little")[cells.offset :]
-    return cells.to_numpy() if pyarrow.types.is_integer(cells.type) else None
-
-
 def _store_plain(
     placed: Placed,
     column: Column,
@@ -331,16 +267,3 @@ def _positions(batch: Batch, column: Column) -> np.typing.NDArray[np.int32]:
     """The literal that each row of a column of categories satisfies."""
     values, codes = as_codes(batch, column.name)
     return column.positions(values)[codes]
-
-
-def as_codes(batch: Batch, name: str) -> tuple[list[Any], IntArray]:
-    """A column as positions in a list of its values; the last one is None, for missing cells."""
-    import pyarrow
-
-    cells = batch.table[name].combine_chunks()
-    if not pyarrow.types.is_dictionary(cells.type):
-        cells = cells.dictionary_encode()
-    codes = cells.indices
-    if codes.null_count:
-        codes = codes.cast("int64").fill_null(len(cells.dictionary))
-    return [*cells.dictionary.to_pylist(), None], codes.to_numpy()

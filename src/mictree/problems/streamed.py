@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.progress import Report, ignore
+from mictree.columns.batch_cells import as_codes, read_integers
 from mictree.columns.data import Data
 from mictree.columns.encode import Encoded
 from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
 from mictree.columns.placement import Placement
 from mictree.columns.stated import find_settled
-from mictree.columns.streamed import Placed, as_codes, learn_columns, read_integers, store_columns
+from mictree.columns.streamed import Placed, learn_columns, store_columns
 from mictree.problems.labels import Coded, Whole, as_weights, whole_weights
 
 MOST_CLASSES = 2**16
