@@ -10,6 +10,7 @@ and ``.`` may mean something, so there only the spellings that mean nothing else
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -152,8 +153,9 @@ def _read_column(
 
 def are_codes(present: polars.Series) -> bool:
     """Whether cells are whole numbers, some with a leading zero, as zip codes are."""
-    padded = present.str.contains(PADDED)
-    return bool(padded.any()) and bool(present.str.contains(DIGITS).all())
+    if not len(present) or re.search(DIGITS, present[0]) is None:  # most columns end here
+        return False
+    return bool(present.str.contains(PADDED).any() and present.str.contains(DIGITS).all())
 
 
 def have_points(present: polars.Series) -> bool:

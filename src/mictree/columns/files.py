@@ -192,7 +192,7 @@ def _with_ends(text: str) -> str:
     """The text with lines that end as in Windows or Unix, not in a lone CR as on old Macs."""
     if "\n" not in text:
         return text.replace("\r", "\n")
-    if not re.search(r"\r(?!\n)", text):
+    if "\r" not in text or not re.search(r"\r(?!\n)", text):
         return text
     parts = text.split('"')
     parts[::2] = [re.sub(r"\r(?!\n)", "\n", part) for part in parts[::2]]
