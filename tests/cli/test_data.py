@@ -100,7 +100,7 @@ def test_help_has_examples():
             "random_state must be an integer from 0 to 2**32 - 1; got -1",
         ),
         (["--target", "rich", "--seed", str(2**32)], f"2**32 - 1; got {2**32}"),
-        (["--target", "age"], "every class must have a row in each of 5 folds; 20 has 3"),
+        (["--target", "age"], "of rows of the rarest class; 20 has 3; got 5"),
         (["--target", "rich", "--cv", "1"], "cv must be 0 or at least 2"),
         (["--target", "rich", "--drop", "nothing"], "must have a column 'nothing'"),
         (["--target", "rich", "--groups", "nothing"], "must have a column 'nothing'"),

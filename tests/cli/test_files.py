@@ -1,8 +1,11 @@
 """Files as people have them: many ways to write one table give one tree, and errors that help."""
 
+import bz2
+import codecs
 import gzip
 import io
 import json
+import lzma
 import zipfile
 from datetime import date
 from xml.sax.saxutils import escape
@@ -293,6 +296,13 @@ TABLE = "a,b,y\n" + "".join(f"{n},{n % 3},{n % 2}\n" for n in range(20))
         (["true", "FALSE", "NA"], pl.Boolean),
         (["", "NA", "-"], pl.String),
         (["2020-01-01", "x"], pl.String),
+        (["01234", "90210", ""], pl.String),  # codes
+        (["00", "1"], pl.String),
+        (["0", "0.5", "-0"], pl.Float64),
+        (["007.5", "012"], pl.Float64),  # a quantity
+        (["-05", "03"], pl.Int64),
+        (["0", "1", "10"], pl.Int64),
+        (["1.234.567", "192.168.100.101"], pl.String),  # nothing says that these are numbers
     ],
 )
 def test_types_of_columns(cells, kind):
@@ -308,6 +318,10 @@ def test_types_of_columns(cells, kind):
         (["1.234,5", "1.234", "7"], None, [1234.5, 1234, 7]),
         (["1,234.5", "12"], None, [1234.5, 12]),
         (["1,234", "12,5"], None, [1.234, 12.5]),
+        (["1.234.567,5", "1.234.567", "647.676"], None, [1234567.5, 1234567, 647676]),
+        (["1,234", "1.234.567"], None, [1.234, 1234567]),
+        (["1.234.567", "647.676", "3"], ",", [1234567, 647676, 3]),
+        (["647.676", "1.234"], ",", [647676, 1234]),
         (["1,234,567", "2"], None, [1234567, 2]),
         (["0,125", "2"], None, [0.125, 2]),
         (["1,234", "2"], ",", [1.234, 2]),
@@ -570,3 +584,81 @@ def test_too_many_categories_name_the_option(tmp_path):
     lines = "".join(f"n{number % 1100},{number % 2}\n" for number in range(1200))
     error = str(run(save(tmp_path, "a.csv", f"a,y\n{lines}"), "--target", "y").exception)
     assert "at most 1024 different ones; a has 1100: add --drop a" in error
+
+
+PLAIN_TABLE = "a,b,y\n" + "".join(f"{n % 3},{n},{n % 2}\n" for n in range(12))
+ENDS = ("\n", "\r\n", "\r")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PLAIN_TABLE.encode("utf-32"),
+        codecs.BOM_UTF32_BE + PLAIN_TABLE.encode("utf-32-be"),
+        "".join(line + ENDS[n % 3] for n, line in enumerate(PLAIN_TABLE.splitlines())).encode(),
+        PLAIN_TABLE.encode() + b"\x1a",  # as DOS ended files
+        PLAIN_TABLE.encode() + bytes(100),
+    ],
+    ids=["UTF-32", "UTF-32-BE", "mixed line ends", "Ctrl-Z", "NULs"],
+)
+def test_more_ways_to_write_one_table(tmp_path, content):
+    plain = read_file(save(tmp_path, "plain.csv", PLAIN_TABLE)).frame
+    assert read_file(save(tmp_path, "a.csv", content)).frame.equals(plain)
+
+
+def test_a_lone_cr_in_quotes_is_no_line_end(tmp_path):
+    frame = read_file(save(tmp_path, "a.csv", 'a,y\n"p\rq",1\rr,2\n')).frame
+    assert frame.rows() == [("p\rq", 1), ("r", 2)]
+
+
+def zipped(**files):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (zipped(table=PLAIN_TABLE), "it is a zip archive of table: unpack it"),
+        (b"PK\x03\x04 and no more", "begins as an Excel file but is damaged"),
+        (bz2.compress(PLAIN_TABLE.encode()), "it is packed by bzip2: unpack it"),
+        (lzma.compress(PLAIN_TABLE.encode()), "it is packed by xz: unpack it"),
+        (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(50), "an old Excel file: save it as .xlsx"),
+    ],
+    ids=["zip", "damaged zip", "bzip2", "xz", "xls"],
+)
+def test_files_of_other_kinds_are_named(tmp_path, content, what):
+    with pytest.raises(ValueError, match=what):
+        read_file(save(tmp_path, "a.csv", content))
+
+
+def test_a_text_that_begins_as_a_packed_file_is_a_text(tmp_path):
+    frame = read_file(save(tmp_path, "a.csv", "BZh,y\n1,2\n")).frame
+    assert frame.columns == ["BZh", "y"]
+
+
+def test_long_texts_are_cut_in_errors(tmp_path):
+    rows = "".join(f"{n},{n % 2}\n" for n in range(9))
+    file = save(tmp_path, "a.csv", f"a,y\n{rows}{'x' * 10**5},0\n")
+    error = str(run(file, "--target", "y").exception)
+    assert error.endswith(
+        f": '{'x' * 40}…'. Correct them, or add --text a to read all as categories, or --drop a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (("1,00,000", "12,34,567", "2,00,000"), "has numbers with marks, such as '1,00,000'"),
+        (("1_000", "2_000", "30_000"), "has numbers with marks, such as '1_000'"),
+        (("2024-01", "2024-02", "2024-11"), "looks like dates, such as '2024-01'"),
+        (("na", "x", "z"), "has the text 'na', and it is read as a category; in a text file"),
+        (("x", " N.A. ", "z"), "--missing N.A. reads it as missing"),
+    ],
+)
+def test_more_texts_that_may_mean_something_else(tmp_path, cells, said):
+    rows = "".join(f"{cells[n % 3]};{n % 2}\n" for n in range(30))
+    assert said in run(save(tmp_path, "a.csv", f"a;y\n{rows}"), "--target", "y").stderr

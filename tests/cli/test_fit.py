@@ -113,8 +113,8 @@ def test_help_has_examples():
         (["--target", "rich", "--draw", "tree.txt"], "--draw must end in"),
         (["--target", "rich", "--ties", "any"], "ties must be one of"),
         (["--target", "rich", "--cv", "1"], "--cv must be at least 2; got 1"),
-        (["--target", "rich", "--cv", "999"], "cv must be from 2 to the number of rows"),
-        (["--target", "rich", "--cv", "130"], "rows with the most common label, "),
+        (["--target", "rich", "--cv", "999"], "--cv must be at most "),
+        (["--target", "rich", "--cv", "130"], "rows with the most common label ("),
         (["--target", "rich", "--choose", "best"], "choose must be one of"),
         (["--target", "rich", "--save", "model.pkl"], "--save must end in .json"),
         (["--target", "rich", "--save", "no/such/model.json"], "an existing folder"),
@@ -131,7 +131,7 @@ def test_bad_files(tmp_path):
         ("a.doc", "x", "must be - or end in .csv, "),
         ("a.parquet", "no parquet", "cannot be read"),
         ("a.csv", "", "it is empty"),
-        ("b.csv", "a,b\n1,2\n", "the file has 1 row"),
+        ("b.csv", "a,b\n1,2\n", "1 to hold out; it has 1"),
     ):
         file = tmp_path / name
         file.write_text(content)

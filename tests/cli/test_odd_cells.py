@@ -84,7 +84,125 @@ def test_an_infinite_number_names_the_options(save):
     file = save("a.csv", f"a b,y\n{lines}")
     error = str(run("fit", file, "--target", "y").exception)
     assert error == (
-        "numbers must be finite; a b has an infinite one: add --missing inf to read it as missing, "
-        "or --drop 'a b'"
+        "numbers must be finite; a b has an infinite one: add --drop 'a b', or "
+        "--missing inf, as a text file spells it"
     )
     assert run("fit", file, "--target", "y", "--missing", "inf").exit_code == 0
+
+
+ZIPS = ("01234", "00501", "90210", "10001")
+ZIP_ROWS = "".join(f"{ZIPS[n % 4]},{n % 4 // 2}\n" for n in range(40))
+REMARK = "mictree: column zip has leading zeros, as in 01234, and is read as categories; --number"
+
+
+class TestLeadingZeros:
+    @pytest.mark.parametrize("command", ["fit", "data"])
+    def test_codes_are_categories(self, save, command):
+        file = save("a.csv", f"zip,y\n{ZIP_ROWS}")
+        result = run(command, file, "--target", "y", "--max-size", 2)
+        assert "zip is 01234" in result.stdout or "zip is 90210" in result.stdout
+        assert REMARK in result.stderr
+        assert "warning" not in result.stderr
+
+    def test_the_options_that_decide(self, save):
+        file = save("a.csv", f"zip,y\n{ZIP_ROWS}")
+        numbers = run("fit", file, "--target", "y", "--number", "zip")
+        assert "zip > 5617.5" in numbers.stdout
+        for options in (["--number", "zip"], ["--text", "zip"], ["--keep", "zip"]):
+            result = run("fit", file, "--target", "y", *options)
+            assert len(result.stderr.splitlines()) == 1
+        both = run("fit", file, "--target", "y", "--number", "zip", "--text", "zip")
+        assert "must name different columns; both name 'zip'" in str(both.exception)
+        unknown = run("fit", file, "--target", "y", "--number", "zap")
+        assert "must have a column 'zap' (did you mean 'zip'?)" in str(unknown.exception)
+
+    def test_predict_reads_them_as_fit_did(self, save, tmp_path):
+        """Also in a file in which no code begins with a zero."""
+        file = save("a.csv", f"zip,y\n{ZIP_ROWS}")
+        model = tmp_path / "model.json"
+        rows = save("b.csv", "zip\n90210\n10001\n")
+        for options in ([], ["--number", "zip"]):
+            run("fit", file, "--target", "y", "--save", model, *options)
+            assert run("predict", model, rows).stdout == "prediction\n1\n1\n"
+            whole = run("predict", model, file)
+            assert whole.stdout.split() == ["prediction", *"0011" * 10]
+            assert "leading zeros" not in whole.stderr
+
+    def test_a_tree_that_tests_only_what_is_missing(self, save, tmp_path):
+        rows = "".join(f"{'' if n % 2 else ZIPS[n // 2 % 4]},{n % 2}\n" for n in range(40))
+        file, model = save("a.csv", f"zip,y\n{rows}"), tmp_path / "model.json"
+        assert "zip is missing" in run("fit", file, "--target", "y", "--save", model).stdout
+        new = save("b.csv", "zip,z\n90210,1\n,2\n")
+        assert run("predict", model, new).stdout == "prediction\n0\n1\n"
+
+    def test_weights_must_be_numbers(self, save):
+        rows = "".join(f"{n % 5},{n % 7:02},{n % 2}\n" for n in range(40))
+        file = save("a.csv", f"a,w,y\n{rows}")
+        given = ["data", file, "--target", "y", "--weights", "w", "--cv", 0, "--max-size", 1]
+        assert "w has '00': add --number w" in str(run(*given).exception)
+        assert run(*given, "--number", "w").exit_code == 0
+
+
+class TestPointsBetweenThousands:
+    def table(self, *numbers):
+        return "v;w;y\n" + "".join(f"{numbers[n % 3]};{n % 7},5;{n % 2}\n" for n in range(30))
+
+    def test_points_that_could_be_either_get_a_warning(self, save):
+        file = save("a.csv", self.table("647.676", "1.234", "12.345"))
+        result = run("fit", file, "--target", "y")
+        assert "column v has 647.676, read with a decimal point, in a file with" in result.stderr
+        quiet = run("fit", file, "--target", "y", "--decimal", ",")
+        assert len(quiet.stderr.splitlines()) == 1
+        plain = run("fit", save("b.csv", self.table("647.676", "1.25", "12.345")), "--target", "y")
+        assert len(plain.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize(
+        ("numbers", "said"),
+        [
+            (("4.647.676", "1.234.567", "1.2"), "--decimal"),  # no number of either form
+            (("4.647.676", "1.234.567", "1.234"), "write them as plain numbers, or add --decimal"),
+            (("4.647.676", "1.234", "12.345"), "--decimal , if points separate thousands"),
+        ],
+    )
+    def test_the_way_out_is_named(self, save, numbers, said):
+        result = run("fit", save("a.csv", self.table(*numbers)), "--target", "y")
+        assert (said in f"{result.stderr}{result.exception}") == (numbers[2] != "1.2")
+
+
+class TestLineBreaksInTexts:
+    ROWS = '"x\ny","no\nway"\n"p\tq",yes\nr\u2028s,"may\rbe"\n' * 20
+
+    @pytest.fixture
+    def model(self, save, tmp_path):
+        file = save("a.csv", f'"c\nd",y\n{self.ROWS}')
+        result = run("fit", file, "--target", "y", "--save", tmp_path / "model.json")
+        assert result.exit_code == 0
+        return result, mt.load(tmp_path / "model.json")
+
+    def test_tables_and_trees_show_them_escaped(self, model, tmp_path):
+        result, _ = model
+        assert r"│ c\nd is x\ny" in result.stdout
+        assert r"─ label no\nway" in result.stdout
+        assert len(result.stderr.splitlines()) == 3  # how it was read, a warning, the model
+        compared = run("data", tmp_path / "a.csv", "--target", "y", "--cv", 0, "--max-size", 3)
+        for said in (r"c\nd is x\ny?", r"label may\rbe", r"label no\nway"):
+            assert said in compared.stdout
+
+    def test_so_do_rules_and_reasons(self, model):
+        _, found = model
+        rules = str(found.to_rules()).splitlines()
+        assert len(rules) == 3
+        assert any(r"if c\nd is x\ny then no\nway  (15 rows" in rule for rule in rules)
+        assert found.explain({"c\nd": "x\ny"}).splitlines() == [
+            r"no\nway, because",
+            r"  c\nd is x\ny (it is x\ny)",
+            r"The 15 training rows like this: 100% no\nway.",
+        ]
+
+    def test_the_values_stay_as_they_are(self, model, tmp_path):
+        _, found = model
+        assert set(found.classes_) == {"no\nway", "yes", "may\rbe"}
+        assert found.predict([["x\ny"], ["p\tq"]]).tolist() == ["no\nway", "yes"]
+        scope = {}
+        exec(found.to_rules().to_python(), scope)
+        assert scope["predict"]({"c\nd": "x\ny"}) == "no\nway"

@@ -112,3 +112,51 @@ def test_a_model_that_is_none(files):
 
 def test_help_has_examples():
     assert "mictree predict model.json new.csv" in run("predict", "--help").stdout
+
+
+class TestColumnsThatNoTestReads:
+    """Whatever they hold, the rows are predicted; fit would refuse them."""
+
+    @pytest.fixture
+    def model(self, tmp_path):
+        X = pl.DataFrame({"a": [0, 1] * 20, "b": [n / 4 for n in range(40)]})
+        fitted = mt.TopDownClassifier(1).fit(X, [n // 20 for n in range(40)])
+        fitted.save(tmp_path / "model.json")
+        return tmp_path / "model.json"
+
+    @pytest.mark.parametrize(
+        "cells",
+        [
+            ["1", "2", "x"],
+            ["2024-01-01", "2024-01-02", "2024-31-02"],
+            ["1/2/2024", "2/1/2024", "3/3/2024"],
+            ["1,234", "5", "6"],
+            ["99999999999999999991", "99999999999999999992", "5"],
+            ["01", "02", "03"],
+        ],
+    )
+    def test_are_not_refused(self, model, tmp_path, cells):
+        rows = "".join(f"{cell};{row}\n" for row, cell in enumerate(cells, 4))
+        (tmp_path / "new.csv").write_text(f"a;b\n{rows}")
+        result = run("predict", model, tmp_path / "new.csv")
+        assert result.stdout == "prediction\n0\n1\n1\n", result.exception
+        assert len(result.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize(("cell", "labels"), [("0,5", "0 1"), ("5,5.5", None), ("x", None)])
+    def test_say_what_commas_mean_if_they_can(self, model, tmp_path, cell, labels):
+        (tmp_path / "new.csv").write_text(f"a;b\n{cell};1,234\n{cell};5,125\n")
+        result = run("predict", model, tmp_path / "new.csv")
+        if labels is None:
+            assert "commas in numbers must have one meaning; b has '1,234'" in str(result.exception)
+        else:
+            assert result.stdout.split()[1:] == labels.split()
+
+    def test_errors_about_others_name_no_option_of_fit(self, tmp_path):
+        days = pl.Series("d", range(20)).cast(pl.Date)
+        mt.TopDownClassifier(1).fit(days.to_frame(), [0, 1] * 10).save(tmp_path / "model.json")
+        for cells in ("2024-01-01 2024-01-02 x", "1/2/2024 2/1/2024 3/3/2024"):
+            (tmp_path / "new.csv").write_text("\n".join(["d", *cells.split()]))
+            error = str(run("predict", tmp_path / "model.json", tmp_path / "new.csv").exception)
+            assert "; d has" in error
+            assert "--text" not in error
+            assert "--drop" not in error

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.columns import parquet, streamed
+from mictree.columns.batch_cells import read_integers
 
 LABELS = [
     [0, 1], ["no", "yes", "maybe"], [True], [True, False], [3, 1, 2],
@@ -302,18 +303,41 @@ def test_a_file_that_states_wrong_bounds_is_named(table):
     assert f"age has others in {folder / '0.parquet'}" in said
 
 
+@pytest.mark.parametrize(
+    ("cells", "stated"),
+    [
+        ([0, 1, 2, None], parquet.Bounds(0, 1, True)),
+        ([0, 1, -1, None], parquet.Bounds(0, 1, True)),
+        ([0, 1, 1, None], parquet.Bounds(0, 1, False)),
+        ([7, 7, 8, None], parquet.Bounds(7, 7, True)),
+        ([7, 7, 8, 7], parquet.Bounds(7, 7, False)),  # has no literals, and is read all the same
+        ([7, 7, None, 7], parquet.Bounds(7, 7, False)),
+        ([True, None, None, False], parquet.Bounds(0, 0, True)),
+    ],
+)
+def test_wrong_bounds_are_noticed_in_every_column(tmp_path, cells, stated):
+    file = tmp_path / "0.parquet"
+    pl.DataFrame({"flag": cells * 10, "label": [0, 1] * 20}).write_parquet(file)
+    with mock.patch.object(parquet.ParquetSet, "bounds", {"flag": stated}):
+        said = refusal(tmp_path)
+    assert said == (
+        "a file must state the least and largest value of a column, and whether cells are "
+        f"missing, as they are; flag has others in {file}"
+    )
+
+
 def test_integers_and_booleans_as_they_are():
     truth, gaps = [True, False, False, True, True] * 5, [1, None, 0]
     table = pa.table({"truth": pa.array(truth), "whole": np.arange(25), "half": np.arange(25) / 2})
     for start, rows in ((0, 25), (3, 22), (9, 4), (25, 0)):
         part = parquet.Batch(Path("0.parquet"), table.slice(start, rows))
-        cells = streamed.read_integers(part, "truth")
+        cells = read_integers(part, "truth")
         assert cells.dtype == np.uint8
         assert cells.tolist() == truth[start : start + rows]
-        assert streamed.read_integers(part, "whole").tolist() == list(range(start, start + rows))
-        assert streamed.read_integers(part, "half") is None
+        assert read_integers(part, "whole").tolist() == list(range(start, start + rows))
+        assert read_integers(part, "half") is None
     part = parquet.Batch(Path("0.parquet"), pa.table({"gaps": gaps}))
-    assert streamed.read_integers(part, "gaps") is None
+    assert read_integers(part, "gaps") is None
 
 
 @pytest.mark.parametrize("classes", [2, 9])

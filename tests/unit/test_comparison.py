@@ -274,7 +274,11 @@ def cheat(X, y, size):
         ("topdown", {"max_size": 0}, "max_size must be at least 1"),
         ("topdown", {"cv": 1}, "cv must be 0 or at least 2"),
         ("topdown", {"repeats": 0}, "repeats must be at least 1"),
-        ("topdown", {"cv": 500}, "every class must have a row in each of 500 folds"),
+        (
+            "topdown",
+            {"cv": 500},
+            "cv must be 0 or from 2 to the number of rows of the rarest class; .* has .*; got 500",
+        ),
         ("topdown", {"time_limit": 0}, "time_limit must be a positive number of seconds; got 0"),
         (
             "topdown",
@@ -290,7 +294,7 @@ def cheat(X, y, size):
         (
             "topdown",
             {"y": [0] * 56 + [1] * 4, "cv": 5},
-            "in each of 5 folds; 1 has 4: use a smaller",
+            "of the rarest class; 1 has 4; got 5",
         ),
         ("topdown", {"y": [0, 1]}, "inconsistent numbers of samples"),
         ("topdown", {"y": pd.Series(["a", None] * 30, dtype="string")}, "missing values"),

@@ -10,12 +10,8 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 import mictree as mt
-from mictree.plotting.data_tree import (
-    CLASS_COLOURS,
-    LONGEST_ENTRY,
-    class_colour,
-    wrap,
-)
+from mictree.plotting.class_colours import CLASS_COLOURS, OTHERS_COLOUR, choose_colours
+from mictree.plotting.data_tree import LONGEST_ENTRY, wrap
 from mictree.plotting.tikz import TikzPen, to_latex
 
 LONG = "would certainly recommend the product to a friend"
@@ -163,9 +159,36 @@ def test_long_names_of_classes_make_no_wide_cards():
     pyplot.close("all")
 
 
-def test_many_classes_repeat_the_palette():
-    assert class_colour(len(CLASS_COLOURS)) == class_colour(0)
-    assert len(set(CLASS_COLOURS)) == len(CLASS_COLOURS) >= 10
+def test_no_two_classes_share_a_colour():
+    assert len({*CLASS_COLOURS, OTHERS_COLOUR}) == len(CLASS_COLOURS) + 1 > 10
+    for count in (1, 2, len(CLASS_COLOURS)):
+        colours = choose_colours([1 / count] * count, {0})
+        assert len({colours.of(number) for number in range(count)}) == count
+        assert colours.others == 0
+
+
+def test_of_many_classes_those_of_leaves_and_the_most_frequent_have_colours():
+    shares = [number / 190 for number in range(20)]
+    colours = choose_colours(shares, {3, 0})
+    assert colours.named == (0, 3, *range(10, 20))
+    assert colours.others == 8
+    assert {colours.of(number) for number in (1, 2, *range(4, 10))} == {OTHERS_COLOUR}
+    *own, (rest, grey) = colours.parts(shares)
+    assert [share for share, _ in own] == [shares[number] for number in colours.named]
+    assert rest == pytest.approx((1 + 2 + sum(range(4, 10))) / 190)
+    assert grey == OTHERS_COLOUR
+
+
+@pytest.mark.parametrize("kind", ["axes", "tikz"])
+def test_a_legend_of_200_classes_names_twelve(kind):
+    rows = np.arange(400)
+    classifier = mt.TopDownClassifier(3).fit(rows[:, None], [f"c{row // 2}" for row in rows])
+    if kind == "axes":
+        shown = texts(classifier.draw())
+    else:
+        shown = re.findall(r"\{([^{}]*)\};", classifier.to_tikz())
+    assert sum(bool(re.fullmatch(r"c\d+", text)) for text in shown) == 12 + 4  # of leaves
+    assert sum(text == "188 other classes" for text in shown) == 1
 
 
 def test_names_are_no_commands():

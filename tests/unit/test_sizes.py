@@ -142,11 +142,11 @@ def test_the_frame_and_the_text():
     [
         ({"choose": "best"}, "choose must be one of"),
         ({"cv": 1}, "cv must be from 2 to"),
-        ({"cv": 151}, "cv must be from 2 to the number of rows or groups, 150; got 151"),
+        ({"cv": 151}, "cv must be from 2 to the number of rows, 150; got 151"),
         ({"cv": 2.5}, "cv must be an integer"),
         ({"repeats": 0}, "repeats must be at least 1"),
         ({"cv": KFold(3), "repeats": 2}, "repeats must be 1 with a splitter"),
-        ({"groups": np.zeros(150)}, "rows or groups, 1"),
+        ({"groups": np.zeros(150)}, "by 2 groups or more; there is 1"),
         ({"groups": np.zeros(3)}, "inconsistent numbers of samples"),
     ],
 )

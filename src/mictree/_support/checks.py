@@ -11,6 +11,26 @@ import numpy as np
 MOST_SPLITS = 10**7  # a curve of errors has one number per size
 
 
+class ColumnError(ValueError):
+    """An error that would not occur without one column.
+
+    Parameters
+    ----------
+    problem : the rule and what the column has instead
+    advice : what helps in Python; a command names its options instead
+    or_texts : whether texts in place of the values help, too
+    """
+
+    def __init__(self, problem: str, column: str, advice: str = "", or_texts: bool = False) -> None:
+        # all of them, for copies in other processes
+        super().__init__(problem, column, advice, or_texts)
+        self.problem, self.column, self.advice, self.or_texts = problem, column, advice, or_texts
+
+    def __str__(self) -> str:
+        texts = ", or give its values as texts" if self.or_texts else ""
+        return f"{self.problem}: {self.advice}{texts}" if self.advice else self.problem
+
+
 def check_count(value: object, name: str, least: int = 0) -> int:
     """An integer, ``least`` or more."""
     try:

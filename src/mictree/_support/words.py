@@ -1,8 +1,11 @@
-"""Numbers in sentences."""
+"""Numbers and names in sentences."""
 
+import unicodedata
 from fractions import Fraction
 from typing import Any
 
+BREAKING = ("Cc", "Zl", "Zp")  # control characters, separators of lines and of paragraphs
+LONGEST = 40  # characters of a text in a message
 NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
 
 
@@ -15,3 +18,23 @@ def show_number(value: Any, digits: int = 6) -> str:
     """A number in so many digits; rounding noise is shown as 0, but no fraction is noise."""
     exact = isinstance(value, Fraction | int)
     return f"{0.0 if abs(value) <= NOISE and not exact else float(value):.{digits}g}"
+
+
+def shorten(text: str) -> str:
+    """A text, or the beginning of a long one, for a message."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def show_text(text: str) -> str:
+    """A text on one line: line breaks and other control characters as Python writes them."""
+    if text.isprintable():
+        return text
+    return "".join(
+        repr(mark)[1:-1] if unicodedata.category(mark) in BREAKING else mark for mark in text
+    )
+
+
+def show_name(name: str) -> str:
+    """A column's name as it is, in quotes if it would be unclear without."""
+    unclear = name != name.strip() or not name or any(mark in name for mark in ",;'\"\n\t")
+    return repr(name) if unclear else name

@@ -18,7 +18,7 @@ from rich.table import Column, Table
 
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
-from mictree._support.words import show_number
+from mictree._support.words import show_number, show_text
 from mictree.growers.rules import RULES, Grower, Lookahead
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def table_of_sizes(model: Any, choice: "SizeChoice | None") -> Table:
     table = Table(*heads, *(["cross-validated error"] if choice is not None else []))
     splits = ["", *(step.variable for step in growth.steps)]
     for number, split in enumerate(splits):
-        cells = [str(number), split, show_number(growth.errors[number])]
+        cells = [str(number), show_text(split), show_number(growth.errors[number])]
         if choice is not None:
             chosen = " ←" if number == choice.size else ""
             place = min(number, len(choice.means) - 1)  # no fold has a larger tree

@@ -1,11 +1,13 @@
 """The command data: learners beside the optimal trees on a table of data."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mictree._support.files import write_whole
+from mictree._support.words import show_name
 from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
 from mictree.cli.options import AsJson, MostSplits, MostThresholds
 from mictree.cli.table import (
@@ -16,13 +18,14 @@ from mictree.cli.table import (
     Format,
     Keep,
     Missing,
+    Number,
     Separator,
     Target,
     Text,
     is_streamed,
+    naming_options,
     read_table,
     say,
-    show_name,
 )
 from mictree.cli.workers import Scheduler, Workers, on_workers
 
@@ -97,6 +100,7 @@ def data(
     decimal: Decimal = None,
     missing: Missing = [],  # noqa: B006
     text: Text = [],  # noqa: B006
+    number: Number = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
@@ -117,12 +121,16 @@ def data(
 
     _check_options(context.params)
     apart = [name for name in (groups, weights) if name is not None]
-    written = Format(separator, encoding, decimal, missing, text)
+    written = Format(separator, encoding, decimal, missing, text, number)
     X, y = read_table(file, target, drop, [*keep, *apart], written)
     if len(apart) == X.width:
         raise ValueError("the file must have a column to learn from; it has none")
     members, weight = _known(X, groups), _numbers(X, weights)
-    with on_workers(scheduler, workers) as n_jobs, working("comparing") as progress:
+    with (
+        on_workers(scheduler, workers) as n_jobs,
+        working("comparing") as progress,
+        naming_options(),
+    ):
         result = compare(
             learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             groups=members, scoring=scoring, sample_weight=weight, random_state=seed,
@@ -211,9 +219,14 @@ def _known(frame: Any, name: str | None) -> Any:
 
 def _numbers(frame: Any, name: str | None) -> Any:
     """The values of a column of numbers."""
+    from mictree.columns.cells import are_codes
+
     if name is not None and not frame[name].dtype.is_numeric():
+        present = frame[name].drop_nulls()
+        codes = str(present.dtype) == "String" and are_codes(present.str.strip_chars())
+        advice = f": add --number {shlex.quote(name)}" if codes else ""
         raise ValueError(
-            f"weights must be numbers; {show_name(name)} has {frame[name].drop_nulls().first()!r}"
+            f"weights must be numbers; {show_name(name)} has {present.first()!r}{advice}"
         )
     return _known(frame, name)
 

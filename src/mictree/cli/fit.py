@@ -39,10 +39,12 @@ from mictree.cli.table import (
     Format,
     Keep,
     Missing,
+    Number,
     Separator,
     Target,
     Text,
     is_streamed,
+    naming_options,
     read_table,
     say,
 )
@@ -89,6 +91,7 @@ def fit(
     decimal: Decimal = None,
     missing: Missing = [],  # noqa: B006
     text: Text = [],  # noqa: B006
+    number: Number = [],  # noqa: B006
     as_json: AsJson = False,
     draw: Draw = None,
     save_to: Annotated[
@@ -136,14 +139,16 @@ def fit(
         fit_streamed(model, file, target, drop, keep, shown, about if as_json else None)
         _write(model, shown, draw, save_to)
         return
-    X, y = read_table(file, target, drop, keep, Format(separator, encoding, decimal, missing, text))
+    written = Format(separator, encoding, decimal, missing, text, number)
+    X, y = read_table(file, target, drop, keep, written)
     train, test = split_rows(y, held_out, seed)
     rows = Rows(X[train], y[train], X[test], y[test])
-    with working("growing"):
+    with working("growing"), naming_options():
         choice = None
         if size is None:
             from mictree.estimators.sizes import Choice, select_size
 
+            _check_folds(rows.y, len(y), cv)
             rule_of_size = cast(Choice, choose)  # it is among the checked options
             choice = select_size(
                 model, rows.X, rows.y, cv=cv, choose=rule_of_size, random_state=seed
@@ -183,6 +188,24 @@ def _check_options(options: dict[str, Any]) -> None:
     check_drawing(options["draw"])
     check_output(options["save_to"], "--save", (".json",))
     check_output(options["report"], "--report", (".html", ".htm"))
+
+
+def _check_folds(labels: Any, rows: int, cv: int) -> None:
+    """Refuse more folds than the rows to grow on can have; the labels are theirs."""
+    import numpy as np
+
+    common = int(np.unique(labels, return_counts=True)[1].max())
+    grown = f"{count_of(len(labels), 'row')} to grow on, of {rows} in all"
+    if common < 2:
+        raise ValueError(
+            "folds can choose a size if a label occurs twice in the rows to grow on; there "
+            f"{'is' if len(labels) == 1 else 'are'} {grown}, each with another label: name a --size"
+        )
+    if cv > common:
+        raise ValueError(
+            f"--cv must be at most {common}, the number of rows with the most common label "
+            f"({grown}); got {cv}; a --size needs no folds"
+        )
 
 
 def _make_model(options: dict[str, Any]) -> Any:
@@ -324,8 +347,14 @@ def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
     rows = len(labels)
     count = round(rows * held_out)
     if count < 1 or rows - count < 1:
+        if rows < 2:
+            raise ValueError(
+                "the file must have at least 2 rows with a label, 1 to grow on and 1 to hold out; "
+                f"it has {rows}"
+            )
         raise ValueError(
-            f"both parts of the rows must have at least 1; the file has {count_of(rows, 'row')}"
+            "--held-out must leave at least 1 row to grow on and 1 to hold out; "
+            f"{held_out:g} of {rows} rows is {count}"
         )
     codes = np.unique(labels, return_inverse=True)[1]
     shuffled = np.random.default_rng(seed).permutation(rows)

@@ -1,5 +1,6 @@
 """What is odd about a column, in words: it gives the target away, or hides numbers or dates."""
 
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,13 @@ if TYPE_CHECKING:
 FEW_ROWS = 10  # in so few rows it means nothing that every value is different
 FEW_NUMBERS = 2  # categories and thresholds separate so few alike
 FEW_AFFIXES = 2  # as (5) beside 5; more are no marks of one quantity
-THOUSANDS = r"\d{1,3}(?:[ .,'’\u00a0\u202f]\d{3})+"
+THOUSANDS = r"\d{1,3}(?:[ .,'’_\u00a0\u202f]\d{3})+|\d{1,2}(?:,\d{2})*,\d{3}"  # or 12,34,567
 WITH_MARKS = rf"^([^\w]{{0,3}})(?:{THOUSANDS}|\d+)(?:[.,]\d+)?(\D{{0,12}})$"  # 5%, $5, 5 kg, 1 234
+UNREAD = ("na", "n.a.", "n.a", "<na>", "n/a", "#n/a", "#na", "nan", "null", "nil")
 TIME_OF_DAY = r"^\d{1,2}:\d{2}(:\d{2})?( ?(?i:[ap]m))?$"
 OTHER_DATES = "|".join(  # than those that are read as dates
     (
+        r"^\d{4}[-/]\d{1,2}$",  # 2024-01
         r"^\d{4}([-/.])\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}.*)?$",  # 2024/01/26, 2024-01-26T10:30Z
         r"^\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})( \d{1,2}:\d{2}.*)?$",  # 26/01/24, 26.1.2024 10:30
         r"^\d{1,2}[- ]\p{L}{3,9}[-, ]+(\d{2}|\d{4})$",  # 26-Jan-24
@@ -35,6 +38,8 @@ def tells_all(column: "polars.Series", labels: "polars.Series") -> str:
 
 def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
     """Whether the texts are dates, times of day, or numbers with the same marks around all."""
+    from mictree.columns.cells import are_codes, have_points
+
     if str(column.dtype) != "String":
         return ""
     texts = column.drop_nulls().unique(maintain_order=True)
@@ -49,10 +54,11 @@ def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
         )
     if stripped.str.contains(TIME_OF_DAY).all():
         return f"has times of day, {shown}"
-    if not stripped.str.contains(WITH_MARKS).all():
+    if not stripped.str.contains(WITH_MARKS).all() or are_codes(stripped):
         return ""
     affixes = stripped.str.replace(WITH_MARKS, "$1 $2").n_unique()
-    return f"has numbers with marks, {shown}" if affixes <= FEW_AFFIXES else ""
+    way_out = ", or add --decimal ," if have_points(stripped) else ""
+    return f"has numbers with marks, {shown}{way_out}" if affixes <= FEW_AFFIXES else ""
 
 
 def differs_little(column: "polars.Series", labels: "polars.Series") -> str:
@@ -68,6 +74,20 @@ def differs_little(column: "polars.Series", labels: "polars.Series") -> str:
     return f"has texts that differ only in case or spaces: {one!r} and {other!r}"
 
 
+def hides_missing(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether a text is a spelling of missing that is not read so."""
+    if str(column.dtype) != "String":
+        return ""
+    texts = column.drop_nulls().unique(maintain_order=True)
+    found = texts.filter(texts.str.strip_chars().str.to_lowercase().is_in(UNREAD))
+    if not len(found):
+        return ""
+    return (
+        f"has the text {found[0]!r}, and it is read as a category; in a text file --missing "
+        f"{shlex.quote(found[0].strip())} reads it as missing"
+    )
+
+
 def is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
     """Whether texts or whole numbers never repeat."""
     text = str(column.dtype) == "String"
@@ -76,4 +96,6 @@ def is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
     return "is different in every row, as an identifier is" * (column.n_unique() == len(column))
 
 
-ODDITIES: tuple[Callable[..., str], ...] = (tells_all, hides_numbers, differs_little, is_identifier)
+ODDITIES: tuple[Callable[..., str], ...] = (
+    tells_all, hides_numbers, hides_missing, differs_little, is_identifier,
+)  # fmt: skip

@@ -71,9 +71,15 @@ def predict(
             saved.predict_parquet(str(file), out, size, proba, report)
         say(f"wrote {out}")
         return
-    frame, said = load(file, Format(separator, encoding, decimal, missing), saved.literals_.kinds)
+    kinds = saved.literals_.kinds
+    tested = [column.name for column in saved.literals_.read]
+    written = Format(separator, encoding, decimal, missing, only=tested)
+    frame, said, remarks = load(file, written, kinds)
     table = answers(saved, frame, size, proba)
     say(said)
+    for name, remark in remarks:
+        if name in kinds:
+            say(remark)
     if out is None:
         typer.echo(table.write_csv(), nl=False)
     else:

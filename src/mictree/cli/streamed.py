@@ -9,11 +9,11 @@ import typer
 from mictree._support.progress import Progress
 from mictree._support.words import count_of, show_number
 from mictree.cli.common import print_json, print_parts, table_of_sizes, working
-from mictree.cli.table import find_warnings, say
+from mictree.cli.table import find_warnings, naming_options, say
 
 UNSTREAMED = (  # options of files that are read at once
-    "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text", "report",
-    "time_limit",
+    "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text", "number",
+    "report", "time_limit",
 )  # fmt: skip
 MOST_BATCHES = 16  # the first ones, in which warnings are sought
 MOST_THRESHOLDS = 255
@@ -44,7 +44,7 @@ def fit_streamed(
     columns = [name for name in found.schema if name not in (target, *drop)]
     _warn(found, columns, target, keep)
     most = MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds
-    with working("reading") as report:
+    with working("reading") as report, naming_options():
         problem = SampleProblem.from_parquet(
             found.files, target, columns=columns, max_thresholds=most, progress=report
         )

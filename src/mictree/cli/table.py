@@ -5,12 +5,14 @@ import glob
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mictree._support.words import count_of
+from mictree._support.checks import ColumnError
+from mictree._support.words import count_of, show_name, show_text
 from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little
 
 if TYPE_CHECKING:
@@ -18,6 +20,20 @@ if TYPE_CHECKING:
 
 MANY_LABELS = 30  # a numeric target with more values is probably a quantity
 ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Name --drop in errors that would not occur without a column."""
+    try:
+        yield
+    except ColumnError as error:
+        column = shlex.quote(error.column)
+        texts = f", or in a text file --text {column} to read categories" if error.or_texts else ""
+        raise ValueError(f"{error.problem}: add --drop {column}{texts}") from None
+
+
+Finding = tuple[str, str]  # a column and what is odd about it
 
 DataFile = Annotated[
     Path, typer.Argument(help=f"A table ({ENDINGS}), or - for stdin.", show_default=False)
@@ -52,6 +68,12 @@ Missing = Annotated[
 Text = Annotated[
     list[str], typer.Option(help="Column to read as categories; repeatable.", metavar="COLUMN")
 ]
+Number = Annotated[
+    list[str],
+    typer.Option(
+        help="Column to read as numbers, even with leading zeros; repeatable.", metavar="COLUMN"
+    ),
+]
 
 
 def is_streamed(file: Path) -> bool:
@@ -67,29 +89,55 @@ class Format(NamedTuple):
     decimal: str | None = None
     missing: Sequence[str] = ()
     text: Sequence[str] = ()
+    number: Sequence[str] = ()
+    only: Sequence[str] | None = None  # the columns that matter
+
+
+class Loaded(NamedTuple):
+    """The table in a file, how it was read, in one line, and remarks on columns."""
+
+    frame: "polars.DataFrame"
+    said: str
+    remarks: tuple[Finding, ...]
 
 
 def load(
-    file: Path, written: Format, kinds: dict[str, str] | None = None
-) -> tuple["polars.DataFrame", str]:
-    """The table in a file, and how it was read, in one line."""
+    file: Path, written: Format, kinds: dict[str, str] | None = None, unread: Sequence[str] = ()
+) -> Loaded:
+    """Read the table in a file; nothing in the columns that are ``unread`` is refused."""
     from mictree.columns.cells import Reading
     from mictree.columns.files import Layout, read_file
 
     found = read_file(
         file,
         Layout(written.separator, written.encoding),
-        Reading(tuple(written.missing), written.decimal, tuple(written.text)),
+        Reading(
+            tuple(written.missing),
+            written.decimal,
+            (*written.text, *unread),
+            tuple(written.number),
+            None if written.only is None else tuple(written.only),
+        ),
         kinds,
     )
     frame = found.frame
+    if found.typed:
+        _refuse_options(written, file)
     if not frame.height:
         raise ValueError("the file must have a row beside its header; it has none")
-    check_names(frame, written.text)
-    return (
-        frame,
-        f"{found.said}: {count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}",
-    )
+    check_names(frame, [*written.text, *written.number])
+    size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
+    return Loaded(frame, f"{found.said}: {size}", found.remarks)
+
+
+def _refuse_options(written: Format, file: Path) -> None:
+    """Refuse options about texts for a file whose columns have types."""
+    for name, given in written._asdict().items():
+        if given and name != "only":
+            raise ValueError(
+                f"--{name} must not be given with a Parquet or Feather file, whose columns have "
+                f"types of their own; got it with {str(file)!r}"
+            )
 
 
 def read_table(
@@ -100,10 +148,12 @@ def read_table(
     written: Format = Format(),  # noqa: B008  # immutable
 ) -> tuple["polars.DataFrame", Any]:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
-    unread = written._replace(text=[*written.text, *drop])  # so that nothing in them is refused
-    frame, said = load(file, unread)
+    frame, said, remarks = load(file, written, unread=drop)
     check_names(frame, [target, *drop, *keep])
     say(said)
+    for name, remark in remarks:
+        if name not in keep:
+            say(remark)
     missing = frame[target].null_count()
     if missing == frame.height:
         raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
@@ -123,13 +173,7 @@ def read_table(
 
 def say(line: str) -> None:
     """One line on stderr."""
-    print(f"mictree: {line}", file=sys.stderr)
-
-
-def show_name(name: str) -> str:
-    """A column's name as it is, in quotes if it would be unclear without."""
-    unclear = name != name.strip() or not name or any(mark in name for mark in ",;'\"\n\t")
-    return repr(name) if unclear else name
+    print(f"mictree: {show_text(line)}", file=sys.stderr)
 
 
 def check_names(frame: "polars.DataFrame", names: Sequence[str]) -> None:
@@ -162,23 +206,24 @@ def check_labels(labels: "polars.Series") -> None:
 
 def check_features(features: "polars.DataFrame") -> None:
     """Refuse an infinite number, and a column of texts with more values than a tree can test."""
+    from mictree.columns.cells import are_codes
     from mictree.columns.encode import MAX_CATEGORIES
 
     for column in features:
         if column.dtype.is_float() and bool(column.is_infinite().any()):
             raise ValueError(
-                f"numbers must be finite; {show_name(column.name)} has an infinite one: add "
-                f"--missing inf to read it as missing, or --drop {shlex.quote(column.name)}"
+                f"numbers must be finite; {show_name(column.name)} has an infinite one: add --drop "
+                f"{shlex.quote(column.name)}, or --missing inf, as a text file spells it"
             )
         count = column.n_unique() if str(column.dtype) == "String" else 0
         if count > MAX_CATEGORIES:
+            quoted = shlex.quote(column.name)
+            codes = are_codes(column.drop_nulls().str.strip_chars())
+            numbers = f", or --number {quoted} to read numbers" if codes else ""
             raise ValueError(
                 f"a column of texts may have at most {MAX_CATEGORIES} different ones; "
-                f"{show_name(column.name)} has {count}: add --drop {shlex.quote(column.name)}"
+                f"{show_name(column.name)} has {count}: add --drop {quoted}{numbers}"
             )
-
-
-Finding = tuple[str, str]  # a column and what is odd about it
 
 
 def find_warnings(

@@ -3,15 +3,19 @@
 A column is numeric if all its present cells are numbers. If only most of them are, the others are
 shown in an error, because as a column of categories it would be useless, and nobody would notice.
 The same holds for dates, which must have one form.
+Whole numbers of which some have a leading zero are codes, such as zip codes, and stay texts.
 Every usual spelling counts as missing in a column of numbers. In a column of texts ``none``, ``-``
 and ``.`` may mean something, so there only the spellings that mean nothing else count.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
+
+from mictree._support.words import shorten
 
 if TYPE_CHECKING:
     import polars
@@ -21,6 +25,7 @@ MISSING_NUMBERS = (*MISSING_TEXTS, "None", "none", "-", ".")
 NUMBERS = ("number", "binary", "boolean")  # kinds of columns
 SHOWN = 5  # stray texts in an error
 DECIMALS = {",": "comma", ".": "point"}
+NOTES = {",": "decimal commas", ".": "commas between thousands"}
 
 # digits of other alphabets are texts: [0-9], as \d would match them
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -38,6 +43,7 @@ WITH_COMMA = r"^[+-]?([0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]
 IN_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?$"  # 1,234.5
 WHOLE = r"^[+-]?[0-9]+([eE][+-]?[0-9]+)?$"
 POINTS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"  # 1.234 beside 1.234,5
+PADDED, DIGITS = r"^0[0-9]+$", r"^[0-9]+$"  # 00501
 LONG = r"^[+-]?[1-9][0-9]{15,}$"  # a float has 15 to 17 digits
 SHAPES = {",": f"{WITH_COMMA}|{WHOLE}|{POINTS}", ".": f"{IN_THOUSANDS}|{PLAIN}"}
 
@@ -48,11 +54,23 @@ class Reading(NamedTuple):
     missing : more spellings of missing
     decimal : "," or "."; None finds out
     texts : the columns to read as texts, whatever they hold
+    numbers : the columns to read as numbers, even if some have a leading zero
+    only : the columns that matter, if not all: nothing in the others is refused
     """
 
     missing: tuple[str, ...] = ()
     decimal: str | None = None
     texts: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
+
+    def kind(self, name: str) -> str | None:
+        """The kind that a column must have, if the user says so."""
+        return "text" if name in self.texts else "number" if name in self.numbers else None
+
+    def matters(self, name: str) -> bool:
+        """Whether a column matters."""
+        return self.only is None or name in self.only
 
 
 def read_cells(
@@ -61,46 +79,69 @@ def read_cells(
     """The frame with its columns of texts read, and a note on commas in numbers."""
     import polars
 
-    if reading.decimal is not None and reading.decimal not in DECIMALS:
-        raise ValueError(f"--decimal must be , or .; got {reading.decimal!r}")
+    _check(reading)
     columns = {series.name: series for series in frame}
     commas: dict[str, polars.Series] = {}  # columns of numbers, some with a comma
+    hints: list[polars.Series] = []  # such columns that do not matter
     for name, series in columns.items():
-        if series.dtype == polars.String:
-            kind = "text" if name in reading.texts else kinds.get(name)
-            columns[name], has_commas = _read_column(series, reading.missing, kind)
-            if has_commas:
-                commas[name] = columns[name]
+        if series.dtype != polars.String:
+            continue
+        try:
+            kind = reading.kind(name) or kinds.get(name)
+            cells, has_commas = _read_column(series, reading, kind)
+        except ValueError:
+            if reading.matters(name):
+                raise
+            continue
+        if has_commas and not reading.matters(name):
+            hints.append(cells)
+            continue
+        columns[name] = cells
+        if has_commas:
+            commas[name] = cells
     if not commas:
         return frame.with_columns(*columns.values()), ""
-    decimal = reading.decimal or _find_decimal(commas)
+    decimal = reading.decimal or _find_decimal(commas, hints)
     for name, cells in commas.items():
         columns[name] = _to_numbers(_without_commas(cells, decimal))
-    note = "decimal commas" if decimal == "," else "commas between thousands"
-    return frame.with_columns(*columns.values()), note
+    return frame.with_columns(*columns.values()), NOTES[decimal]
+
+
+def _check(reading: Reading) -> None:
+    if reading.decimal is not None and reading.decimal not in DECIMALS:
+        raise ValueError(f"--decimal must be , or .; got {reading.decimal!r}")
+    both = [name for name in reading.texts if name in reading.numbers]
+    if both:
+        raise ValueError(f"--text and --number must name different columns; both name {both[0]!r}")
 
 
 def _read_column(
-    series: polars.Series, missing: tuple[str, ...], kind: str | None
+    series: polars.Series, reading: Reading, kind: str | None
 ) -> tuple[polars.Series, bool]:
     """One column, or its stripped texts and True if these are numbers with commas."""
     stripped = series.str.strip_chars()
-    as_texts = _blank(series, stripped, (*MISSING_TEXTS, *missing))
+    as_texts = _blank(series, stripped, (*MISSING_TEXTS, *reading.missing))
     if kind == "text":
         return as_texts, False
-    cells = _blank(stripped, stripped, (*MISSING_NUMBERS, *missing))
+    cells = _blank(stripped, stripped, (*MISSING_NUMBERS, *reading.missing))
     present = cells.drop_nulls()
     if not len(present):
         return as_texts, False
     if present.str.to_lowercase().is_in(["true", "false"]).all():
         return cells.str.to_lowercase() == "true", False
-    dates = _as_dates(cells, present)
+    dates = _as_dates(cells, present, kind)
     if dates is not None:
         return dates, False
+    if kind is None and are_codes(present):
+        return as_texts, False
     plain = present.str.contains(PLAIN) | present.str.contains(INFINITE)
-    numeric = plain | present.str.contains(WITH_COMMA) | present.str.contains(IN_THOUSANDS)
+    commas = present.str.contains(WITH_COMMA)
+    numeric = plain | commas | present.str.contains(IN_THOUSANDS)
+    if commas.any() or reading.decimal == ",":  # else 1.234.567 may be a version or an address
+        numeric |= present.str.contains(POINTS)
     if numeric.all():
-        return (_to_numbers(cells), False) if plain.all() else (cells, True)
+        points = reading.decimal == "," and have_points(present)
+        return (_to_numbers(cells), False) if plain.all() and not points else (cells, True)
     if kind in NUMBERS or numeric.sum() * 2 > len(numeric):
         raise ValueError(_strays(series.name, present, numeric, kind))
     if present.str.contains(ANY_DATE).sum() * 2 > len(present):
@@ -108,6 +149,19 @@ def _read_column(
         if dates.any():
             raise ValueError(_strays(series.name, present, dates, kind, "dates"))
     return as_texts, False
+
+
+def are_codes(present: polars.Series) -> bool:
+    """Whether cells are whole numbers, some with a leading zero, as zip codes are."""
+    if not len(present) or re.search(DIGITS, present[0]) is None:  # most columns end here
+        return False
+    return bool(present.str.contains(PADDED).any() and present.str.contains(DIGITS).all())
+
+
+def have_points(present: polars.Series) -> bool:
+    """Whether points could separate thousands in all numbers that have one."""
+    pointed = present.str.contains(POINTS)
+    return bool(pointed.any()) and bool(present.str.contains(SHAPES[","]).all())
 
 
 def _blank(
@@ -121,7 +175,9 @@ def _blank(
     return polars.select(polars.when(~missing).then(values).alias(name)).to_series()
 
 
-def _as_dates(cells: polars.Series, present: polars.Series) -> polars.Series | None:
+def _as_dates(
+    cells: polars.Series, present: polars.Series, kind: str | None
+) -> polars.Series | None:
     """Dates, in ISO's order with or without a time; None if a cell is something else."""
     import polars
 
@@ -132,12 +188,13 @@ def _as_dates(cells: polars.Series, present: polars.Series) -> polars.Series | N
         if both[0] is not None and both[1] is not None and not both[0].equals(both[1]):
             raise ValueError(
                 f"dates must show which number is the day; {cells.name} has {present[0]!r} "
-                f"and none that tells: write {both[0].drop_nulls()[0]}, or add --text {cells.name}"
+                f"and none that tells: write {both[0].drop_nulls()[0]}"
+                + (f", or add --text {shlex.quote(cells.name)}" if kind is None else "")
             )
         return both[1] if both[0] is None else both[0]
-    for kind, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
+    for dtype, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
         if present.str.contains(shape).all():
-            dates = cells.str.replace("T", " ").str.strptime(kind, strict=False)
+            dates = cells.str.replace("T", " ").str.strptime(dtype, strict=False)
             return dates if dates.null_count() == cells.null_count() else None
     return None
 
@@ -191,12 +248,16 @@ def _check_long(cells: polars.Series, numbers: polars.Series) -> None:
         )
 
 
-def _find_decimal(columns: Mapping[str, polars.Series]) -> str:
-    """The decimal mark that all columns of numbers with commas can have, if there is one."""
+def _find_decimal(columns: Mapping[str, polars.Series], hints: Iterable[polars.Series]) -> str:
+    """The decimal mark that all columns of numbers with commas can have, if there is one.
+
+    The hints decide only if that leaves a choice.
+    """
     possible = set(DECIMALS)
     for cells in columns.values():
-        present = cells.drop_nulls()
-        possible &= {mark for mark in DECIMALS if present.str.contains(SHAPES[mark]).all()}
+        possible &= _marks(cells)
+    for cells in hints:
+        possible = possible & _marks(cells) or possible
     if len(possible) == 1:
         return possible.pop()
     name, cells = next(iter(columns.items()))
@@ -205,6 +266,12 @@ def _find_decimal(columns: Mapping[str, polars.Series]) -> str:
         f"commas in numbers must have one meaning; {name} has {example!r}: add --decimal , if it "
         "begins the decimals, --decimal . if it separates thousands"
     )
+
+
+def _marks(cells: polars.Series) -> set[str]:
+    """The decimal marks that a column can have."""
+    present = cells.drop_nulls()
+    return {mark for mark in DECIMALS if present.str.contains(SHAPES[mark]).all()}
 
 
 def _without_commas(cells: polars.Series, decimal: str) -> polars.Series:
@@ -231,19 +298,25 @@ def _strays(
     texts = present.filter(~numeric).value_counts(sort=True, name="rows")
     shown = texts[name].to_list()[:SHOWN]
     more = len(texts) - len(shown)
-    listed = ", ".join(map(repr, shown)) + (f" and {more} more" if more > 0 else "")
+    listed = ", ".join(repr(shorten(text)) for text in shown) + (
+        f" and {more} more" if more > 0 else ""
+    )
     rows = int((~numeric).sum())
     column = shlex.quote(name)
     rule, example, other = "numbers or texts, not both", "", "text"
     if wanted == "dates":
         rule, other = "dates of one form", "other text"
         example = f" such as {present.filter(numeric)[0]!r}"
-    advice = " ".join(f"--missing {shlex.quote(text)}" for text in shown)
-    message = (
+    # only what can be typed
+    advice = [f"--missing {shlex.quote(text)}" for text in shown if text == shorten(text)]
+    ways = [f"{' '.join(advice)} to read them as missing"] if advice else []
+    if wanted == "numbers" and have_points(present):
+        ways.append("--decimal , if points separate thousands")
+    if kind is None:
+        ways += [f"--text {column} to read all as categories", f"--drop {column}"]
+    last = ", or " if len(ways) > 1 else ""
+    options = f", or add {', '.join(ways[:-1])}{last}{ways[-1]}" if ways else ""
+    return (
         f"a column must hold {rule}; {name} has {int(numeric.sum())} {wanted}{example} "
-        f"and {rows} {other}{'' if rows == 1 else 's'}: {listed}. Correct them, or add {advice} "
-        f"to read them as missing"
+        f"and {rows} {other}{'' if rows == 1 else 's'}: {listed}. Correct them{options}"
     )
-    if kind in NUMBERS:
-        return message
-    return f"{message}, --text {column} to read all as categories, or --drop {column}"

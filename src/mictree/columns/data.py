@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mictree._support.checks import ColumnError
 from mictree.columns.arrays import WHOLE, read_array
 from mictree.columns.series import as_named, has_unnamed, kind_of, microseconds, microseconds_of_day
 
@@ -190,8 +191,9 @@ class Data:
             return np.full(len(series), math.nan)
         native = series.to_native()
         held = getattr(native, "dtype", None) or getattr(native, "type", kind)
-        raise ValueError(
-            f"a column must hold numbers, texts, booleans, dates or times; {name} has {held}"
+        raise ColumnError(
+            f"a column must hold numbers, texts, booleans, dates or times; {name} has {held}",
+            str(name),
         )
 
 
@@ -223,7 +225,7 @@ def _read_objects(values: list[Any], name: str) -> FloatArray | list[Any]:
     if kinds and kinds == texts:
         return cleaned
     if texts:
-        raise ValueError(f"a column must hold numbers or texts, not both; {name} holds both")
+        raise ColumnError(f"a column must hold numbers or texts, not both; {name} holds both", name)
     return np.array([math.nan if value is None else _as_float(value, name) for value in cleaned])
 
 
@@ -235,5 +237,7 @@ def _as_float(value: Any, name: str) -> float:
     if math.isinf(number) and -math.inf < value < math.inf:
         digits = value.adjusted() if isinstance(value, Decimal) else math.log10(abs(int(value)))
         about = f"{'-' if value < 0 else ''}10**{digits:.0f}"
-        raise ValueError(f"a number must lie within 64-bit floats; {name} has one of about {about}")
+        raise ColumnError(
+            f"a number must lie within 64-bit floats; {name} has one of about {about}", name
+        )
     return number

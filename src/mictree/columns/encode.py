@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import ColumnError
 from mictree._support.passing import passing
 from mictree.columns.column import Column, as_levels
 from mictree.columns.data import Data
@@ -16,6 +17,7 @@ from mictree.columns.quantiles import Edges
 from mictree.columns.scratch import Scratch
 
 MAX_CATEGORIES = 1024  # a column with more is an identifier
+OUT = "leave the column out of X"  # advice in Python
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -84,7 +86,7 @@ def learn_column(
         present = ~np.isnan(values)
         values, weights = values[present], weights[present] if weights is not None else None
         if np.isinf(values).any():
-            raise ValueError(f"X must not contain infinity; {name} does")
+            raise infinite(name)
     below, above, ranks, binned = rank(values, weights, max_thresholds, scratch)
     # a column of nothing but missing values, like any constant one, is no literal
     missing = present is not None and len(values) > 0
@@ -102,10 +104,17 @@ def check_numbers(data: Data, number: int, name: str) -> None:
     merged = data.merged(number)
     if merged is not None:
         one, other = merged
-        raise ValueError(
-            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}; "
-            "leave the column out, or give its values as texts"
+        raise ColumnError(
+            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}",
+            name,
+            OUT,
+            or_texts=True,
         )
+
+
+def infinite(name: str, where: str = "", advice: str = OUT) -> ColumnError:
+    """The error about a column with an infinite number."""
+    return ColumnError(f"X must not contain infinity; {name} does{where}", name, advice)
 
 
 def ordered_column(
@@ -129,10 +138,7 @@ def categorical_column(name: str, found: set[Any]) -> Column:
     missing = None in found
     found.discard(None)
     if len(found) > MAX_CATEGORIES:
-        raise ValueError(
-            f"a categorical column may have at most {MAX_CATEGORIES} categories; "
-            f"{name} has {len(found)}"
-        )
+        raise too_many_categories(name, str(len(found)))
     try:
         categories = tuple(sorted(found))
     except TypeError:  # such as texts and numbers in one pandas Categorical
@@ -142,3 +148,12 @@ def categorical_column(name: str, found: set[Any]) -> Column:
     elif len(categories) == 1:
         categories = ()  # its negation is "is missing"
     return Column(name, categories=categories, missing=missing and bool(found))
+
+
+def too_many_categories(name: str, count: str, advice: str = OUT) -> ColumnError:
+    """The error about a column of categories that is probably an identifier."""
+    return ColumnError(
+        f"a categorical column may have at most {MAX_CATEGORIES} categories; {name} has {count}",
+        name,
+        advice,
+    )

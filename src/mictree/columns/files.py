@@ -9,23 +9,24 @@ byte order mark is UTF-8 if it can be, else Windows-1252, which contains Latin-1
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mictree.columns.cells import Reading, read_cells
+from mictree.columns.header import check_header
 from mictree.columns.ragged import (
     check_rows,
     has_inner_quotes,
     note_short_rows,
     read_quoted,
 )
+from mictree.columns.remarks import Remark, find_remarks
+from mictree.columns.unpacking import ZIP, unpack
 
 if TYPE_CHECKING:
     import polars
@@ -35,12 +36,14 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 SEPARATOR_NAMES = {name: separator for separator, name in SEPARATORS.items()}
 MARKS = (  # byte order marks; each with the encoding that it announces and the name we print
     (b"\xef\xbb\xbf", "utf-8-sig", "UTF-8"),
+    (b"\xff\xfe\0\0", "utf-32", "UTF-32"),
+    (b"\0\0\xfe\xff", "utf-32", "UTF-32"),
     (b"\xff\xfe", "utf-16", "UTF-16"),
     (b"\xfe\xff", "utf-16", "UTF-16"),
 )
 LINES_TO_JUDGE = 200  # lines from which the separator is found
 MARKED = {".parquet": b"PAR1", ".feather": b"ARROW1", ".arrow": b"ARROW1", ".xlsx": b"PK\x03\x04"}
-GZIP, ZSTD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+BEYOND = "\0\x1a"  # at the end: of a file on a disk that stores whole blocks, and of DOS
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,14 @@ class TableFile:
     ----------
     frame : the columns; numbers, Booleans, dates and texts, null where missing
     said : how the file was read, for one line on the screen: ``"UTF-8, separator semicolon"``
+    remarks : columns that could be read in another way, each with a line about it
+    typed : whether the file itself says what its columns hold
     """
 
     frame: polars.DataFrame
     said: str
+    remarks: tuple[Remark, ...] = ()
+    typed: bool = False
 
 
 class Layout(NamedTuple):
@@ -80,11 +87,11 @@ def read_file(
     ----------
     file : its path; ``-`` is standard input
     layout, reading : how a text file is laid out, and how texts become numbers
-    kinds : the columns that must be of a known kind, one of ``NUMBERS`` or "text"
+    kinds : the columns that must be of a known kind, one of ``NUMBERS``, ``TIMES`` or "text"
     """
     import polars
 
-    raw = _unpack(_load(file))
+    raw = unpack(_load(file))
     kind = MARKED.get(file.suffix.lower())
     if kind is not None and not raw.startswith(kind):
         raise ValueError(f"{file} cannot be read: it does not begin as a {file.suffix} file does")
@@ -94,10 +101,11 @@ def read_file(
     except (polars.exceptions.PolarsError, OSError) as error:
         message = str(error).partition("\n\n")[0].replace("'Schema'", "the header")
         raise ValueError(f"{_shown(file)} cannot be read: {message}") from None
-    if not typed:
-        frame, note = read_cells(frame, reading, kinds or {})
-        said = ", ".join(filter(None, [said, note]))
-    return TableFile(frame, said)
+    if typed:
+        return TableFile(frame, said, typed=True)
+    read, note = read_cells(frame, reading, kinds or {})
+    remarks = find_remarks(frame, read, note, reading, kinds or {})
+    return TableFile(read, ", ".join(filter(None, [said, note])), tuple(remarks))
 
 
 def _shown(file: Path) -> str:
@@ -114,35 +122,20 @@ def _load(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def _unpack(raw: bytes) -> bytes:
-    """The content of a compressed file, else the bytes themselves."""
-    if raw.startswith(GZIP):
-        try:
-            return gzip.decompress(raw)
-        except (OSError, EOFError) as error:
-            raise ValueError(f"the compressed file is damaged: {error}") from None
-    if raw.startswith(ZSTD):
-        import polars
-
-        try:  # Python reads Zstandard from 3.14 on; polars always does, but only UTF-8
-            lines = polars.read_lines(io.BytesIO(raw))
-        except (polars.exceptions.PolarsError, OSError):
-            raise ValueError("a .zst file must hold UTF-8 text; this one does not") from None
-        return "\n".join(lines.to_series()).encode()
-    return raw
-
-
 def _read_raw(raw: bytes, layout: Layout) -> tuple[polars.DataFrame, str, bool]:
     """The frame, how it was read, and whether its columns have their types already."""
     import polars
 
     if raw.startswith(b"PAR1"):
+        check_header(_names(raw, "parquet"))
         return polars.read_parquet(io.BytesIO(raw)), "Parquet", True
     if raw.startswith(b"ARROW1"):
+        check_header(_names(raw, "ipc"))
         return polars.read_ipc(io.BytesIO(raw)), "Feather", True
     if raw.startswith(ZIP):
         return _read_excel(raw), "Excel, first sheet", False
     text, encoding = decode(raw, layout.encoding)
+    text = text.rstrip(BEYOND)
     first, _, rest = text.partition("\n")
     announced = re.fullmatch(r"sep=(.)\r?", first)  # Excel writes such a line
     if announced:
@@ -151,6 +144,19 @@ def _read_raw(raw: bytes, layout: Layout) -> tuple[polars.DataFrame, str, bool]:
     said = f"{encoding}, separator {SEPARATORS.get(separator, repr(separator))}"
     frame, note = _read_text(text, separator)
     return frame, ", ".join(filter(None, [said, note])), False
+
+
+def _names(raw: bytes, form: str) -> list[str]:
+    """The names in a Parquet or Feather file; none if it is damaged, as polars will say."""
+    import pyarrow
+    from pyarrow import ipc, parquet
+
+    try:
+        if form == "parquet":
+            return parquet.read_schema(pyarrow.BufferReader(raw)).names
+        return ipc.open_file(pyarrow.BufferReader(raw)).schema.names
+    except (pyarrow.ArrowException, OSError):
+        return []
 
 
 def _read_text(text: str, separator: str) -> tuple[polars.DataFrame, str]:
@@ -162,14 +168,12 @@ def _read_text(text: str, separator: str) -> tuple[polars.DataFrame, str]:
 
     if not text.strip():
         raise ValueError("the file must have a header; it is empty")
-    if "\n" not in text:
-        text = text.replace("\r", "\n")  # as old Macs ended lines
-    text = _without_empty_lines(text)
+    text = _without_empty_lines(_with_ends(text))
     header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     width = len(header)
     while header and not header[-1].strip():  # every line ends in a separator
         header.pop()
-    _check_header(header)
+    check_header(header)
     try:
         if has_inner_quotes(text, separator):
             frame = read_quoted(text, separator, width)
@@ -184,6 +188,17 @@ def _read_text(text: str, separator: str) -> tuple[polars.DataFrame, str]:
     return frame.drop(empty), note_short_rows(text, separator, width)
 
 
+def _with_ends(text: str) -> str:
+    """The text with lines that end as in Windows or Unix, not in a lone CR as on old Macs."""
+    if "\n" not in text:
+        return text.replace("\r", "\n")
+    if "\r" not in text or not re.search(r"\r(?!\n)", text):
+        return text
+    parts = text.split('"')
+    parts[::2] = [re.sub(r"\r(?!\n)", "\n", part) for part in parts[::2]]
+    return '"'.join(parts)
+
+
 def _without_empty_lines(text: str) -> str:
     """The text without empty lines, but with those in quotes; a line of separators is a row."""
     text = text.lstrip("\r\n")
@@ -192,17 +207,6 @@ def _without_empty_lines(text: str) -> str:
     parts = text.split('"')
     parts[::2] = [re.sub(r"(\r?\n){2,}", "\n", part) for part in parts[::2]]
     return '"'.join(parts)
-
-
-def _check_header(names: Sequence[str]) -> None:
-    """Refuse duplicate names: a copy of the target would give the answer away."""
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise ValueError(f"columns must have different names; {name!r} occurs {_times(count)}")
-
-
-def _times(count: int) -> str:
-    return "twice" if count == 2 else f"{count} times"
 
 
 def _read_excel(raw: bytes) -> polars.DataFrame:
@@ -233,7 +237,8 @@ def decode(raw: bytes, encoding: str | None = None) -> tuple[str, str]:
     for mark, codec, name in MARKS:
         if raw.startswith(mark):
             return _decode_as(raw, codec), name
-    for codec, zeros in (("utf-16-le", raw[1:400:2]), ("utf-16-be", raw[0:400:2])):
+    start = raw[:400].rstrip(b"\0")  # without zeros that only fill a block
+    for codec, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[0::2])):
         if zeros.count(0) > len(zeros) / 2:  # text of mostly Latin letters, without a mark
             return _decode_as(raw, codec), "UTF-16"
     try:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mictree._support.progress import Progress, Report, ignore
+from mictree.columns.header import check_header
 
 if TYPE_CHECKING:
     import polars
@@ -88,6 +89,7 @@ class ParquetSet:
         self._counts: list[int] = []
         for file in self.files:
             with self._open(file) as opened:
+                check_header(opened.schema_arrow.names, file)
                 schema = as_polars(opened.schema_arrow.empty_table()).schema
                 cells = {field.name: _cell_bytes(field.type) for field in opened.schema_arrow}
                 self._counts.append(opened.metadata.num_rows)

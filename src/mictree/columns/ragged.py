@@ -8,12 +8,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from mictree._support.words import count_of
+from mictree._support.words import count_of, shorten
 
 if TYPE_CHECKING:
     import polars
-
-LONGEST = 40  # characters of a row in a message
 
 
 def has_inner_quotes(text: str, separator: str) -> bool:
@@ -85,5 +83,4 @@ def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _shown(row: list[str], separator: str) -> str:
-    line = separator.join(row)
-    return repr(line if len(line) <= LONGEST else f"{line[:LONGEST]}…")
+    return repr(shorten(separator.join(row)))

@@ -6,31 +6,36 @@ whose files state its least and largest value needs no pass of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.jit import usable_cores
-from mictree.columns.arrays import WHOLE
+from mictree.columns.batch_cells import OTHERS, as_codes, read_integers, read_numbers
 from mictree.columns.column import Column
-from mictree.columns.data import Data
-from mictree.columns.encode import MAX_CATEGORIES, Encoded, categorical_column, ordered_column
+from mictree.columns.encode import (
+    MAX_CATEGORIES,
+    Encoded,
+    categorical_column,
+    ordered_column,
+    too_many_categories,
+)
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import add_categories, add_flags
-from mictree.columns.parquet import Batch, Bounds, ParquetSet, as_polars
+from mictree.columns.parquet import Batch, Bounds, ParquetSet
 from mictree.columns.placement import Placement, add_moved
 from mictree.columns.quantiles import Counts, Edges, EdgeSearch
 from mictree.columns.series import kind_of
+from mictree.columns.stated import check_stated, misstated
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
 COUNT_BYTES = 2**26  # for the counts of all columns
 ENTRY_BYTES = 24
-LARGEST_WHOLE = 2**53  # up to it, different integers are different floats
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -44,15 +49,27 @@ class Placed(NamedTuple):
     weights: FloatArray | None  # of all rows, whole numbers as soon as these are known
 
 
-Target = tuple[Column, np.typing.NDArray[np.uint64], Ranks | None]  # and where it is stored
+class Target(NamedTuple):
+    """A column, where it is stored, and what the files state of it if nothing else was learned."""
+
+    column: Column
+    out_bits: np.typing.NDArray[np.uint64]
+    out_ranks: Ranks | None
+    stated: Bounds | None
+
+
 Passes = Callable[[Sequence[str], str], Iterator[Placed]]  # columns to read, and what for
 
 
 def learn_columns(
-    files: ParquetSet, names: Sequence[str], weighted: bool, most: int | None, passes: Passes
+    files: ParquetSet,
+    names: Sequence[str],
+    settled: Mapping[str, Bounds],
+    most: int | None,
+    passes: Passes,
 ) -> list[Column]:
-    """Choose the literals of each column, in as many passes as that takes."""
-    learners = {name: _learner(files, name, weighted, most, len(names)) for name in names}
+    """Choose the literals of each column, in as many passes as those not settled take."""
+    learners = {name: _learner(files, name, settled.get(name), most, len(names)) for name in names}
     number = 1
     while pending := [name for name in names if learners[name].column is None]:
         for placed in passes(pending, f"finding thresholds, pass {number}"):
@@ -65,11 +82,10 @@ def learn_columns(
 
 
 def _learner(
-    files: ParquetSet, name: str, weighted: bool, most: int | None, columns: int
+    files: ParquetSet, name: str, bounds: Bounds | None, most: int | None, columns: int
 ) -> _Settled | _Categories | _Thresholds:
-    bounds, kind = files.bounds.get(name), _kind(files, name)
-    # a row of weight 0 would not count
-    if not weighted and bounds is not None and _are_settled(bounds):
+    kind = kind_of(files.schema[name])
+    if bounds is not None:
         values = np.unique([float(bounds.least), float(bounds.most)])
         edges = Edges(values[:-1], values[1:], False, bounds.missing)
         return _Settled(ordered_column(name, edges, kind))
@@ -78,16 +94,6 @@ def _learner(
     levels = tuple(files.schema[name].categories) if kind == "enum" else None
     entries = COUNT_BYTES // ENTRY_BYTES // columns
     return _Thresholds(name, kind, levels, EdgeSearch(most, entries))
-
-
-def _are_settled(bounds: Bounds) -> bool:
-    """Whether a column has at most two values, which are different floats."""
-    largest = max(abs(bounds.least), abs(bounds.most))
-    return bounds.most - bounds.least <= 1 and largest <= LARGEST_WHOLE
-
-
-def _kind(files: ParquetSet, name: str) -> str:
-    return kind_of(files.schema[name])
 
 
 class _Settled:
@@ -117,7 +123,7 @@ class _Categories:
             values[code] for code in np.unique(codes[placed.placement.rows]).tolist()
         )
         if len(self._found - {None}) > MAX_CATEGORIES:
-            categorical_column(self._name, self._found)  # refuses them
+            raise too_many_categories(self._name, "more", OTHERS)
 
     def end_pass(self) -> None:
         self.column = categorical_column(self._name, self._found)
@@ -149,52 +155,18 @@ class _Thresholds:
             self.column = ordered_column(self._name, self._search.edges, self._kind, self._levels)
 
 
-def read_numbers(batch: Batch, name: str) -> FloatArray:
-    """The values of an ordered column as floats, NaN where missing; of an Enum, positions."""
-    import polars
-
-    frame = as_polars(batch.table.select([name]))
-    if str(frame.dtypes[0]).startswith("Enum"):
-        frame = frame.with_columns(polars.col(name).to_physical())
-    values = Data(frame).column(0)
-    assert not isinstance(values, list)  # texts are categories
-    if np.isinf(values).any():
-        raise ValueError(f"X must not contain infinity; {name} does, in {batch.file}")
-    _check_kept(frame.to_series(), values, batch)
-    return values
-
-
-def _check_kept(series: polars.Series, values: FloatArray, batch: Batch) -> None:
-    """Refuse values that a 64-bit float does not keep: two of them might become one.
-
-    Whether there are two cannot be seen: they may be in different batches.
-    """
-    kind, name = series.dtype, str(series.dtype)
-    present = values[~np.isnan(values)]
-    exact = series.drop_nulls()
-    if name.startswith(("Datetime", "Duration")) and getattr(kind, "time_unit", "us") == "ns":
-        whole = np.floor(present)
-        back = 1000 * whole.astype(np.int64) + np.rint(1e3 * (present - whole)).astype(np.int64)
-        wrong = back != exact.to_physical().to_numpy()
-    elif kind.is_decimal() or (kind.is_integer() and np.any(np.abs(present) >= WHOLE)):
-        import polars
-
-        back = polars.Series(present).cast(kind, strict=False)
-        wrong = (back.fill_null(0) != exact).to_numpy() | back.is_null().to_numpy()
-    else:
-        return
-    if wrong.any():
-        raise ValueError(
-            f"values that are streamed must be 64-bit floats; {series.name} has "
-            f"{exact[int(np.argmax(wrong))]} in {batch.file}"
-        )
-
-
-def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Passes) -> Encoded:
+def store_columns(
+    columns: Sequence[Column],
+    settled: Mapping[str, Bounds],
+    slots: int,
+    rows: int,
+    passes: Passes,
+) -> Encoded:
     """Store all columns in one pass.
 
     Parameters
     ----------
+    settled : what the files state of columns that were learned from that alone
     slots, rows : the number of slots, a multiple of 64, and of rows in them
     """
     literals = Literals(columns)
@@ -204,8 +176,13 @@ def store_columns(columns: Sequence[Column], slots: int, rows: int, passes: Pass
         number: np.empty(rows, np.min_scalar_type(columns[number].thresholds + 1))
         for number in literals.ordered
     }
-    used = [number for number, column in enumerate(columns) if column.count]
-    targets = [(columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n)) for n in used]
+    used = [n for n, column in enumerate(columns) if column.count or column.name in settled]
+    targets = [
+        Target(
+            columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n), settled.get(columns[n].name)
+        )
+        for n in used
+    ]
     _compile()
     by_row = any(column.ranked or column.categories is not None for column in columns)
     shares = [targets[core :: usable_cores()] for core in range(min(usable_cores(), len(used)))]
@@ -238,44 +215,30 @@ def _wait(running: Sequence[Future[None]]) -> None:
 def _store(placed: Placed, share: Sequence[Target]) -> None:
     """Store some columns of one batch."""
     for target in share:
-        _store_column(placed, *target)
+        _store_column(placed, target)
 
 
-def _store_column(
-    placed: Placed, column: Column, out_bits: np.typing.NDArray[np.uint64], out_ranks: Ranks | None
-) -> None:
+def _store_column(placed: Placed, target: Target) -> None:
+    column, out_bits, out_ranks, stated = target
     batch, placement = placed.batch, placed.placement
     if column.categories is not None:
         add_categories(_positions(batch, column), placement.rows, placement.slots, out_bits)
         return
-    plain = None if column.ranked or column.missing else read_integers(batch, column.name)
+    one_bit = column.count and not column.ranked and not column.missing
+    plain = read_integers(batch, column.name) if one_bit else None
     if plain is not None:
         _store_plain(placed, column, plain, out_bits[0])
         return
-    ranks = column.ranks_of(read_numbers(batch, column.name))
+    numbers = read_numbers(batch, column.name)
+    if stated is not None:
+        check_stated(numbers, stated, column.name, batch)
+    ranks = column.ranks_of(numbers)
     if out_ranks is not None:
         out_ranks[placement.places] = ranks[placement.rows]
     if len(out_bits) > column.missing:
         placement.add((ranks > column.missing).view(np.uint8), out_bits[0])
     if column.missing:
         placement.add((ranks == 0).view(np.uint8), out_bits[-1])
-
-
-def read_integers(batch: Batch, name: str) -> np.typing.NDArray[Any] | None:
-    """The cells of a column of integers as they are, of Booleans as bytes; None for others.
-
-    None also if a cell is missing.
-    """
-    import pyarrow
-
-    (cells,) = batch.table[name].chunks
-    if cells.null_count:
-        return None
-    if pyarrow.types.is_boolean(cells.type):  # Arrow has them as bits, and is slow with them
-        bits = np.frombuffer(cells.buffers()[1], dtype=np.uint8)
-        end = cells.offset + len(cells)
-        return np.unpackbits(bits, count=end, bitorder="little")[cells.offset :]
-    return cells.to_numpy() if pyarrow.types.is_integer(cells.type) else None
 
 
 def _store_plain(
@@ -297,26 +260,10 @@ def _store_plain(
         placed.placement.add((values > values.dtype.type(low)).view(np.uint8), out_words)
         right = not known or low <= values.min() <= values.max() <= high
     if not right:
-        raise ValueError(
-            f"a file must state the least and largest value of a column as they are; "
-            f"{column.name} has others in {placed.batch.file}"
-        )
+        raise misstated(column.name, placed.batch)
 
 
 def _positions(batch: Batch, column: Column) -> np.typing.NDArray[np.int32]:
     """The literal that each row of a column of categories satisfies."""
     values, codes = as_codes(batch, column.name)
     return column.positions(values)[codes]
-
-
-def as_codes(batch: Batch, name: str) -> tuple[list[Any], IntArray]:
-    """A column as positions in a list of its values; the last one is None, for missing cells."""
-    import pyarrow
-
-    cells = batch.table[name].combine_chunks()
-    if not pyarrow.types.is_dictionary(cells.type):
-        cells = cells.dictionary_encode()
-    codes = cells.indices
-    if codes.null_count:
-        codes = codes.cast("int64").fill_null(len(cells.dictionary))
-    return [*cells.dictionary.to_pylist(), None], codes.to_numpy()

@@ -95,11 +95,14 @@ class Tests:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """For ``read_file``: the columns that a text file must have as numbers or as texts."""
-        kinds = {column.name: column.kind for column in self.read if column.kind in NUMBERS}
+        """For ``read_file``: what the columns of a text file must be."""
+        known = (*NUMBERS, *TIMES)
+        kinds = {column.name: column.kind for column in self.read if column.kind in known}
         for test in self.tests:
             column = self.read[test.column]
-            if any(isinstance(each, str) for each in (test.value, *(column.levels or ()))):
+            values = (test.value, *(column.levels or ()))
+            blank = column.kind == "category" and test.relation == "missing"
+            if blank or any(isinstance(value, str) for value in values):
                 kinds[column.name] = "text"
         return kinds
 

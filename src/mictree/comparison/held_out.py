@@ -98,12 +98,14 @@ def plan_folds(X: Any, coded: Coded, cv: Any, repeats: int, groups: Any, seed: i
     if members is not None:
         return Plan(_grouped_folds(coded, cv, times, members, int(seed)), cv, times)
     counts = np.bincount(coded.codes, minlength=len(coded.classes))
-    for label, count in zip(coded.classes, counts, strict=True):
-        if count < cv:
-            raise ValueError(
-                f"every class must have a row in each of {cv} folds; {label!r} has {count}: "
-                "use a smaller cv, or cv=0"
-            )
+    label, count = coded.classes[int(counts.argmin())], int(counts.min())
+    if count < min(cv, 2):
+        raise ValueError(f"cv must be 0 if a class has a single row, as {label!r} has; got {cv}")
+    if count < cv:
+        raise ValueError(
+            f"cv must be 0 or from 2 to the number of rows of the rarest class; {label!r} has "
+            f"{count}; got {cv}"
+        )
     return Plan(tuple(folds(coded, cv, times, seed)), cv, times)
 
 

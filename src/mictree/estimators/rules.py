@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.words import count_of
+from mictree._support.words import count_of, show_text
 from mictree.columns.data import Data
 from mictree.columns.written import TIMES, Tests
 from mictree.estimators.conditions import Condition, Step, join_words, merge
@@ -43,7 +43,7 @@ class Rule:
 
     def __str__(self) -> str:
         lead = f"if {join_words(self.conditions)} then" if self.conditions else "always"
-        return f"{lead} {self.label}"
+        return show_text(f"{lead} {self.label}")
 
     @property
     def support(self) -> str:
@@ -74,7 +74,7 @@ class Rules(Sequence[Rule]):
         return hash(self._rules)
 
     def __str__(self) -> str:
-        return "\n".join(f"{rule}  ({rule.support})" for rule in self._rules)
+        return "\n".join(f"{rule}  ({show_text(rule.support)})" for rule in self._rules)
 
     def __repr__(self) -> str:
         return f"Rules({len(self)} rules)"
@@ -208,7 +208,8 @@ def explain(splitting: Splitting, tests: Tests, classes: np.ndarray, row: Any) -
     count = int(splitting.rows[nodes[-1]].sum())
     shares = sorted(zip(masses / masses.sum(), names, strict=True), key=lambda each: -each[0])
     found = ", ".join(f"{share:.0%} {name}" for share, name in shares if share > 0)
-    return "\n".join([*lines, f"The {count_of(count, 'training row')} like this: {found}."])
+    lines.append(f"The {count_of(count, 'training row')} like this: {found}.")
+    return "\n".join(map(show_text, lines))
 
 
 def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:

@@ -224,10 +224,17 @@ def _splits(
             raise ValueError(f"repeats must be 1 with a splitter of one's own; got {times}")
         return cv.split(X, y, groups), cv.get_n_splits(X, y, groups)
     folds = check_count(cv, "cv")
-    rows = len(y) if groups is None else len(set(np.asarray(groups).tolist()))
-    if not 2 <= folds <= rows:
-        raise ValueError(f"cv must be from 2 to the number of rows or groups, {rows}; got {folds}")
+    parts, what = (y, "rows") if groups is None else (set(np.asarray(groups).tolist()), "groups")
+    if len(parts) < 2:
+        raise ValueError(f"a size can be chosen by 2 {what} or more; there is {len(parts)}")
+    if not 2 <= folds <= len(parts):
+        raise ValueError(f"cv must be from 2 to the number of {what}, {len(parts)}; got {folds}")
     common = int(np.unique(np.asarray(y), return_counts=True)[1].max())
+    if groups is None and common == 1:
+        raise ValueError(
+            f"a size can be chosen if some label occurs twice; all {len(y)} rows have different "
+            "ones"
+        )
     if groups is None and folds > common:
         raise ValueError(
             f"cv must be at most the number of rows with the most common label, {common}; got "

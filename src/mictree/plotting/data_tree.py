@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.colors import to_rgb
 
+from mictree._support.words import count_of
+from mictree.plotting.class_colours import OTHERS_COLOUR, ClassColours, choose_colours
 from mictree.plotting.tikz import TikzPen
 from mictree.plotting.tree import (
     INK,
@@ -45,11 +47,6 @@ MOST_LINES = 4  # of a class's name
 LONGEST_ENTRY = 72  # characters of a name in the legend
 LEGEND_ROW, LEGEND_GAP = 0.2, 0.16
 
-# Okabe and Ito's palette, then colours of Tol's that differ from them
-CLASS_COLOURS = (
-    "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2",
-    "#999999", "#882255", "#44AA99", "#332288", "#DDCC77",
-)  # fmt: skip
 SPLIT_FILL, FOLDED_FILL = "#EEF1F5", "#F7F7F7"
 
 
@@ -73,11 +70,6 @@ class Card:
     label: int | None = None
     folded: bool = False
     marked: bool = False
-
-
-def class_colour(number: int) -> str:
-    """The colour of a class; classes beyond the palette repeat it."""
-    return CLASS_COLOURS[number % len(CLASS_COLOURS)]
 
 
 def draw_data_tree(
@@ -106,7 +98,7 @@ def data_tree_to_tikz(tree: Tree, cards: Sequence[Card], classes: Sequence[str])
     return pen.picture()
 
 
-LegendEntry = tuple[int, str, float]  # a class, its name, the width that it needs
+LegendEntry = tuple[str, str, float]  # a colour, its name, the width that it needs
 
 
 @dataclass(frozen=True)
@@ -115,6 +107,7 @@ class _Drawing:
 
     titles: list[list[str]]
     layout: Layout
+    colours: ClassColours
     legend: list[list[LegendEntry]]
 
     @property
@@ -130,13 +123,15 @@ def _lay_out(tree: Tree, cards: Sequence[Card], classes: Sequence[str]) -> _Draw
     titles = [_title(card) for card in cards]
     layout = _place(tree, titles, cards)
     left, right, _ = layout.extent
-    return _Drawing(titles, layout, _legend_rows(classes, right - left))
+    predicted = {card.label for card in cards if card.label is not None}
+    colours = choose_colours(cards[0].shares, predicted)
+    return _Drawing(titles, layout, colours, _legend_rows(classes, colours, right - left))
 
 
 def _draw(pen: Pen | TikzPen, tree: Tree, cards: Sequence[Card], drawing: _Drawing) -> None:
     _draw_edges(pen, tree, drawing.layout, cards)
     for node, card in enumerate(cards):
-        _draw_card(pen, drawing.layout, node, drawing.titles[node], card)
+        _draw_card(pen, drawing, node, card)
     left, right, bottom = drawing.layout.extent
     for number, row in enumerate(drawing.legend):
         y = bottom - LEGEND_GAP - LEGEND_ROW * (number + 0.5)
@@ -213,9 +208,8 @@ def _feet(tree: Tree, layout: Layout) -> np.ndarray:
     return feet
 
 
-def _draw_card(
-    pen: Pen | TikzPen, layout: Layout, node: int, title: Sequence[str], card: Card
-) -> None:
+def _draw_card(pen: Pen | TikzPen, drawing: _Drawing, node: int, card: Card) -> None:
+    layout, title, colours = drawing.layout, drawing.titles[node], drawing.colours
     x, top = float(layout.centre[node]), float(layout.top[node])
     width, height = float(layout.width[node]), float(layout.height[node])
     strip = TITLE_LINE * len(title) + 2 * PAD
@@ -223,13 +217,13 @@ def _draw_card(
     frame = {"edgecolor": INK if card.marked else LINE, "linewidth": 2.0 if card.marked else 0.8}
     style = (0, (3, 2)) if card.folded else "solid"
     pen.box(x, top, width, height, shape, frame | {"facecolor": "white", "linestyle": style})
-    fill = SPLIT_FILL if card.label is None else class_colour(card.label)
+    fill = SPLIT_FILL if card.label is None else colours.of(card.label)
     pen.box(x, top, width, strip, shape, frame | {"facecolor": fill, "linestyle": style})
     ink = INK if card.label is None else _ink_on(fill)
     pen.text(x, top - strip / 2, "\n".join(title), NAME_POINTS, color=ink)
     start, inner = x - width / 2 + TEXT_PAD, width - 2 * TEXT_PAD
-    for number, share in enumerate(card.shares):
-        part = {"facecolor": class_colour(number), "edgecolor": "none", "linewidth": 0}
+    for share, colour in colours.parts(card.shares):
+        part = {"facecolor": colour, "edgecolor": "none", "linewidth": 0}
         if share > 0:
             pen.rectangle(start, top - strip - PAD - BAR, share * inner, BAR, part)
         start += share * inner
@@ -247,27 +241,31 @@ def _ink_on(colour: str) -> str:
     return "white" if luminance < 0.18 else INK
 
 
-def _legend_rows(classes: Sequence[str], most: float) -> list[list[LegendEntry]]:
+def _legend_rows(
+    classes: Sequence[str], colours: ClassColours, most: float
+) -> list[list[LegendEntry]]:
     """The classes in rows that are about as wide as the tree."""
     rows: list[list[LegendEntry]] = []
     room = 0.0
     names = [" ".join(name.split()) for name in classes]
     short = short_names(names, LONGEST_ENTRY)
-    for number, name in enumerate(names):
-        shown = short[name]
+    entries = [(colours.of(number), short[names[number]]) for number in colours.named]
+    if colours.others:
+        entries.append((OTHERS_COLOUR, count_of(colours.others, "other class", "es")))
+    for colour, shown in entries:
         width = 1.06 * text_width(shown, NOTE_POINTS) + 0.36  # small letters on a screen are wider
         if not rows or width > room:
             rows.append([])
             room = max(most, 2.0)
-        rows[-1].append((number, shown, width))
+        rows[-1].append((colour, shown, width))
         room -= width
     return rows
 
 
 def _draw_legend_row(pen: Pen | TikzPen, row: list[LegendEntry], middle: float, y: float) -> None:
     x = middle - sum(width for *_, width in row) / 2
-    for number, name, width in row:
-        swatch = {"facecolor": class_colour(number), "edgecolor": LINE, "linewidth": 0.4}
+    for colour, name, width in row:
+        swatch = {"facecolor": colour, "edgecolor": LINE, "linewidth": 0.4}
         pen.rectangle(x + 0.05, y - 0.05, 0.12, 0.1, swatch)
         pen.text(x + 0.22, y, name, NOTE_POINTS, ha="left")
         x += width

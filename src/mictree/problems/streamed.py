@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.progress import Report, ignore
+from mictree.columns.batch_cells import as_codes, read_integers
 from mictree.columns.data import Data
 from mictree.columns.encode import Encoded
 from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
 from mictree.columns.placement import Placement
-from mictree.columns.streamed import Placed, as_codes, learn_columns, read_integers, store_columns
+from mictree.columns.stated import find_settled
+from mictree.columns.streamed import Placed, learn_columns, store_columns
 from mictree.problems.labels import Coded, Whole, as_weights, whole_weights
 
 MOST_CLASSES = 2**16
@@ -52,8 +54,11 @@ def read_parquet(
     rows.count()
     rows.weigh()
     weighted = len(rows.weights) > 0
-    learned = learn_columns(files, names, weighted, max_thresholds, rows.passes)
-    encoded = store_columns(learned, rows.slots, int(rows.class_rows.sum()), rows.passes)
+    # a row of weight 0 does not count, whatever the files state
+    settled = {} if weighted else find_settled(files, names)
+    learned = learn_columns(files, names, settled, max_thresholds, rows.passes)
+    count = int(rows.class_rows.sum())
+    encoded = store_columns(learned, settled, rows.slots, count, rows.passes)
     return Streamed(rows.classes, rows.class_rows, rows.weights, rows.whole, encoded)
 
 

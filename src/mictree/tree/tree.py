@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mictree._support.words import show_text
 from mictree.functions.read_once import binary_matrix
 from mictree.impurity.criteria import CRITERIA, Criterion, check_criterion, of_classes
 from mictree.tree.nested import JSON_FORMAT, LEAF, Source, check_names, parse_json, read_nested
@@ -291,9 +292,9 @@ class Tree:
             node, lead, indent = waiting.pop()
             if self.tests[node] == LEAF:
                 label = self.labels[node]
-                lines.append(f"{lead}label {classes[label] if classes else label}")
+                lines.append(f"{lead}label {show_text(classes[label]) if classes else label}")
                 continue
-            lines.append(f"{lead}{self.variables[self.tests[node]]}?")
+            lines.append(f"{lead}{show_text(self.variables[self.tests[node]])}?")
             waiting.append((self.high[node], f"{indent}└─1─ ", f"{indent}     "))
             waiting.append((self.low[node], f"{indent}├─0─ ", f"{indent}│    "))
         return "\n".join(lines)

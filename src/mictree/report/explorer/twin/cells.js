@@ -10,10 +10,12 @@ const WITH_COMMA = /^[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?$/; // 
 const IN_THOUSANDS = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/; // 1,234.5
 const WHOLE = /^[+-]?\d+([eE][+-]?\d+)?$/;
 const POINTS = /^[+-]?[1-9]\d{0,2}(\.\d{3})+$/; // 1.234 beside 1.234,5
+const PADDED = /^0\d+$/, DIGITS = /^\d+$/; // 00501
 const SHAPES = { ",": [WITH_COMMA, WHOLE, POINTS], ".": [IN_THOUSANDS, PLAIN] }; // by decimal mark
 
 const isPlain = (cell) => PLAIN.test(cell) || INFINITE.test(cell);
 const isNumber = (cell) => isPlain(cell) || WITH_COMMA.test(cell) || IN_THOUSANDS.test(cell);
+const areCodes = (cells) => cells.some((cell) => PADDED.test(cell)) && cells.every((cell) => DIGITS.test(cell)); // as zip codes
 const numberOf = (cell) => Number(cell.replace(INFINITE, "$1Infinity"));
 const blank = (cells, spellings) => cells.map((cell) => (spellings.includes(cell) ? "" : cell));
 const presentOf = (cells) => cells.filter((cell) => cell !== "");
@@ -21,7 +23,9 @@ const presentOf = (cells) => cells.filter((cell) => cell !== "");
 // One column: whether it holds numbers, and its cells.
 const readColumn = (name, cells) => {
   const numbers = blank(cells, MISSING_NUMBERS), present = presentOf(numbers);
-  const texts = present.filter((cell) => !isNumber(cell)), count = present.length - texts.length;
+  if (areCodes(present)) return { name, numeric: false, cells: blank(cells, MISSING_TEXTS) };
+  const hasComma = present.some((cell) => WITH_COMMA.test(cell));
+  const texts = present.filter((cell) => !isNumber(cell) && !(hasComma && POINTS.test(cell))), count = present.length - texts.length;
   if (present.length && !texts.length) return { name, numeric: true, cells: numbers };
   if (count > texts.length) {
     throw new Error(`a column must hold numbers or texts, not both; ${name} has ${count} numbers and ${texts.length} other: `
