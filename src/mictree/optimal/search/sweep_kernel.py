@@ -22,7 +22,7 @@ from mictree.optimal.search.sweep_children import (
     sweep_some,
 )
 from mictree.optimal.search.sweep_frames import LIVE, MASS, ONE, PLACE
-from mictree.optimal.search.sweeps import leaf_error, list_tests
+from mictree.optimal.search.sweep_tests import leaf_error, list_tests
 from mictree.optimal.search.table import (
     EXACT_BUDGETS,
     FOUND,

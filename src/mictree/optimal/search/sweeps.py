@@ -1,4 +1,4 @@
-"""Sweeping the columns of a sub-problem in sorted order: its tests, and children with one split.
+"""Sweeping the columns of a sub-problem in sorted order: its tests' children with one split.
 
 One sweep over all columns finds the least errors with one split of both children of ``LANES`` tests
 at a time: what the rows seen so far weigh, in each child, is a vector. For two classes the least
@@ -9,7 +9,7 @@ error follows from the least and the largest surplus of one class over the other
 import numpy as np
 
 from mictree._support.jit import add_where, inner_jit, raise_to
-from mictree.optimal.search.sweep_frames import FEW_CLASSES, LANES, LEAF, MASS, ONE, PLACE, SHARE
+from mictree.optimal.search.sweep_frames import FEW_CLASSES, LANES, MASS, PLACE
 from mictree.optimal.search.table import ALLOWED, LONG, RUN, STATUS
 
 # two classes: the surplus; the least and the largest one in the low child, in the high one
@@ -19,151 +19,6 @@ _LEAST_LOW, _MOST_LOW, _LEAST_HIGH, _MOST_HIGH = LANES, 2 * LANES, 3 * LANES, 4 
 _RIGHT, _MOST, _SEEN = 2 * LANES, 5 * LANES, 7 * LANES
 # few: as many for each class of what is seen so far in both children, and for every two classes
 _BOTH = 2 * LANES
-
-
-@inner_jit
-def leaf_error(level, data, frames):
-    """The error of a frame's rows without a split.
-
-    Fills the weight of each class, and the weight that no tree can label right.
-    """
-    at = frames.levels[level]
-    totals = frames.totals[level]
-    totals[:] = 0
-    floor = 0
-    for place in range(at.rows):
-        row = frames.order[level, 0, place] >> 1
-        totals[data.codes[row]] += data.weights[row, 0]
-        floor += data.weights[row, 1]
-    at.floor = floor
-    return totals.sum() - totals.max()
-
-
-@inner_jit
-def list_tests(level, data, frames):
-    """Fill a frame's tests and what is known of them without a sweep; the least error of one."""
-    if frames.totals.shape[1] == 2:
-        return _list_two(level, data, frames)
-    if frames.totals.shape[1] == 3:
-        return _list_three(level, data, frames)
-    at = frames.levels[level]
-    order, cells = frames.order[level], frames.cells[level]
-    places, totals = frames.tests[level, PLACE], frames.totals[level]
-    kind = cells.dtype.type
-    count, floor = at.rows, at.floor
-    classes = len(totals)
-    whole = totals.sum()
-    least = whole - totals.max()
-    seen = np.zeros(classes, dtype=np.int64)
-    test = 0
-    for column in range(order.shape[0]):
-        frames.start[level, column] = test
-        seen[:] = 0
-        mass, share = 0, 0
-        for place in range(count):
-            entry = order[column, place]
-            row = entry >> 1
-            weight = data.weights[row, 0]
-            seen[data.codes[row]] += weight
-            mass += weight
-            share += data.weights[row, 1]
-            if entry & 1:
-                low, high, low_second, high_second = 0, 0, 0, 0
-                for label in range(classes):
-                    low_second = max(low_second, min(low, seen[label]))
-                    low = max(low, seen[label])
-                    rest = totals[label] - seen[label]
-                    high_second = max(high_second, min(high, rest))
-                    high = max(high, rest)
-                places[test] = place
-                cells[LEAF, test] = kind(mass - low)
-                cells[LEAF + 1, test] = kind(whole - mass - high)
-                # two leaves label two classes right at most
-                cells[ONE, test] = kind(max(share, mass - low - low_second))
-                rest = whole - mass - high - high_second
-                cells[ONE + 1, test] = kind(max(floor - share, rest))
-                cells[MASS, test], cells[SHARE, test] = kind(mass), kind(share)
-                least = min(least, whole - low - high)
-                test += 1
-    frames.start[level, order.shape[0]] = test
-    return least
-
-
-@inner_jit
-def _list_two(level, data, frames):
-    """The same for two classes: one number tells a row's class and weight."""
-    at = frames.levels[level]
-    order, cells = frames.order[level], frames.cells[level]
-    places, totals = frames.tests[level, PLACE], frames.totals[level]
-    kind, signed = cells.dtype.type, data.signed
-    count, floor = at.rows, at.floor
-    all_zeros, all_ones = totals[0], totals[1]
-    least = min(all_zeros, all_ones)
-    test = 0
-    for column in range(order.shape[0]):
-        frames.start[level, column] = test
-        zeros, ones, share = 0, 0, 0
-        for place in range(count):
-            entry = order[column, place]
-            row = entry >> 1
-            weight = np.int64(signed[row])
-            zeros -= min(weight, 0)
-            ones += max(weight, 0)
-            if floor > 0:
-                share += data.weights[row, 1]
-            if entry & 1:
-                low, high = min(zeros, ones), min(all_zeros - zeros, all_ones - ones)
-                places[test] = place
-                cells[LEAF, test], cells[LEAF + 1, test] = kind(low), kind(high)
-                cells[ONE, test], cells[ONE + 1, test] = kind(share), kind(floor - share)
-                cells[MASS, test], cells[SHARE, test] = kind(zeros + ones), kind(share)
-                least = min(least, low + high)
-                test += 1
-    frames.start[level, order.shape[0]] = test
-    return least
-
-
-@inner_jit
-def _list_three(level, data, frames):
-    """The same for three classes, whose weights are numbers instead of an array."""
-    at = frames.levels[level]
-    order, cells = frames.order[level], frames.cells[level]
-    places, totals = frames.tests[level, PLACE], frames.totals[level]
-    kind = cells.dtype.type
-    count, floor = at.rows, at.floor
-    all_zeros, all_ones, all_twos = totals[0], totals[1], totals[2]
-    whole = all_zeros + all_ones + all_twos
-    least = whole - max(all_zeros, all_ones, all_twos)
-    test = 0
-    for column in range(order.shape[0]):
-        frames.start[level, column] = test
-        zeros, ones, mass, share = 0, 0, 0, 0
-        for place in range(count):
-            entry = order[column, place]
-            row = entry >> 1
-            weight, label = np.int64(data.weights[row, 0]), data.codes[row]
-            mass += weight
-            zeros += weight * (label == 0)
-            ones += weight * (label == 1)
-            if floor > 0:
-                share += data.weights[row, 1]
-            if entry & 1:
-                twos = mass - zeros - ones
-                other_zeros, other_ones = all_zeros - zeros, all_ones - ones
-                other_twos = all_twos - twos
-                low = mass - max(zeros, ones, twos)
-                high = whole - mass - max(other_zeros, other_ones, other_twos)
-                places[test] = place
-                cells[LEAF, test], cells[LEAF + 1, test] = kind(low), kind(high)
-                # two leaves label two classes right at most
-                cells[ONE, test] = kind(max(share, min(zeros, ones, twos)))
-                rest = min(other_zeros, other_ones, other_twos)
-                cells[ONE + 1, test] = kind(max(floor - share, rest))
-                cells[MASS, test], cells[SHARE, test] = kind(mass), kind(share)
-                least = min(least, low + high)
-                test += 1
-    frames.start[level, order.shape[0]] = test
-    return least
 
 
 @inner_jit
