@@ -8,7 +8,10 @@ import signal
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import numpy as np  # noqa: E402
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
+
+from tests.shared import begin_run  # noqa: E402
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     np.seterr(over="ignore")  # compiled, a hash wraps around silently
@@ -27,3 +30,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("mictree")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    begin_run(config)
