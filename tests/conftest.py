@@ -1,5 +1,6 @@
 """Hypothesis draws the same examples on every run, so that CI and a laptop see the same tests."""
 
+import gc
 import os
 import signal
 
@@ -34,3 +35,10 @@ settings.load_profile("mictree")
 
 def pytest_configure(config: pytest.Config) -> None:
     begin_run(config)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: no collection of garbage needs to look at them again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
