@@ -1,10 +1,18 @@
 """Hypothesis draws the same examples on every run, so that CI and a laptop see the same tests."""
 
+import gc
 import os
 import signal
 
-import numpy as np
-from hypothesis import HealthCheck, settings
+# Tests keep every core busy themselves, so threads of polars would only wait for one another: many
+# small frames took up to three times the processor time. Set before polars is imported.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+from tests.shared import begin_run  # noqa: E402
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     np.seterr(over="ignore")  # compiled, a hash wraps around silently
@@ -23,3 +31,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("mictree")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    begin_run(config)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: no collection of garbage needs to look at them again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)

@@ -1,6 +1,5 @@
 """One small run of the atlas, shared by the tests that look at it."""
 
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from mictree.experiments import (
 )
 from mictree.report.atlas.results import AtlasPlan
 from mictree.report.atlas.run import atlas
+from tests.shared import shared_folder
 
 SMALL = AtlasPlan(
     sizes=function_sizes.Plan((("all", 3), ("monotone", 4), ("threshold", 3))),
@@ -43,12 +43,8 @@ SMALL = AtlasPlan(
     stated=later_statements.Plan(quick=True),
 )  # fmt: skip
 
-_folder = tempfile.TemporaryDirectory(prefix="mictree-atlas-")
-
 
 @cache
-def quick_atlas():
+def quick_atlas() -> Path:
     """The folder of a small run."""
-    out = Path(_folder.name) / "out"
-    atlas(out, SMALL)
-    return out
+    return shared_folder("atlas", lambda out: atlas(out, SMALL))

@@ -1,17 +1,13 @@
 """One quick run of the report, shared by the tests that look at it."""
 
-import tempfile
 from functools import cache
 from pathlib import Path
 
 from mictree.report.run import reproduce
-
-_folder = tempfile.TemporaryDirectory(prefix="mictree-report-")
+from tests.shared import shared_folder
 
 
 @cache
-def quick_run():
+def quick_run() -> Path:
     """The folder of a quick run."""
-    out = Path(_folder.name) / "out"
-    reproduce(out, quick=True)
-    return out
+    return shared_folder("report", lambda out: reproduce(out, quick=True))

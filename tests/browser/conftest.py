@@ -20,7 +20,7 @@ def find_browser():
     return None
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
     path = find_browser()
     if path is None:

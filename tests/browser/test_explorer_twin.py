@@ -37,7 +37,7 @@ TIES = ("last", "first", "random", "heaviest", "lightest")
 OPERATORS = ("&", "and", "∧", "^", "⊕", "|", "or", "∨", "->", "→", "<->", "↔")
 BIASES = ("1/2", "1/2", "0.5", "0.3", "7/10", "1/3", "0.01", "999/1000", ".123456", "0.000001")
 
-SOLVE = """requests => JSON.stringify(requests.map(request => {
+SOLVE = """requests => JSON.stringify(JSON.parse(requests).map(request => {
   let found;
   try { found = answer(request); } catch (error) { return { refused: error.message }; }
   return {
@@ -76,7 +76,7 @@ def random_request(draw, least, most):
     names = [f"x{place}" for place in range(draw.randint(least, most))]
     request = {
         "kind": draw.choices(("formula", "table", "data"), (10, 10, 1))[0],
-        "rule": draw.choice(list(RULES)),
+        "rule": draw.choices(list(RULES), (4, 4, 4, 3, 1))[0],  # the last takes longest
         "criterion": draw.choice(CRITERIA),
         "ties": draw.choice(TIES),
         "seed": draw.randrange(2**31),
@@ -181,7 +181,7 @@ def compare_optimum(answer, problem, growth, size):
 def test_ten_thousand_problems(page, count, least, most):
     draw = random.Random(count)
     requests = [random_request(draw, least, most) for _ in range(count)]
-    answers = json.loads(page.evaluate(SOLVE, requests))
+    answers = json.loads(page.evaluate(SOLVE, json.dumps(requests)))
     for request, answer in zip(requests, answers, strict=True):
         try:
             assert "refused" not in answer
@@ -190,7 +190,7 @@ def test_ten_thousand_problems(page, count, least, most):
             raise AssertionError(f"{request}: {error}") from error
 
 
-CELLS = """tables => tables.map(columns => {
+CELLS = """tables => JSON.parse(tables).map(columns => {
   const shown = (numeric) => (cell) => cell === "" ? null : numeric ? String(numberOf(cell)) : cell;
   try {
     const read = readColumns(columns.map((_, place) => "c" + place), columns);
@@ -231,9 +231,9 @@ def python_columns(columns):
 def test_cells_are_read_as_on_the_command_line(page):
     """Numbers are the same numbers, texts the same texts, and refusals give the same rule."""
     draw = random.Random(0)
-    tables = [random_columns(draw) for _ in range(3000)]
+    tables = [random_columns(draw) for _ in range(2000)]
     refused = Counter()
-    for columns, found in zip(tables, page.evaluate(CELLS, tables), strict=True):
+    for columns, found in zip(tables, page.evaluate(CELLS, json.dumps(tables)), strict=True):
         expected = python_columns(columns)
         if isinstance(expected, str):
             refused[expected.partition(";")[0]] += 1

@@ -6,6 +6,7 @@ compiled on disk.
 """
 
 import ast
+import gc
 import json
 import sys
 import threading
@@ -261,6 +262,8 @@ def called_kernels() -> tuple[dict[str, Any], list[str]]:
 
 
 if __name__ == "__main__":
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)  # numba makes many objects that live long
     with np.errstate(over="ignore"):  # compiled, a hash wraps around silently
         if sys.argv[1:]:
             all_results(sys.argv[1:])

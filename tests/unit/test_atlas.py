@@ -17,6 +17,7 @@ from mictree.experiments.cache import Cache
 from mictree.experiments.later_statements import LaterStatements
 from mictree.report.atlas import run, stated
 from mictree.report.atlas.results import SHARES, STAGES, compute
+from mictree.report.figures import Picture
 from mictree.report.results import Clock
 from tests.quick_atlas import SMALL, quick_atlas
 from tests.unit.test_report import Reader
@@ -261,27 +262,34 @@ def test_a_second_run_finds_everything_in_the_cache():
     assert sum(SHARES.values()) == pytest.approx(1)
 
 
-@pytest.mark.slow
-def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Empty pictures: the drawn ones, of the run that all tests share, take most of its time."""
+
+    def make(drawing, _):
+        return Picture(drawing.name, drawing.section, drawing.caption, drawing.alt, b"<svg/>")
+
+    monkeypatch.setattr(run, "make", make)
+
+
+def test_an_interrupted_run_goes_on(tmp_path, undrawn):
     plan = replace(SMALL, forests=replace(SMALL.forests, targets=("majority of 3",)))
 
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(STAGES, "noisy", stop)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setitem(STAGES, "noisy", stop)
         run.atlas(tmp_path, plan)
     kept = {path.name for path in (tmp_path / "cache").iterdir()}
     assert kept
     assert not (tmp_path / "atlas.html").exists()
-    monkeypatch.undo()
     made = run.atlas(tmp_path, plan)
     assert sum(stage.reused for stage in made.stages) == len(kept)
     assert made.page.exists()
 
 
-@pytest.mark.slow
-def test_the_command(tmp_path, monkeypatch):
+def test_the_command(tmp_path, monkeypatch, undrawn):
     monkeypatch.setattr(run, "AtlasPlan", lambda: SMALL)
     result = CliRunner().invoke(app, ["atlas", "--out", str(tmp_path / "new")])
     assert result.exit_code == 0, result.output

@@ -65,3 +65,15 @@ def test_keys_do_not_depend_on_the_number_of_rows():
     few = rows_of([np.arange(10), np.arange(10) ** 2 % 7], np.arange(10) % 2)
     many = rows_of([np.arange(5000), np.arange(5000) ** 2 % 7], np.arange(5000) % 2)
     assert np.array_equal(few.data.keys, many.data.keys[:10])
+
+
+def test_merged_rows_have_the_types_of_others():
+    """Otherwise the search would be compiled again, and read its columns with large steps."""
+    columns, labels = [np.arange(12), np.arange(12) ** 2 % 7], np.arange(12) % 2
+    every = rows_of(columns, labels)
+    merged = rows_of(np.tile(columns, 2), np.tile(labels, 2))
+    assert len(merged.codes) == len(every.codes) == 12
+    for one, other in zip(every.data, merged.data, strict=True):
+        assert one.dtype == other.dtype
+        assert one.flags.c_contiguous
+        assert other.flags.c_contiguous

@@ -51,7 +51,8 @@ class OrderedRows(SearchedRows):
             summed = add_up(merged.group, written.weights, len(chosen))
             written = written._replace(weights=summed)
         if len(chosen) < len(codes):
-            table, codes = table[:, chosen], codes[chosen]
+            # not table[:, chosen], whose columns would not lie together: other types for kernels
+            table, codes = table.take(chosen, axis=1), codes[chosen]
         ordered = tuple(_choose(ranks, chosen) for ranks in problem.ranks)
         slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
         del merged, chosen, integers

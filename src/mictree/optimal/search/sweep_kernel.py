@@ -327,8 +327,7 @@ def count_in_place(level, budget, depth, data, frames, control):
         errors[1:] = list_tests(level, data, frames)
         if errors[1] < errors[0]:
             note_one(level, errors[1], data, frames)
-        if min(budget, depth) > 1:
-            errors[2:] = few_splits(level, False, errors[1], False, data, frames, control)
-            if budget > 2:
-                errors[3] = few_splits(level, True, errors[2], False, data, frames, control)
+        for splits in range(2, 1 + min(budget, 3) if depth > 1 else 0):
+            bound = errors[splits - 1]
+            errors[splits:] = few_splits(level, splits > 2, bound, False, data, frames, control)
     return errors
