@@ -57,15 +57,15 @@ browser:
 		echo "chromium is not installed; the browser tests will be skipped" >&2; \
 	fi
 
-# Two jobs at once where they need no quiet: a job prints when it ends. Tests on clusters wait for one another, so they run alone.
+# Two jobs at once, and a third that waits for the network; a job prints when it ends. Tests on clusters wait a lot,
+# so lint and site run beside them.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test:
-	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) prepare-test
-	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) lint docs
-	@$(MAKE) --no-print-directory test-distributed
+	@$(MAKE) --no-print-directory --jobs 3 $(GROUPED) prepare-test
+	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) test-distributed lint docs
 	@$(MAKE) --no-print-directory test-main
 
-prepare-test: $(DOCS_READY) kernels-data kernels-formulas kernels-wide browser
+prepare-test: kernels-data $(DOCS_READY) kernels-formulas kernels-wide browser
 
 test-main: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed
@@ -75,12 +75,13 @@ PARALLEL := -n 2 --dist worksteal
 test-quick: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed -m "not slow"
 
-# Before the tests: their processes would each compile the same kernels. These parts share few.
+# Before the tests: their processes would each compile the same kernels. These parts share few, and the wide searches,
+# which begin by growing a tree, find that compiled.
 kernels-formulas: setup
 	@$(BIN)/python -m tests.properties.kernel_cases formulas families functions
 kernels-data: setup
 	@$(BIN)/python -m tests.properties.kernel_cases packing data searches ordered partitions
-kernels-wide: setup
+kernels-wide: setup kernels-formulas
 	@$(BIN)/python -m tests.properties.kernel_cases wide
 
 # Clusters of two processes each, so these tests run one after another.

@@ -8,11 +8,11 @@ import signal
 # small frames took up to three times the processor time. Set before polars is imported.
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
-from hypothesis import HealthCheck, settings  # noqa: E402
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
 
-from tests.shared import begin_run  # noqa: E402
+from tests.shared import begin_run
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     np.seterr(over="ignore")  # compiled, a hash wraps around silently

@@ -1,4 +1,4 @@
-"""Folders that all processes of one test run share, each written once, by whoever needs it first."""
+"""Folders that all processes of one test run share, each written by whoever needs it first."""
 
 import os
 import shutil

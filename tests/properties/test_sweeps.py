@@ -186,8 +186,8 @@ def test_float_errors_are_exact_to_rounding():
     worst = 0.0
     for number in random.Random(3).sample(range(1, len(family) + 1), 10):
         problem = family.problem(number)
-        exact = mt.optimal_errors(problem, 30, exact=True)
-        rounded = mt.optimal_errors(problem, 30)
+        exact = mt.optimal_errors(problem, 15, exact=True)
+        rounded = mt.optimal_errors(problem, 15)
         worst = max(
             worst, *(abs(float(e - Fraction(r))) for e, r in zip(exact, rounded, strict=True))
         )

@@ -50,12 +50,9 @@ def formula_table(formula: Formula, biases: dict[str, Fraction], names: tuple[st
 
 def matching_rows(table: Table, restriction: Restriction) -> list[int]:
     """The rows that agree with the restriction."""
-    bits = [(table.names.index(name), value) for name, value in restriction.items()]
-    return [
-        row
-        for row in range(len(table.labels))
-        if all(row >> position & 1 == value for position, value in bits)
-    ]
+    fixed = sum(1 << table.names.index(name) for name in restriction)
+    wanted = sum(value << table.names.index(name) for name, value in restriction.items())
+    return [row for row in range(len(table.labels)) if row & fixed == wanted]
 
 
 def reach(table: Table, restriction: Restriction) -> Fraction:
@@ -66,7 +63,8 @@ def reach(table: Table, restriction: Restriction) -> Fraction:
 def positive_reach(table: Table, restriction: Restriction) -> Fraction:
     """The probability p(l) q(l) that x satisfies the restriction and its label is 1."""
     rows = matching_rows(table, restriction)
-    return sum((table.weights[row] * table.labels[row] for row in rows), Fraction(0))
+    parts = (table.weights[row] * table.labels[row] for row in rows if table.labels[row])
+    return sum(parts, Fraction(0))
 
 
 def positive_rate(table: Table, restriction: Restriction) -> Fraction:

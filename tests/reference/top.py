@@ -84,9 +84,9 @@ def least_by_recursion(table: Table, top: int, criterion: str, max_size: int) ->
         found = [min(positive, reach(table, dict(path)) - positive)] * (max_size + 1)
         for name in allowed(table, path, top, criterion):
             low, high = (errors(leaf | {(name, value)}) for value in (0, 1))
-            for one, other in product(range(max_size), repeat=2):
-                for size in range(one + other + 1, max_size + 1):
-                    found[size] = min(found[size], low[one] + high[other])
+            for size in range(1, max_size + 1):
+                for one in range(size):
+                    found[size] = min(found[size], low[one] + high[size - 1 - one])
         return found
 
     return errors(frozenset())

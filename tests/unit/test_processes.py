@@ -55,16 +55,18 @@ def gather(kind, method, folders):
 
 
 if __name__ == "__main__":
-    kind, method, folder = sys.argv[1:]
-    before = work(Path(folder))
-    if kind == "none":
-        sys.exit()
-    after = [*gather(kind, method, 3 * [Path(folder)]), work(Path(folder))]
-    assert [errors for _, errors in after] == 4 * [before[1]]
-    written = [pl.read_parquet(path) for path in Path(folder).glob("*.parquet")]
-    assert len(written) == 5
-    assert all(before[0].equals(frame) for frame in [*written, *(frame for frame, _ in after)])
-    print("same")
+    place, *kinds = sys.argv[1:]
+    expected = work(Path(place))
+    for kind, method in (each.split() for each in kinds):
+        folder = Path(place, f"{kind}-{method}")
+        folder.mkdir()
+        found = [*gather(kind, method, 3 * [folder]), work(folder)]
+        assert [errors for _, errors in found] == 4 * [expected[1]]
+        written = [pl.read_parquet(path) for path in folder.glob("*.parquet")]
+        assert len(written) == 4
+        frames = [*written, *(frame for frame, _ in found)]
+        assert all(expected[0].equals(frame) for frame in frames)
+        print(kind, method, flush=True)
 """
 
 
@@ -73,32 +75,33 @@ def script(tmp_path_factory):
     path = tmp_path_factory.mktemp("processes") / "script.py"
     path.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
     # compiling may take longer than any wait
-    subprocess.run([sys.executable, str(path), "none", "-", str(path.parent)], check=True)
+    subprocess.run([sys.executable, str(path), str(path.parent)], check=True)
     return path
 
 
 @pytest.mark.parametrize(
-    ("kind", "method"),
+    "kinds",
     [
-        ("pool", "fork"),
-        ("pool", "spawn"),
-        ("executor", "fork"),
-        ("executor", "spawn"),
-        ("multiprocessing", "-"),  # joblib's, which forks
-        ("loky", "-"),
-        ("threading", "-"),
-        ("threads", "-"),
+        pytest.param(
+            [
+                "pool fork",
+                "executor fork",
+                "multiprocessing -",
+            ],  # the last is joblib's, which forks
+            marks=pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork"),
+        ),
+        ["pool spawn", "executor spawn", "loky -"],
+        ["threading -", "threads -"],
     ],
+    ids=["forked", "spawned", "threads"],
 )
-def test_workers_of_every_kind(script, kind, method, tmp_path):
-    if (method == "fork" or kind == "multiprocessing") and not hasattr(os, "fork"):
-        pytest.skip("this system does not fork")
+def test_workers_of_every_kind(script, kinds, tmp_path):
     done = subprocess.run(
-        [sys.executable, str(script), kind, method, str(tmp_path)],
+        [sys.executable, str(script), str(tmp_path), *kinds],
         env={**os.environ, "NUMBA_NUM_THREADS": "4"},
         capture_output=True, text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
-    assert done.stdout == "same\n", done.stderr
+    assert done.stdout.splitlines() == kinds, done.stderr
 
 
 def answers() -> list[np.ndarray]:
