@@ -73,6 +73,16 @@ def test_commas_of_a_file_are_explained_by_an_option(tmp_path):
     assert start_of(page.read_text("utf-8"))["csv"] == "a,y\n1.234,0\n5.678,1\n"
 
 
+def test_the_line_about_codes_names_options_that_exist(tmp_path):
+    table, page = tmp_path / "table.csv", tmp_path / "page.html"
+    table.write_text("zip,y\n" + "01234,0\n90210,1\n" * 5)
+    words = ["explore", "--data", str(table), "--target", "y", "--out", str(page)]
+    assert "--number zip reads numbers, --keep zip silences this line" in run(*words).stderr
+    assert len(run(*words, "--keep", "zip").stderr.splitlines()) == 2
+    assert "zip has leading zeros" not in run(*words, "--number", "zip").stderr
+    assert start_of(page.read_text("utf-8"))["csv"].startswith("zip,y\n1234,0\n90210,1\n")
+
+
 def test_texts_that_the_page_would_refuse_are_refused(tmp_path):
     table = tmp_path / "table.parquet"
     pl.DataFrame({"a": ["1", "2", "x"], "y": [0, 1, 1]}).write_parquet(table)

@@ -1,5 +1,6 @@
 """Cells that look like something else: quotes inside, digits of other alphabets, other dates."""
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -116,6 +117,12 @@ class TestLeadingZeros:
         unknown = run("fit", file, "--target", "y", "--number", "zap")
         assert "must have a column 'zap' (did you mean 'zip'?)" in str(unknown.exception)
 
+    def test_a_dash_beside_them_does_not_hide_them(self, save):
+        """As categories they stay whatever spells missing in numbers only; the line is the same."""
+        rows = ZIP_ROWS.replace("10001", "-")
+        result = run("fit", save("a.csv", f"zip,y\n{rows}"), "--target", "y", "--max-size", 1)
+        assert REMARK in result.stderr
+
     def test_predict_reads_them_as_fit_did(self, save, tmp_path):
         """Also in a file in which no code begins with a zero."""
         file = save("a.csv", f"zip,y\n{ZIP_ROWS}")
@@ -141,6 +148,32 @@ class TestLeadingZeros:
         given = ["data", file, "--target", "y", "--weights", "w", "--cv", 0, "--max-size", 1]
         assert "w has '00': add --number w" in str(run(*given).exception)
         assert run(*given, "--number", "w").exit_code == 0
+
+
+class TestNumbersThatAreTexts:
+    CODES = (11, 12, 21, 25, 30)
+
+    def test_text_needs_no_warning(self, save):
+        """Who asks for categories does not want to write numbers."""
+        for form in ("{}", "{}%", "{}:30", "2024-01-26T{}:30Z"):
+            rows = "".join(f"{form.format(self.CODES[n % 5])},{n % 2}\n" for n in range(40))
+            file = save("a.csv", f"code,y\n{rows}")
+            result = run("fit", file, "--target", "y", "--text", "code", "--max-size", 1)
+            assert "code is" in result.stdout
+            assert len(result.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize("streamed", [False, True])
+    def test_parquet_files_have_no_marks_to_take_away(self, tmp_path, streamed):
+        codes = [str(self.CODES[n % 5]) for n in range(40)]
+        file = tmp_path / "a.parquet"
+        pl.DataFrame({"code": codes, "y": [n % 2 for n in range(40)]}).write_parquet(file)
+        given = ["fit", tmp_path if streamed else file, "--target", "y", "--max-size", 1]
+        said = run(*given).stderr
+        assert (
+            "warning: column code has numbers stored as texts, such as '11', and is read as "
+            "categories; store them as numbers"
+        ) in said
+        assert "marks" not in said
 
 
 class TestPointsBetweenThousands:

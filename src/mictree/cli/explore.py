@@ -14,6 +14,7 @@ from mictree.cli.table import (
     Format,
     Keep,
     Missing,
+    Number,
     Separator,
     read_table,
     say,
@@ -42,6 +43,7 @@ def explore(
     encoding: Encoding = None,
     decimal: Decimal = None,
     missing: Missing = [],  # noqa: B006
+    number: Number = [],  # noqa: B006
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("explorer.html"),
 ) -> None:
     """Write a page that shows how greedy trees grow beside the best ones.
@@ -67,7 +69,7 @@ def explore(
     if formula is not None:
         start = start_with_formula(formula)
     elif data is not None and target is not None:
-        written = Format(separator, encoding, decimal, missing)
+        written = Format(separator, encoding, decimal, missing, number=number)
         start = start_with_data(*read_table(data, target, drop, keep, written), target)
     write_whole(out, render(start).encode())
     say(f"wrote {out}")

@@ -38,7 +38,7 @@ def tells_all(column: "polars.Series", labels: "polars.Series") -> str:
 
 def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
     """Whether the texts are dates, times of day, or numbers with the same marks around all."""
-    from mictree.columns.cells import are_codes, have_points
+    from mictree.columns.cells import PLAIN, are_codes, have_points
 
     if str(column.dtype) != "String":
         return ""
@@ -46,16 +46,16 @@ def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
     stripped = texts.str.strip_chars()
     if len(texts) <= FEW_NUMBERS:
         return ""
-    shown = f"such as {texts[0]!r}, and is read as categories; write them as plain numbers"
+    example = f"such as {texts[0]!r}, and is read as categories"
+    shown = f"{example}; write them as plain numbers"
     if stripped.str.contains(OTHER_DATES).all():
-        return (
-            f"looks like dates, such as {texts[0]!r}, and is read as categories; write them as "
-            "2024-01-26 or 2024-01-26 10:30"
-        )
+        return f"looks like dates, {example}; write them as 2024-01-26 or 2024-01-26 10:30"
     if stripped.str.contains(TIME_OF_DAY).all():
         return f"has times of day, {shown}"
     if not stripped.str.contains(WITH_MARKS).all() or are_codes(stripped):
         return ""
+    if stripped.str.contains(PLAIN).all():  # a text file has them as numbers
+        return f"has numbers stored as texts, {example}; store them as numbers"
     affixes = stripped.str.replace(WITH_MARKS, "$1 $2").n_unique()
     way_out = ", or add --decimal ," if have_points(stripped) else ""
     return f"has numbers with marks, {shown}{way_out}" if affixes <= FEW_AFFIXES else ""

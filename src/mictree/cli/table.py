@@ -13,7 +13,7 @@ import typer
 
 from mictree._support.checks import ColumnError
 from mictree._support.words import count_of, show_name, show_text
-from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little
+from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little, hides_numbers
 
 if TYPE_CHECKING:
     import polars
@@ -165,7 +165,7 @@ def read_table(
         raise ValueError("the file must have a column beside the target; it has none")
     check_labels(frame[target])
     check_features(features)
-    for name, warning in find_warnings(features, frame[target]):
+    for name, warning in find_warnings(features, frame[target], texts=written.text):
         if name not in keep:
             say(f"warning: {warning}")
     return features, frame[target].to_numpy()
@@ -227,11 +227,15 @@ def check_features(features: "polars.DataFrame") -> None:
 
 
 def find_warnings(
-    features: "polars.DataFrame", labels: "polars.Series", part: str = ""
+    features: "polars.DataFrame",
+    labels: "polars.Series",
+    part: str = "",
+    texts: Sequence[str] = (),
 ) -> Iterator[Finding]:
     """What is odd about the columns, each with the option that acts on it; in a part of the rows.
 
-    Few files are sorted by chance: that a part has one label says nothing.
+    Few files are sorted by chance: that a part has one label says nothing. The columns that the
+    user reads as ``texts`` hide no numbers.
     """
     rows, classes = len(labels), labels.n_unique()
     name, shown, quoted = labels.name, show_name(labels.name), shlex.quote(labels.name)
@@ -271,7 +275,8 @@ def find_warnings(
         )
     for column in features:
         for odd in ODDITIES:
-            what = odd(column, labels)
+            asked = odd is hides_numbers and column.name in texts
+            what = "" if asked else odd(column, labels)
             if what:
                 quoted = shlex.quote(column.name)
                 yield (

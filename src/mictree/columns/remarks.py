@@ -44,7 +44,8 @@ def find_remarks(
 
 def _on_codes(texts: polars.Series) -> Iterator[Remark]:
     """Numbers that stay texts because of a leading zero."""
-    present = texts.drop_nulls().str.strip_chars()
+    cells = texts.str.strip_chars()
+    present = cells.filter(~cells.is_in(list(MISSING_NUMBERS))).drop_nulls()
     if not are_codes(present):
         return
     name, column = show_name(texts.name), shlex.quote(texts.name)
@@ -52,7 +53,7 @@ def _on_codes(texts: polars.Series) -> Iterator[Remark]:
     yield (
         texts.name,
         f"column {name} has leading zeros, as in {example}, and is read as categories; "
-        f"--number {column} reads numbers, --text {column} silences this line",
+        f"--number {column} reads numbers, --keep {column} silences this line",
     )
 
 
