@@ -6,12 +6,14 @@ compiled on disk.
 """
 
 import ast
+import functools
 import gc
+import importlib
 import json
 import sys
-import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 from unittest import mock
 
@@ -243,22 +245,28 @@ def all_kernels() -> set[str]:
 
 def called_kernels() -> tuple[dict[str, Any], list[str]]:
     """All results, and the kernels that were called as Python functions."""
-    called = set()
+    called: set[str] = set()
+    watched = {}
+    for kernel in all_kernels():
+        path, name = kernel.split(":")
+        module = importlib.import_module(".".join(("mictree", *Path(path).with_suffix("").parts)))
+        function = getattr(module, name)
+        watched[function] = _watched(function, kernel, called.add)
+    callers = [each for name, each in sys.modules.items() if name.startswith("mictree.")]
+    for module in (*callers, sys.modules[__name__]):
+        for name, value in list(vars(module).items()):
+            if isinstance(value, FunctionType) and value in watched:
+                setattr(module, name, watched[value])
+    return all_results(), sorted(called)
 
-    def watch(frame: Any, event: str, _: object) -> None:
-        if event == "call":
-            called.add((frame.f_code.co_filename, frame.f_code.co_name))
 
-    threading.setprofile(watch)  # the search runs in threads of its own
-    sys.setprofile(watch)
-    found = all_results()
-    sys.setprofile(None)
-    inside = {
-        f"{Path(file).relative_to(SOURCE)}:{name}"
-        for file, name in called
-        if Path(file).is_relative_to(SOURCE)
-    }
-    return found, sorted(inside & all_kernels())
+def _watched(function: Any, kernel: str, note: Callable[[str], None]) -> Any:
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        note(kernel)
+        return function(*arguments)
+
+    return call
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ logarithm must be that of 1 - x), and adds two impurities that other learners us
 from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 
 MANY_DIGITS = Context(prec=120)  # gains of 1e-60 keep 60 of them
 
@@ -17,6 +18,7 @@ def as_decimal(value: Fraction) -> Decimal:
         return Decimal(value.numerator) / Decimal(value.denominator)
 
 
+@cache
 def entropy(rate: Fraction) -> Decimal:
     """H(q) = -q log2(q) - (1 - q) log2(1 - q), with 0 log 0 = 0."""
     with localcontext(MANY_DIGITS):
@@ -32,6 +34,7 @@ def gini(rate: Fraction) -> Decimal:
     return as_decimal(2 * rate * (1 - rate))
 
 
+@cache
 def root(rate: Fraction) -> Decimal:
     """2 sqrt(q (1 - q)), the impurity of Kearns and Mansour."""
     with localcontext(MANY_DIGITS):

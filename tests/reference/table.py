@@ -4,9 +4,11 @@ Transcribes the section "Preliminaries" of the paper: p(l), q(l), tau_i, E(T), H
 are Fractions, so they are exact.
 """
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cached_property
 
 from .impurity import IMPURITIES, MANY_DIGITS, as_decimal
 
@@ -29,6 +31,16 @@ class Table:
     def __post_init__(self) -> None:
         assert len(self.labels) == len(self.weights) == 2 ** len(self.names)
         assert sum(self.weights) == 1
+
+    @cached_property
+    def scaled(self) -> tuple[list[int], list[int], int]:
+        """Each row's weight, and its weight with label 1, as integers over one denominator."""
+        positive = [Fraction(w * label) for w, label in zip(self.weights, self.labels, strict=True)]
+        denominator = math.lcm(*(part.denominator for part in (*self.weights, *positive)))
+        whole, ones = (
+            [int(part * denominator) for part in kind] for kind in (self.weights, positive)
+        )
+        return whole, ones, denominator
 
     def assignment(self, row: int) -> Restriction:
         """The value of every variable in this row."""
@@ -57,14 +69,14 @@ def matching_rows(table: Table, restriction: Restriction) -> list[int]:
 
 def reach(table: Table, restriction: Restriction) -> Fraction:
     """The probability p(l) that x satisfies the restriction."""
-    return sum((table.weights[row] for row in matching_rows(table, restriction)), Fraction(0))
+    weights, _, denominator = table.scaled
+    return Fraction(sum(weights[row] for row in matching_rows(table, restriction)), denominator)
 
 
 def positive_reach(table: Table, restriction: Restriction) -> Fraction:
     """The probability p(l) q(l) that x satisfies the restriction and its label is 1."""
-    rows = matching_rows(table, restriction)
-    parts = (table.weights[row] * table.labels[row] for row in rows if table.labels[row])
-    return sum(parts, Fraction(0))
+    _, weights, denominator = table.scaled
+    return Fraction(sum(weights[row] for row in matching_rows(table, restriction)), denominator)
 
 
 def positive_rate(table: Table, restriction: Restriction) -> Fraction:
