@@ -468,10 +468,13 @@ def hidden(cell):
     return "a;y\n" + "".join(f"{cell.format(n=n % 7)};{n % 2}\n" for n in range(20))
 
 
+FROM_ONE = range(1, 21)
 WARNINGS = {
     "identifier": ("id,b,y\n" + "".join(f"n{n},{n % 3},{n % 2}\n" for n in range(20)), "id",
                    "column id is different in every row, as an identifier is; --drop id"),
     "whole identifier": (TABLE, "a", "column a is different in every row"),
+    "long identifier": ("id,b,y\n" + "".join(f"{n}{10**20},{n % 3},{n % 2}\n" for n in FROM_ONE),
+                        "id", "column id is different in every row"),
     "copy": (TABLE.replace("a,b", "' a,b", 1).replace("0\n", "0\n"), "' a",
              "column \"' a\" is different in every row"),
     "given away": ("a,b,y\n" + "".join(f"{n % 5}.5,{'NY'[n % 2]},{n % 2}\n" for n in range(20)),

@@ -89,7 +89,7 @@ def test_out(files, name):
             "there is no 'age' (did you mean 'Age'?); it has 'Age', 'color'",
         ),
         ("age\n1\n", [], "there is no 'color'"),
-        ("age,color\n1,red\nx,red\n", [], "age has 1 numbers and 1 text: 'x'"),
+        ("age,color\n1,red\nx,red\n", [], "age has 1 number and 1 text: 'x'"),
         ("age,color\n1,red\n", ["--size", "3"], "size must be at most the model's max_size, 2"),
         ("age,color\n1,red\n", ["--out", "a.txt"], "--out must end in .csv or .parquet"),
     ],
@@ -107,7 +107,25 @@ def test_what_is_refused(files, text, options, rule):
 def test_a_model_that_is_none(files):
     folder, _ = files
     done = run("predict", folder / "people.csv", folder / "people.csv")
-    assert "a model must be JSON" in str(done.exception)
+    assert f"a model must be JSON; {folder / 'people.csv'} is not: " in str(done.exception)
+    (folder / "other.json").write_text("{}")
+    done = run("predict", folder / "other.json", folder / "people.csv")
+    assert f"must say format 'mictree.model/1'; {folder / 'other.json'} does not" in str(
+        done.exception
+    )
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--decimal", ","), ("--separator", ";"), ("--encoding", "utf-8"), ("--missing", "x")],
+)
+def test_options_of_text_files_are_refused_for_a_folder(files, option):
+    folder, _ = files
+    (folder / "parts").mkdir()
+    pl.DataFrame(ROWS).write_parquet(folder / "parts" / "a.parquet")
+    given = ["predict", folder / "model.json", folder / "parts", "--out", folder / "o.parquet"]
+    assert run(*given).exit_code == 0
+    assert f"{option[0]} must not be given with a Parquet" in str(run(*given, *option).exception)
 
 
 def test_help_has_examples():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
@@ -122,6 +122,26 @@ def test_words():
         "b, because\n  2.5 < radius <= 4.5 (it is 3)\nThe 2 training rows like this: 100% b."
     )
     assert model.explain({"radius": None}).startswith("a, because\n  radius <= 2.5 (it is missing)")
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, unique=True))
+@example([1_000_000.25, 1_000_000.5])
+@example([123_456_792.0, 123_456_793.0])
+@example([-0.0, 5e-324])
+def test_a_reason_shows_the_very_value(values):
+    """A value in six digits may be on the other side of the threshold."""
+    X = pl.DataFrame({"a": values})
+    model = mt.TopDownClassifier().fit(X, [str(number % 2) for number in range(len(values))])
+    for value in values:
+        shown = model.explain({"a": value}).partition("(it is ")[2].partition(")")[0]
+        assert float(shown) == value
+
+
+def test_a_value_of_32_bits_has_no_digits_of_64():
+    X = np.array([[0.1], [0.2], [0.3], [16_777_215.0]], dtype=np.float32)
+    model = mt.TopDownClassifier().fit(X, [0, 1, 0, 1])
+    shown = [model.explain([row]).partition("(it is ")[2].partition(")")[0] for row in X]
+    assert shown == ["0.1", "0.2", "0.3", "16777215"]
 
 
 def test_leaves_of_one_class_are_one_rule():

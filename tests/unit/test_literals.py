@@ -211,6 +211,26 @@ def test_a_threshold_of_a_leaf_has_no_rounding_error():
     assert [column.between(low, low + 1)[0] for low in (0, 1)] == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (4_791_464, 4_859_630, "4825547"),
+        (-4_859_630, -4_791_464, "-4825547"),
+        (9_999_999, 10_000_001, "10000000"),
+        (9_999_998.5, 10_000_001.25, "10000000"),
+        (1_000_000.25, 1_000_000.5, "1000000.4"),
+        (4 * 10**15, 4 * 10**15 + 200, "4000000000000100"),
+        (1e20, 3e20, "2e+20"),
+        (0.500_000_001, 0.500_000_003, "0.500000002"),
+        (1234.5678, 1234.7, "1234.63"),
+    ],
+)
+def test_a_threshold_has_all_digits_before_the_point(low, high, shown):
+    """4.82555e+06 is hard to read, and is another number."""
+    (name,) = names(pl.DataFrame({"a": [low, high]}), max_thresholds=3)
+    assert name == f"a > {shown}"
+
+
 @given(st.floats(0, 200, width=32), st.floats(0, 200, width=32))
 @example(130.09185791015625, 137.1083984375)  # 15 digits lie below their midpoint, a 32-bit float
 def test_a_midpoint_that_is_a_32_bit_float_stays(low, high):

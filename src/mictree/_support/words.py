@@ -6,6 +6,7 @@ from typing import Any
 
 BREAKING = ("Cc", "Zl", "Zp")  # control characters, separators of lines and of paragraphs
 LONGEST = 40  # characters of a text in a message
+MOST_WHOLE = 1e16  # from here on a float's last digits mean nothing, and powers of ten are shown
 NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
 
 
@@ -18,6 +19,14 @@ def show_number(value: Any, digits: int = 6) -> str:
     """A number in so many digits; rounding noise is shown as 0, but no fraction is noise."""
     exact = isinstance(value, Fraction | int)
     return f"{0.0 if abs(value) <= NOISE and not exact else float(value):.{digits}g}"
+
+
+def show_digits(value: float, digits: int) -> str:
+    """A number in so many digits, and in all that it has before the point."""
+    if not abs(value) < MOST_WHOLE:
+        return f"{value:.{digits}g}"
+    text = f"{value:.{max(digits, len(str(int(abs(value)))))}g}"
+    return f"{float(text):.0f}" if "e+" in text else text  # 9999999.9 is 1e+07 in seven digits
 
 
 def shorten(text: str) -> str:

@@ -90,8 +90,10 @@ def hides_missing(column: "polars.Series", labels: "polars.Series") -> str:
 
 def is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
     """Whether texts or whole numbers never repeat."""
-    text = str(column.dtype) == "String"
-    if len(column) < FEW_ROWS or not (text or column.dtype.is_integer()):
+    text, whole = str(column.dtype) == "String", column.dtype.is_integer()
+    if column.dtype.is_float():  # as numbers beyond 64 bits become
+        whole = bool((column == column.round()).all())
+    if len(column) < FEW_ROWS or not (text or whole):
         return ""
     return "is different in every row, as an identifier is" * (column.n_unique() == len(column))
 

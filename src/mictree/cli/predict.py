@@ -17,6 +17,7 @@ from mictree.cli.table import (
     Separator,
     is_streamed,
     load,
+    refuse_options,
     say,
 )
 
@@ -30,7 +31,9 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write here (.csv or .parquet) instead of to stdout.", show_default=False
+            help="Write here (.csv or .parquet) instead of to stdout; a folder or a pattern needs "
+            "it, and .parquet.",
+            show_default=False,
         ),
     ] = None,
     size: Annotated[
@@ -65,6 +68,7 @@ def predict(
             raise ValueError(f"--out must not be {name}, which is read; got {str(out)!r}")
     saved = load_model(model)
     if streamed:
+        refuse_options(Format(separator, encoding, decimal, missing), file)
         if out is None:
             raise ValueError("--out must name a .parquet file when several files are predicted")
         with working("predicting") as report:

@@ -9,7 +9,7 @@ import typer
 from mictree._support.progress import Progress
 from mictree._support.words import count_of, show_number
 from mictree.cli.common import print_json, print_parts, table_of_sizes, working
-from mictree.cli.table import find_warnings, naming_options, say
+from mictree.cli.table import Format, find_warnings, naming_options, say
 
 UNSTREAMED = (  # options of files that are read at once
     "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text", "number",
@@ -24,9 +24,13 @@ def refuse_unstreamed(context: typer.Context) -> None:
     for name in UNSTREAMED:
         source = context.get_parameter_source(name)
         if source is not None and source.name != "DEFAULT":
+            reason = (
+                "columns of Parquet files have types of their own"
+                if name in Format._fields
+                else "files that are read batch by batch grow one tree on all rows"
+            )
             raise ValueError(
-                f"--{name.replace('_', '-')} must not be given with a folder or a pattern: files "
-                "that are read batch by batch grow one tree on all rows"
+                f"--{name.replace('_', '-')} must not be given with a folder or a pattern: {reason}"
             )
 
 

@@ -122,7 +122,7 @@ def load(
     )
     frame = found.frame
     if found.typed:
-        _refuse_options(written, file)
+        refuse_options(written, file)
     if not frame.height:
         raise ValueError("the file must have a row beside its header; it has none")
     check_names(frame, [*written.text, *written.number])
@@ -130,7 +130,7 @@ def load(
     return Loaded(frame, f"{found.said}: {size}", found.remarks)
 
 
-def _refuse_options(written: Format, file: Path) -> None:
+def refuse_options(written: Format, file: Path) -> None:
     """Refuse options about texts for a file whose columns have types."""
     for name, given in written._asdict().items():
         if given and name != "only":

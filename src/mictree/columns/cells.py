@@ -301,7 +301,8 @@ def _strays(
     listed = ", ".join(repr(shorten(text)) for text in shown) + (
         f" and {more} more" if more > 0 else ""
     )
-    rows = int((~numeric).sum())
+    rows, good = int((~numeric).sum()), int(numeric.sum())
+    found = wanted[:-1] if good == 1 else wanted
     column = shlex.quote(name)
     rule, example, other = "numbers or texts, not both", "", "text"
     if wanted == "dates":
@@ -317,6 +318,6 @@ def _strays(
     last = ", or " if len(ways) > 1 else ""
     options = f", or add {', '.join(ways[:-1])}{last}{ways[-1]}" if ways else ""
     return (
-        f"a column must hold {rule}; {name} has {int(numeric.sum())} {wanted}{example} "
+        f"a column must hold {rule}; {name} has {good} {found}{example} "
         f"and {rows} {other}{'' if rows == 1 else 's'}: {listed}. Correct them{options}"
     )

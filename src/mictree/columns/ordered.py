@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mictree._support.jit import inner_jit, jit
+from mictree._support.words import show_digits
 from mictree.columns.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -274,13 +275,16 @@ def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
 def show(
     threshold: float, below: float, above: float, style: str, levels: tuple[Any, ...] | None
 ) -> str:
-    """A threshold with the fewest digits, from six on, that still lie between its neighbours."""
+    """A threshold with the fewest digits, from six on, that still lie between its neighbours.
+
+    All digits before the point are shown.
+    """
     if levels is not None:
         return str(levels[math.floor(threshold)])
     if style in TIMES:
         return _show_time(threshold, below, style)
     for digits in range(6, 18):
-        text = f"{threshold:.{digits}g}"
+        text = show_digits(threshold, digits)
         if below <= float(text) < above:
             return text
     return repr(threshold)

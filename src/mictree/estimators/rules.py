@@ -6,13 +6,13 @@ cover most rows come first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.words import count_of, show_text
+from mictree._support.words import count_of, show_digits, show_text
 from mictree.columns.data import Data
 from mictree.columns.written import TIMES, Tests
 from mictree.estimators.conditions import Condition, Step, join_words, merge
@@ -244,4 +244,13 @@ def _value(data: Data, number: int) -> str:
         return "missing"
     if data.frame is not None and data.kind(number) in TIMES:
         return str(data.frame[:, number].to_list()[0])
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    narrow = data.kind(number) == "float32"
+    return _exact(value, np.float32 if narrow else float)
+
+
+def _exact(value: float, kind: Callable[[str], Any]) -> str:
+    """The fewest digits, from six on, that are this value in its kind of floats."""
+    texts = (show_digits(value, digits) for digits in range(6, 17))
+    return next((text for text in texts if float(kind(text)) == value), repr(float(value)))

@@ -140,7 +140,7 @@ def load(path: str | Path) -> SavedTreeClassifier:
     if not content:
         raise ValueError(f"a model must be JSON; {file} is empty")
     try:
-        return from_json(content.decode("utf-8"))
+        return from_json(content.decode("utf-8"), str(file))
     except UnicodeDecodeError:
         raise ValueError(f"a model must be JSON in UTF-8; {file} is not") from None
 
@@ -188,16 +188,16 @@ def _type_of(classes: np.ndarray) -> str:
     return "text" if classes.dtype.kind == "U" else str(classes.dtype)
 
 
-def from_json(text: str) -> SavedTreeClassifier:
+def from_json(text: str, name: str = "the text") -> SavedTreeClassifier:
     """Read the output of ``to_json``, else raise a ``ValueError``."""
     try:
         content = json.loads(
             text, parse_constant=_refuse_constant, object_pairs_hook=_without_duplicates
         )
     except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"a model must be JSON; {error}") from None
+        raise ValueError(f"a model must be JSON; {name} is not: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"a model's JSON must say format {FORMAT!r}")
+        raise ValueError(f"a model's JSON must say format {FORMAT!r}; {name} does not")
     parts = Record(content, "the model", MODEL)
     classes = read_classes(parts["classes"])
     tests = read_tests(parts)
