@@ -365,3 +365,15 @@ def test_other_weights_are_rounded(scale):
     assert 2**50 < whole.sum() < 2**53
     np.testing.assert_allclose(whole * unit, weights, rtol=1e-10)
     assert whole_weights(np.array([1.0, 1e-30, 1 / 3])).weights.min() == 1
+
+
+@pytest.mark.parametrize("exponent", [-1000, -1030, -1074])
+@pytest.mark.parametrize("grower", [mt.TopDown(), mt.BestFirst("gini"), mt.ID3(), mt.Lookahead()])
+def test_weights_may_be_as_small_as_floats_are(grower, exponent):
+    """A unit of 52 binary digits of their sum would be 0."""
+    draw = np.random.default_rng(0)
+    X, y, weights = draw.random((30, 3)), draw.integers(0, 3, 30), draw.integers(1, 9, 30)
+    tiny = np.ldexp(weights.astype(float), exponent)
+    assert not whole_weights(tiny).rounded
+    expected = grower.grow(mt.SampleProblem(X, y, weights), 3).errors
+    np.testing.assert_array_equal(grower.grow(mt.SampleProblem(X, y, tiny), 3).errors, expected)

@@ -116,6 +116,16 @@ def test_the_least_cost_bounds_no_size_too_high(seed, price):
     assert (found.lower <= np.array(true[: len(found)], dtype=float) + 1e-12).all()
 
 
+@pytest.mark.parametrize("price", [1e-300, 5e-324])
+def test_a_price_may_be_as_small_as_a_float_is(price):
+    """An error over the price may be infinite."""
+    X, y = np.array([[0, 0], [0, 1], [1, 0], *[[1, 1]] * 3]), np.array([0, 1, 1, 0, 0, 1])
+    model = mt.OptimalTreeClassifier(penalty=price).fit(X, y)
+    assert model.proved_
+    assert model.tree_.size == 3
+    assert model.score(X, y) == 5 / 6
+
+
 @pytest.mark.parametrize("price", [0.02, 0.005])
 def test_a_price_that_buys_many_splits(price, monkeypatch):
     """At 0.005 the best tree of monks-2 has 28 splits; both searches prove it."""

@@ -174,7 +174,7 @@ class OptimalTreeClassifier(TreeClassifier):
         rows = int(problem.class_rows.sum())
         errors = TopDown().grow(problem, min(rows, MOST_GREEDY)).errors
         best = float(np.min(errors + float(price) * np.arange(len(errors))))
-        return min(rows, math.ceil(best / float(price)))
+        return math.ceil(min(rows, best / float(price)))  # a tiny price makes the quotient infinite
 
     def penalty_path(self) -> PenaltyPath:
         """For every price per split the best size, and whether that is certified for all sizes.

@@ -18,6 +18,7 @@ from mictree.columns.data import is_missing
 
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 MOST_WHOLE = 2**53  # all whole numbers up to this one are floats
+MOST_PLACES = 1074  # of binary places: the least float is 2**-1074
 NO_WEIGHT = "sample_weight must be positive for some row; all are zero"
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -174,8 +175,11 @@ def are_decimals(weights: FloatArray, places: int) -> bool:
 
 
 def binary_places(total: Fraction) -> int:
-    """The number of binary places that leave a sum of weights 52 binary digits."""
-    return 52 - math.frexp(float(total))[1]
+    """The number of binary places that leave a sum of weights 52 binary digits.
+
+    No float has more than ``MOST_PLACES``, and a unit below the least float would be 0.
+    """
+    return min(MOST_PLACES, 52 - math.frexp(float(total))[1])
 
 
 def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
