@@ -19,6 +19,7 @@ import polars as pl
 import mictree as mt
 from mictree._support import checkpoints as _partial
 from mictree._support import files as _files
+from mictree._support.versions import code_version
 from mictree.families import blocks, formula_sweep
 
 formula_sweep.SECONDS = 0.0
@@ -37,6 +38,7 @@ def load_kernels() -> None:
         solved.compare(number, rule)
         solved.sizes(number, rule)
     formula_sweep.member_terms(FAMILY, solved._built.terms)
+    code_version()  # of all sources, which every sweep would read
 
 
 def run(path: Path | None) -> pl.DataFrame:
