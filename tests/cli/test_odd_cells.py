@@ -1,10 +1,14 @@
 """Cells that look like something else: quotes inside, digits of other alphabets, other dates."""
 
+import shutil
+import subprocess
+
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 import mictree as mt
+from mictree._support.words import shell_word
 from mictree.cli import app
 from mictree.columns.files import read_file
 
@@ -174,6 +178,26 @@ class TestNumbersThatAreTexts:
             "categories; store them as numbers"
         ) in said
         assert "marks" not in said
+
+
+class TestLineBreaksInNames:
+    @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash to read the words")
+    @pytest.mark.parametrize(
+        "name", ["my\nid", "it's\ta \\ b\r\n", "\u2028", "plain", "a b", "", "$'"]
+    )
+    def test_a_shell_reads_the_word(self, name):
+        command = f"printf %s {shell_word(name)}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, check=True,
+                              env={"LC_ALL": "C.UTF-8"})  # fmt: skip
+        assert done.stdout.decode() == name
+
+    def test_options_can_be_typed_as_they_are_shown(self, save):
+        rows = "".join(f"{n},{n % 3},{n % 2}\n" for n in range(20))
+        file = save("a.csv", f'"my\nid",b,"the\ny"\n{rows}')
+        said = run("fit", file, "--target", "the\ny", "--max-size", 1).stderr
+        assert "--drop $'my\\nid' leaves it out, --keep $'my\\nid' silences this line" in said
+        error = str(run("fit", file, "--target", "the y").exception)
+        assert "(did you mean $'the\\ny'?)" in error
 
 
 class TestPointsBetweenThousands:

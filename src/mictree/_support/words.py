@@ -1,5 +1,6 @@
 """Numbers and names in sentences."""
 
+import shlex
 import unicodedata
 from fractions import Fraction
 from typing import Any
@@ -41,6 +42,14 @@ def show_text(text: str) -> str:
     return "".join(
         repr(mark)[1:-1] if unicodedata.category(mark) in BREAKING else mark for mark in text
     )
+
+
+def shell_word(text: str) -> str:
+    """A text as one word of a command; bash and zsh read line breaks in $'...'."""
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{show_text(escaped)}'"
 
 
 def show_name(name: str) -> str:

@@ -1,13 +1,12 @@
 """The command data: learners beside the optimal trees on a table of data."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mictree._support.files import write_whole
-from mictree._support.words import show_name
+from mictree._support.words import shell_word, show_name
 from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
 from mictree.cli.options import AsJson, MostSplits, MostThresholds
 from mictree.cli.table import (
@@ -224,7 +223,7 @@ def _numbers(frame: Any, name: str | None) -> Any:
     if name is not None and not frame[name].dtype.is_numeric():
         present = frame[name].drop_nulls()
         codes = str(present.dtype) == "String" and are_codes(present.str.strip_chars())
-        advice = f": add --number {shlex.quote(name)}" if codes else ""
+        advice = f": add --number {shell_word(name)}" if codes else ""
         raise ValueError(
             f"weights must be numbers; {show_name(name)} has {present.first()!r}{advice}"
         )

@@ -1,8 +1,9 @@
 """What is odd about a column, in words: it gives the target away, or hides numbers or dates."""
 
-import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from mictree._support.words import shell_word
 
 if TYPE_CHECKING:
     import polars
@@ -84,7 +85,7 @@ def hides_missing(column: "polars.Series", labels: "polars.Series") -> str:
         return ""
     return (
         f"has the text {found[0]!r}, and it is read as a category; in a text file --missing "
-        f"{shlex.quote(found[0].strip())} reads it as missing"
+        f"{shell_word(found[0].strip())} reads it as missing"
     )
 
 

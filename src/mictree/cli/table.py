@@ -2,7 +2,6 @@
 
 import difflib
 import glob
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mictree._support.checks import ColumnError
-from mictree._support.words import count_of, show_name, show_text
+from mictree._support.words import count_of, shell_word, show_name, show_text
 from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little, hides_numbers
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def naming_options() -> Iterator[None]:
     try:
         yield
     except ColumnError as error:
-        column = shlex.quote(error.column)
+        column = shell_word(error.column)
         texts = f", or in a text file --text {column} to read categories" if error.or_texts else ""
         raise ValueError(f"{error.problem}: add --drop {column}{texts}") from None
 
@@ -184,7 +183,9 @@ def check_names(frame: "polars.DataFrame", names: Sequence[str]) -> None:
         known = ", ".join(map(show_name, frame.columns))
         folded = {column.strip().casefold(): column for column in reversed(frame.columns)}
         near = difflib.get_close_matches(name.strip().casefold(), folded, 1)
-        hint = f" (did you mean {folded[near[0]]!r}?)" if near else ""
+        found = folded[near[0]] if near else ""
+        typed = repr(found) if found.isprintable() else shell_word(found)
+        hint = f" (did you mean {typed}?)" if near else ""
         one = "; --separator names the mark between columns" * (frame.width == 1)
         raise ValueError(f"the file must have a column {name!r}{hint}; it has {known}{one}")
 
@@ -213,11 +214,11 @@ def check_features(features: "polars.DataFrame") -> None:
         if column.dtype.is_float() and bool(column.is_infinite().any()):
             raise ValueError(
                 f"numbers must be finite; {show_name(column.name)} has an infinite one: add --drop "
-                f"{shlex.quote(column.name)}, or --missing inf, as a text file spells it"
+                f"{shell_word(column.name)}, or --missing inf, as a text file spells it"
             )
         count = column.n_unique() if str(column.dtype) == "String" else 0
         if count > MAX_CATEGORIES:
-            quoted = shlex.quote(column.name)
+            quoted = shell_word(column.name)
             codes = are_codes(column.drop_nulls().str.strip_chars())
             numbers = f", or --number {quoted} to read numbers" if codes else ""
             raise ValueError(
@@ -238,7 +239,7 @@ def find_warnings(
     user reads as ``texts`` hide no numbers.
     """
     rows, classes = len(labels), labels.n_unique()
-    name, shown, quoted = labels.name, show_name(labels.name), shlex.quote(labels.name)
+    name, shown, quoted = labels.name, show_name(labels.name), shell_word(labels.name)
     if classes == 1 and not part:
         yield (
             name,
@@ -278,7 +279,7 @@ def find_warnings(
             asked = odd is hides_numbers and column.name in texts
             what = "" if asked else odd(column, labels)
             if what:
-                quoted = shlex.quote(column.name)
+                quoted = shell_word(column.name)
                 yield (
                     column.name,
                     (

@@ -11,11 +11,10 @@ and ``.`` may mean something, so there only the spellings that mean nothing else
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from mictree._support.words import shorten
+from mictree._support.words import shell_word, shorten
 
 if TYPE_CHECKING:
     import polars
@@ -189,7 +188,7 @@ def _as_dates(
             raise ValueError(
                 f"dates must show which number is the day; {cells.name} has {present[0]!r} "
                 f"and none that tells: write {both[0].drop_nulls()[0]}"
-                + (f", or add --text {shlex.quote(cells.name)}" if kind is None else "")
+                + (f", or add --text {shell_word(cells.name)}" if kind is None else "")
             )
         return both[1] if both[0] is None else both[0]
     for dtype, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
@@ -240,7 +239,7 @@ def _check_long(cells: polars.Series, numbers: polars.Series) -> None:
     pairs = polars.DataFrame([cells.alias("text"), numbers.alias("number")]).filter(long).unique()
     again = pairs.filter(pairs["number"].is_duplicated()).sort("number", "text")
     if again.height:
-        column = shlex.quote(cells.name)
+        column = shell_word(cells.name)
         raise ValueError(
             f"different values must differ as 64-bit floats; {cells.name} has "
             f"{again[0, 'text']} and {again[1, 'text']}: add --text {column} to read them as "
@@ -303,13 +302,13 @@ def _strays(
     )
     rows, good = int((~numeric).sum()), int(numeric.sum())
     found = wanted[:-1] if good == 1 else wanted
-    column = shlex.quote(name)
+    column = shell_word(name)
     rule, example, other = "numbers or texts, not both", "", "text"
     if wanted == "dates":
         rule, other = "dates of one form", "other text"
         example = f" such as {present.filter(numeric)[0]!r}"
     # only what can be typed
-    advice = [f"--missing {shlex.quote(text)}" for text in shown if text == shorten(text)]
+    advice = [f"--missing {shell_word(text)}" for text in shown if text == shorten(text)]
     ways = [f"{' '.join(advice)} to read them as missing"] if advice else []
     if wanted == "numbers" and have_points(present):
         ways.append("--decimal , if points separate thousands")

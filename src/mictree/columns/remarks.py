@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mictree._support.words import show_name
+from mictree._support.words import shell_word, show_name
 from mictree.columns.cells import (
     MISSING_NUMBERS,
     NOTES,
@@ -48,7 +47,7 @@ def _on_codes(texts: polars.Series) -> Iterator[Remark]:
     present = cells.filter(~cells.is_in(list(MISSING_NUMBERS))).drop_nulls()
     if not are_codes(present):
         return
-    name, column = show_name(texts.name), shlex.quote(texts.name)
+    name, column = show_name(texts.name), shell_word(texts.name)
     example = present.filter(present.str.contains(PADDED))[0]
     yield (
         texts.name,
