@@ -94,7 +94,7 @@ def test_every_tree_is_beaten_or_met(case, max_depth):
     check_trees(frontier, ranks, labels, weights, max_depth)
 
 
-@given(tables(), st.sampled_from([None, 2, 3, 4]), st.integers(0, 3000))
+@given(tables(), st.sampled_from([None, 2, 3, 3, 4]), st.sampled_from([0, 0, 30, 100, 300, 3000]))
 @settings(max_examples=100)
 def test_sizes_that_take_more_work_are_answered_one_by_one(case, max_depth, cells):
     """Wherever the call that answers several sizes ends."""
@@ -371,6 +371,17 @@ def test_sizes_from_the_most_splits_down(seed):
         assert find(ranks, labels, weights, size, 3).upper == frontier.upper[: size + 1]
     if seed % 2:
         assert literal_errors(ranks, labels, weights, 7, 3) == frontier.upper
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sizes_from_the_most_splits_down_one_by_one(seed):
+    """The same where no size is answered in the call for several."""
+    ranks, labels = noisy(120, 4, 2 + seed % 3, seed, 0.3)
+    weights = np.ones(len(labels), dtype=int)
+    at_once = find(ranks, labels, weights, 7, 3)
+    with mock.patch.object(SweepEngine, "patience", (0, 10**8)):
+        frontier = find(ranks, labels, weights, 7, 3)
+    assert frontier.lower == frontier.upper == at_once.upper
 
 
 def noisy(count=300, columns=5, classes=2, seed=0, noise=0.1):
