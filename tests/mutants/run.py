@@ -203,7 +203,11 @@ def page(mutants: Sequence[Mutant], results: dict[str, str]) -> str:
         "`tests/mutants/mutants.toml`.",
         "",
         f"{killed} of {len(mutants)} are killed"
-        + (f", and {waiting} have not been run since they, their source or their tests changed." if waiting else "."),
+        + (
+            f", and {waiting} have not been run since they, their source or their tests changed."
+            if waiting
+            else "."
+        ),
     ]
     room = ""
     for mutant in mutants:
