@@ -78,13 +78,11 @@ class Column:
         threshold = round_midpoint(float(self.below[first]), float(self.above[last]))
         if first == last:
             return first, threshold
-        return first + int(
-            np.searchsorted(self.above[first : last + 1], threshold, "right")
-        ), threshold
+        return first + int(self.above[first : last + 1].searchsorted(threshold, "right")), threshold
 
     def cut(self, threshold: float) -> int:
         """The position of the literal that separates the training rows as a threshold does."""
-        return int(np.searchsorted(self.above, threshold, side="right"))
+        return int(self.above.searchsorted(threshold, side="right"))
 
     def text(self, position: int, threshold: float | None = None) -> Texts:
         """The text of a literal and its negation's; ``tell_apart`` resolves clashes."""

@@ -6,24 +6,27 @@ that of the next can be. Both use only the weight of each class. For proofs see
 ``docs/optimal-trees.md``.
 """
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 import numpy as np
 
 from mictree._support.jit import jit
-from mictree.optimal.result import repeat_last
 
 
 class Counting:
     """What the weight of each class says of trees with few leaves, no deeper than ``depth``."""
 
-    def __init__(self, masses: np.ndarray, depth: int) -> None:
+    def __init__(self, masses: Sequence[int], depth: int) -> None:
         self.depth = depth
-        self.masses = np.sort(masses)[::-1].copy()
+        self.masses = np.array(sorted(masses, reverse=True), dtype=np.int64)
         self.most_leaves = 1 << min(depth, 62)
 
     def by_classes(self, max_size: int) -> list[int]:
         """By size, the weight of all classes but the heaviest, one for each leaf."""
-        rest = self.masses.sum() - np.cumsum(self.masses)
-        return repeat_last(rest, max_size).tolist()
+        masses = self.masses.tolist()
+        given_up = [sum(masses) - kept for kept in accumulate(masses)][: max_size + 1]
+        return given_up + [0] * (max_size + 1 - len(given_up))
 
     def lightest_leaf(self, size: int, before: int) -> int:
         """The most that the last of ``size`` splits can gain, if one fewer leaves this error.

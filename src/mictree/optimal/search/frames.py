@@ -78,8 +78,8 @@ class Data(NamedTuple):
 class Frames(NamedTuple):
     """One frame per level; every array's first index is the level."""
 
-    levels: np.recarray  # (levels,) of LEVEL
-    children: np.recarray  # (levels, 2) of CHILD: both children of the literal being tried
+    levels: np.ndarray  # (levels,) of LEVEL
+    children: np.ndarray  # (levels, 2) of CHILD: both children of the literal being tried
     mask: np.ndarray  # (levels, slot words): the slots of the rows
     totals: np.ndarray  # (levels, classes): the weight of each class
     pairs: np.ndarray  # (levels, classes, literals, literals) weight where both hold; lower half
@@ -94,8 +94,8 @@ class Frames(NamedTuple):
 def make_frames(data: Data, budgets: int, levels: int) -> Frames:
     """Frames for a search over some rows."""
     return Frames(
-        levels=np.zeros(levels, dtype=LEVEL).view(np.recarray),
-        children=np.zeros((levels, 2), dtype=CHILD).view(np.recarray),
+        levels=np.zeros(levels, dtype=(np.record, LEVEL)),  # fields are attributes
+        children=np.zeros((levels, 2), dtype=(np.record, CHILD)),
         **{
             name: np.empty((levels, *shape), dtype=kind)
             for name, (shape, kind) in _shapes(data, budgets).items()

@@ -54,15 +54,16 @@ class Frontier:
         self.least_cost: int | None = None  # of all sizes, times the price's denominator
         self.cheapest: Any = None  # the nested tree of that cost, unless the greedy growth has it
         self.memory_limit = memory_limit
-        self.total, floor = self.rows.data.weights.sum(axis=0, dtype=int).tolist()
         most = min(max_size, MOST_BUDGETS)
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
         self.asking = Asking(engine, most, self.depth, memory_limit)
         self.budgets = min(most, self.asking.budgets)  # frames hold at least one split
-        masses = self.rows.masses(self.rows.everything)
-        self.found: list[Any] = [int(masses.argmax())]
-        self.upper = [int(masses.sum() - masses.max())]
+        masses = self.rows.masses(self.rows.everything).tolist()
+        self.found: list[Any] = [masses.index(max(masses))]
+        self.total = sum(masses)
+        self.upper = [self.total - max(masses)]
         self.counting = Counting(masses, self.depth)
+        floor = int(self.rows.data.weights[:, 1].sum(dtype=int))
         self.lower = [max(floor, bound) for bound in self.counting.by_classes(max_size)]
 
     @property
@@ -88,10 +89,10 @@ class Frontier:
             half = None if time_limit is None else begin + PRICING * time_limit
             begin += self._prove_price(self.price, half)
         sizes = self._order()
+        answered = self._answer_quickly(sizes)
+        if answered == len(sizes):
+            return
         with self.asking.running():
-            answered = self._answer_quickly(sizes)
-            if answered == len(sizes):
-                return
             before = sizes[answered - 1] if answered else 0
             sure = min(self.asking.engine.sure, self.budgets)
             known = Polished(self.asking, self.found[0], sure, self.depth) if sure else None

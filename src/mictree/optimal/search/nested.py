@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mictree._support.jit import jit
 from mictree.problems.sample import SampleProblem
 from mictree.tree import LEAF, Tree
 
@@ -54,9 +55,7 @@ def build(problem: SampleProblem, nested: Any) -> Tree:
         test, low, high = subtree
         threshold, below, above = None, rows, rows
         if problem.ranks:  # without ordered columns no test depends on the rows
-            held = holds(problem, problem.ranks, problem.slots, rows, test)
-            below, above = rows[~held], rows[held]
-            test, threshold = _halfway(problem, test, below, above)
+            test, threshold, below, above = _divide(problem, test, rows)
         leaves.append(leaf)
         tests.append(test)
         thresholds.append(threshold)
@@ -66,21 +65,42 @@ def build(problem: SampleProblem, nested: Any) -> Tree:
     return problem.tree(leaves, tests, thresholds, labels)
 
 
-def _halfway(
-    problem: SampleProblem, test: int, low: np.ndarray, high: np.ndarray
-) -> tuple[int, float | None]:
-    """A test that separates two sets of rows in the middle; its threshold, if it has one."""
+def _divide(
+    problem: SampleProblem, test: int, rows: np.ndarray
+) -> tuple[int, float | None, np.ndarray, np.ndarray]:
+    """The test that divides some rows alike, in the middle; its threshold, if it has one; the rows.
+
+    Rows of an ordered column's sides are moved within their array.
+    """
     literals = problem.literals
     number, position = literals.locate(test)
     column = literals.columns[number]
     if number not in literals.ordered or position == column.thresholds:
-        return test, None
+        held = holds(problem, problem.ranks, problem.slots, rows, test)
+        return test, None, rows[~held], rows[held]
     ranks = problem.ranks[literals.ordered.index(number)]
-    below, above = int(ranks[low].max()), int(ranks[high].min())
+    count, below, above = divide(ranks, position + column.missing, rows)
+    low, high = rows[:count], rows[count:]
     if below < column.missing:  # all that is not above is missing
-        return test, column.threshold(position)
-    position, threshold = column.between(below, above)
-    return int(literals.starts[number]) + position, threshold
+        return test, column.threshold(position), low, high
+    middle, threshold = column.between(below, above)
+    return test - position + middle, threshold, low, high
+
+
+@jit
+def divide(ranks, cut, rows):
+    """Move rows with ranks up to a cut to the front; says how many, and both ranks beside it."""
+    count, below, above = 0, np.int64(0), np.int64(1) << 40
+    for place in range(len(rows)):
+        row = rows[place]
+        rank = np.int64(ranks[row])
+        if rank <= cut:
+            rows[place], rows[count] = rows[count], row
+            count += 1
+            below = max(below, rank)
+        else:
+            above = min(above, rank)
+    return count, below, above
 
 
 def as_trees(problem: SampleProblem, found: Sequence[Any]) -> tuple[Tree, ...]:

@@ -42,7 +42,7 @@ LEVEL = np.dtype(
     ],
     align=True,
 )
-RECORD = np.dtype((np.record, LEVEL))  # which a view would look for each time
+RECORD = np.dtype((np.record, LEVEL))  # fields are attributes
 
 
 class OrderedData(NamedTuple):
@@ -75,7 +75,7 @@ class SweepFrames(NamedTuple):
     known: np.ndarray  # (levels, 2, budgets) least errors of both children of the test being tried,
     # by budget; -1 where they are not known
     keys: np.ndarray  # (levels, 6): of the rows; of both children of the test being tried
-    levels: np.recarray  # (levels,) of LEVEL
+    levels: np.ndarray  # (levels,) of LEVEL
     work: np.ndarray  # (NOTES,) cells swept for the question; then the first test of the tree that
     # was retraced: its column, the row before the cut, the budget of its low child, the errors of
     # both children, the heaviest class of both, and their errors without a split
@@ -113,7 +113,7 @@ def make_frames(
         picked=np.zeros((2, LANES), dtype=np.int64),
         known=np.zeros((levels, 2, max(2, budgets)), dtype=np.int64),
         keys=np.zeros((levels, 6), dtype=np.uint64),
-        levels=np.zeros(levels, dtype=RECORD).view(np.recarray),
+        levels=np.zeros(levels, dtype=RECORD),
         work=np.zeros(NOTES, dtype=np.int64),
         totals=np.zeros((levels, classes), dtype=np.int64),
     )
@@ -128,7 +128,7 @@ def _aligned(count: int, kind: np.dtype) -> np.ndarray:
     """Zeros from the start of a cache line on: a vector across two of them takes far longer."""
     line = CACHE_LINE // kind.itemsize
     room = np.zeros(count + line, dtype=kind)
-    start = -room.ctypes.data % CACHE_LINE // kind.itemsize
+    start = -room.__array_interface__["data"][0] % CACHE_LINE // kind.itemsize
     return room[start : start + count]
 
 

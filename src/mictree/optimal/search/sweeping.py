@@ -49,7 +49,7 @@ class SweepEngine:
         nobody = self.rows.everything[:0]
         self.count_few(nobody, 0, table, frames, control)
         self.solve(0, (0, 0, 0, PLAIN), table, frames, control)
-        classes = np.zeros(frames.totals.shape[1], dtype=np.int64)
+        classes = [0] * frames.totals.shape[1]
         bounds = np.zeros((2, 1), dtype=np.int64)
         self.solve_sizes([], Counting(classes, 0), bounds, table, frames, control)
 
