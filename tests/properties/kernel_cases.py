@@ -186,7 +186,9 @@ def ordered() -> Iterator[tuple[str, Any]]:
     count = columns._rank_sorted(values, np.argsort(values), distinct, ranks)
     yield "ranks", [distinct[:count].tolist(), ranks.tolist()]
     # as plain Python, a search with many classes takes long
-    labels = {"two": two[:40], "many": many[:30], "more": np.arange(21) % 7}
+    labels = {
+        "two": two[:40], "three": many[:30], "four": np.arange(20) % 4, "seven": np.arange(21) % 7,
+    }  # fmt: skip
     for name, classes in labels.items():
         X = numbers[: len(classes)]
         problem = mt.SampleProblem(X, classes)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mictree._support import jit
+from mictree._support import jit, vectors
 from mictree.optimal.search import kernel
 from mictree.optimal.search import questions as _asking
 from mictree.optimal.search import table as _table
@@ -57,11 +57,17 @@ def intrinsics() -> Iterator[tuple]:
         jit.atomic_load: jit._plain_load,
         jit.atomic_add: jit._plain_add,
         jit.atomic_swap: jit._plain_swap,
-        jit.add_where: jit._plain_add_where,
-        jit.raise_to: jit._plain_raise_to,
+        vectors.spread: vectors._plain_spread,
+        vectors.choose: vectors._plain_choose,
+        vectors.load: vectors._plain_load,
+        vectors.store: vectors._plain_store,
+        vectors.add: np.add,
+        vectors.subtract: np.subtract,
+        vectors.least: np.minimum,
+        vectors.most: np.maximum,
     }
     for path, module in sorted(sys.modules.items()):
-        if path.startswith((ROOM_OF_SEARCH, "mictree._support.jit")):
+        if path.startswith((ROOM_OF_SEARCH, "mictree._support.")):
             for name, value in list(vars(module).items()):
                 if isinstance(value, numba.core.extending._Intrinsic) and value in plain:
                     yield module, name, value, plain[value]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -20,7 +19,6 @@ from mictree._support.kernel_cache import make_cache
 
 CORES = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 PARALLEL_WORK = 3e6  # about half a millisecond
-LANES = 64  # numbers of a vector, one for each bit of a word
 PIECES = 8  # for each core, so that none waits long for another's last one
 
 
@@ -143,58 +141,6 @@ def _atomic_swap(typing: Any, array: Any, place: Any, old: Any, new: Any) -> Any
     return types.boolean(array, types.intp, array.dtype, array.dtype), _generate_atomic_swap
 
 
-def _load_lanes(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Any:
-    """LANES numbers of a contiguous array from a place on, as a vector; and their address."""
-    place = builder.gep(context.make_array(kind)(context, builder, array).data, [start])
-    vector = ir.VectorType(context.get_value_type(kind.dtype), LANES)
-    place = builder.bitcast(place, vector.as_pointer())
-    return place, builder.load(place, align=kind.dtype.bitwidth // 8)
-
-
-def _generate_add_where(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    kind = signature.args[0]
-    place, old = _load_lanes(context, builder, kind, *arguments[:2])
-    chosen = builder.bitcast(arguments[2], ir.VectorType(ir.IntType(1), LANES))
-    nothing = ir.Constant(old.type, ir.Undefined)
-    first = builder.insert_element(nothing, arguments[3], ir.IntType(32)(0))
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
-    amounts = builder.shuffle_vector(first, nothing, everywhere)
-    added = builder.select(chosen, amounts, ir.Constant(old.type, None))
-    builder.store(builder.add(old, added), place, align=kind.dtype.bitwidth // 8)
-    return context.get_dummy_value()
-
-
-def _add_where(typing: Any, array: Any, start: Any, bits: Any, amount: Any) -> Any:
-    """Add an amount to those of LANES numbers of a contiguous array whose bit is set."""
-    return types.void(array, types.intp, types.uint64, array.dtype), _generate_add_where
-
-
-def _generate_raise_to(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    kind, (array, target, plus, minus) = signature.args[0], arguments
-    _, one = _load_lanes(context, builder, kind, array, plus)
-    _, other = _load_lanes(context, builder, kind, array, minus)
-    place, old = _load_lanes(context, builder, kind, array, target)
-    lead = builder.sub(one, other)
-    larger = builder.select(builder.icmp_signed(">", lead, old), lead, old)
-    builder.store(larger, place, align=kind.dtype.bitwidth // 8)
-    return context.get_dummy_value()
-
-
-def _raise_to(typing: Any, array: Any, target: Any, plus: Any, minus: Any) -> Any:
-    """Raise LANES signed numbers of a contiguous array to the differences of others, if larger."""
-    return types.void(array, types.intp, types.intp, types.intp), _generate_raise_to
-
-
-def _plain_add_where(array: Any, start: int, bits: Any, amount: Any) -> None:
-    chosen = np.array([int(bits) >> lane & 1 for lane in range(LANES)], dtype=bool)
-    array[start : start + LANES][chosen] += amount
-
-
-def _plain_raise_to(array: Any, target: int, plus: int, minus: int) -> None:
-    old = array[target : target + LANES]
-    np.maximum(old, array[plus : plus + LANES] - array[minus : minus + LANES], out=old)
-
-
 def _plain_load(array: Any, place: int) -> Any:
     return array.flat[place]
 
@@ -218,17 +164,12 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     atomic_load: Any = _plain_load
     atomic_add: Any = _plain_add
     atomic_swap: Any = _plain_swap
-    add_where: Any = _plain_add_where
-    raise_to: Any = _plain_raise_to
 else:
     popcount = intrinsic(_popcount)
     load_word = intrinsic(_load_word)
     atomic_load = intrinsic(_atomic_load)
     atomic_add = intrinsic(_atomic_add)
     atomic_swap = intrinsic(_atomic_swap)
-    # vectors that do not depend on what LLVM makes of a loop
-    add_where = intrinsic(_add_where)
-    raise_to = intrinsic(_raise_to)
 
 
 @jit

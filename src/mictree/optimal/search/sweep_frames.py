@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-LANES = 32  # tests whose children are swept at once
+from mictree._support.vectors import LANES
+
 CACHE_LINE = 64  # bytes
 FEW_CLASSES = 5  # up to which comparing every two of them is faster
 
@@ -108,7 +109,7 @@ def make_frames(
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
         lanes=_aligned(_count_lines(classes) * LANES, data.signed.dtype),
-        tails=np.empty(2 * LANES * rows if classes > 2 else 0, dtype=data.signed.dtype),
+        tails=np.empty(2 * LANES * rows if classes > FEW_CLASSES else 0, dtype=data.signed.dtype),
         seen=np.zeros(classes, dtype=np.int64),
         picked=np.zeros((2, LANES), dtype=np.int64),
         known=np.zeros((levels, 2, max(2, budgets)), dtype=np.int64),
@@ -121,7 +122,7 @@ def make_frames(
 
 def _count_lines(classes: int) -> int:
     """Of sums that a sweep needs."""
-    return 2 * (1 + classes + classes**2) if 2 < classes <= FEW_CLASSES else 7 + classes
+    return 2 + classes + (2 * classes**2 if classes <= FEW_CLASSES else 0)
 
 
 def _aligned(count: int, kind: np.dtype) -> np.ndarray:
