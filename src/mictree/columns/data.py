@@ -63,6 +63,14 @@ class Data:
             return None
         return matrix.view(np.uint8) if matrix.flags.c_contiguous else None
 
+    @property
+    def floats(self) -> FloatArray | None:
+        """The matrix itself if it holds floats of up to 64 bits."""
+        matrix = self.matrix
+        if not isinstance(matrix, np.ndarray) or matrix.dtype.kind != "f":
+            return None
+        return matrix if matrix.dtype.itemsize <= 8 else None
+
     def kind(self, number: int) -> str:
         """The type of a column as one word in small letters: "boolean", "date", "float64", ..."""
         return self._kinds[number if self.frame is not None else 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ from mictree._support.passing import passing
 from mictree.columns.column import Column, as_levels
 from mictree.columns.data import Data
 from mictree.columns.literals import Literals
-from mictree.columns.ordered import TIMES, Ranks, are_finite, rank
+from mictree.columns.ordered import TIMES, UNSORTED, Ranks, are_finite, rank, rank_columns
 from mictree.columns.packing import NONE, pack_bits, pack_categories
 from mictree.columns.quantiles import Edges
 from mictree.columns.scratch import Scratch
 
 MAX_CATEGORIES = 1024  # a column with more is an identifier
+SMALL = 2**15  # cells of a matrix whose columns are ranked in one call
 OUT = "leave the column out of X"  # advice in Python
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -52,9 +54,10 @@ def encode(
     columns: list[Column] = []
     blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
     kept: list[Ranks] = []
-    scratch = Scratch.of(data.rows)
-    for number, name in enumerate(data.names):
-        column, ranks = learn_column(data, number, name, rows, weights, max_thresholds, scratch)
+    learned = _learn_matrix(data, rows) if max_thresholds is None else None
+    for number, (column, ranks) in enumerate(
+        learned or _learn_columns(data, rows, weights, max_thresholds)
+    ):
         columns.append(column)
         if ranks is None:  # categories
             block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
@@ -68,6 +71,34 @@ def encode(
         if column.missing:
             blocks.append(pack_bits(ranks == 0, used, len(order)))
     return Encoded(Literals(columns), np.concatenate(blocks), tuple(kept))
+
+
+def _learn_matrix(data: Data, rows: IntArray) -> list[tuple[Column, Ranks]] | None:
+    """Do the same as for each column for a small matrix of finite floats; None for others."""
+    matrix = data.floats
+    if matrix is None or matrix.size > SMALL:
+        return None
+    values = matrix.T.take(rows, axis=1).astype(float, copy=False)
+    ranks, counts = np.empty(values.shape, dtype=np.uint32), np.empty(len(values), dtype=np.int64)
+    rank_columns(values, ranks, counts)
+    learned = []
+    for name, distinct, mine, count in zip(data.names, values, ranks, counts.tolist(), strict=True):
+        if count == UNSORTED:
+            return None
+        ends = distinct[:count].copy()
+        edges = Edges(ends[:-1], ends[1:], binned=False, missing=False)
+        column = ordered_column(name, edges, "float")
+        learned.append((column, mine.astype(np.min_scalar_type(count))))
+    return learned
+
+
+def _learn_columns(
+    data: Data, rows: IntArray, weights: FloatArray | None, max_thresholds: int | None
+) -> Iterator[tuple[Column, Ranks | None]]:
+    """Do it for one column after another."""
+    scratch = Scratch.of(data.rows)
+    for number, name in enumerate(data.names):
+        yield learn_column(data, number, name, rows, weights, max_thresholds, scratch)
 
 
 def learn_column(

@@ -140,6 +140,23 @@ def _insert(keys, rows):
 
 
 @jit
+def rank_columns(table, out_ranks, out_counts):
+    """Replace each column by its distinct values, and write how many there are, and all ranks.
+
+    The count is UNSORTED for a column that is not finite, or that ``_rank`` cannot sort.
+    """
+    columns, rows = table.shape
+    values, keys = np.empty(rows), np.empty(rows, dtype=np.uint64)
+    moved_rows = np.empty(rows, dtype=np.uint32)
+    for column in range(columns):
+        values[:] = table[column]
+        out_counts[column] = UNSORTED
+        if are_finite(values):
+            count = _rank(values, keys, moved_rows, table[column], out_ranks[column])
+            out_counts[column] = count
+
+
+@jit
 def _rank_sorted(values, order, out_distinct, out_ranks):
     """Write the distinct values and the rank of each; returns how many there are."""
     count = 0

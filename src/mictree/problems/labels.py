@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import check_unmasked
+from mictree._support.jit import jit
 from mictree._support.sums import exact_sum
 from mictree.columns.arrays import read_array
 from mictree.columns.data import is_missing
@@ -49,21 +50,39 @@ class Coded(NamedTuple):
         if kind in "fcmM" and np.isnan(labels).any():
             raise ValueError("y must not contain NaN")
         if kind in "biu" and len(labels):
-            least, most = labels.min(), labels.max()
-            if int(most) - int(least) < MOST_CODES:
-                start = least.astype(np.int64)  # what does not fit wraps around, and back below
-                shifted = labels.astype(np.int64) - start
-                present = np.bincount(shifted) > 0
-                values = (np.flatnonzero(present) + start).astype(labels.dtype)
-                if len(values) == len(present):
-                    codes = shifted.astype(np.int32)
-                else:
-                    codes = (np.cumsum(present, dtype=np.int32) - 1)[shifted]
-                return values, codes
+            integers = labels.astype(np.int64)  # what does not fit wraps around, and back below
+            least, most = find_ends(integers)
+            if most - least < MOST_CODES:
+                present = np.zeros(most - least + 1, dtype=bool)
+                codes = np.empty(len(labels), dtype=np.int32)
+                code_labels(integers, least, present, codes)
+                return (present.nonzero()[0] + least).astype(labels.dtype), codes
         if kind == "O":
             _check_objects(labels)
         values, codes = np.unique(labels, return_inverse=True)
         return values, codes.astype(np.int32)
+
+
+@jit
+def find_ends(integers):
+    """The least and the largest of some integers."""
+    least = most = integers[0]
+    for integer in integers:
+        least, most = min(least, integer), max(most, integer)
+    return least, most
+
+
+@jit
+def code_labels(integers, least, out_present, out_codes):
+    """Write which of the integers from the least on there are, and the place of each among them.
+
+    ``out_present`` must be False at the start.
+    """
+    for integer in integers:
+        out_present[integer - least] = True
+    place = np.cumsum(out_present)
+    for row in range(len(integers)):
+        out_codes[row] = place[integers[row] - least] - 1
 
 
 def _check_objects(labels: Labels) -> None:

@@ -28,11 +28,10 @@ def few_splits(level, both, bound, trace, data, frames, control):
     all such tests. The frame's tests must be listed.
     """
     live, cells, picked = frames.tests[level, LIVE], frames.cells[level], frames.picked
-    lives = frames.start[level, -1]
-    for test in range(lives):
-        live[test] = test
-    least, purest, spare = bound, np.inf, 0
-    lives = _drop(both, lives, least, 0, picked, live, cells)
+    least, purest, spare, lives = bound, np.inf, 0, 0
+    for test in range(frames.start[level, -1]):
+        live[lives] = test
+        lives += _get_bound(both, test, cells) < least
     while lives > 0 and control[STATUS] == RUN:
         count = pick(level, lives, frames)
         sweep(level, count, data, frames, control)
@@ -127,12 +126,18 @@ def _drop(both, lives, limit, count, picked, live, cells):
         if lane < count and test == picked[0, lane]:
             lane += 1
             continue
-        low, high = cells[ONE, test], cells[ONE + 1, test]
-        low_leaf, high_leaf = cells[LEAF, test], cells[LEAF + 1, test]
-        error = low + high if both else min(low_leaf + high, low + high_leaf)
         live[kept] = test
-        kept += error < limit
+        kept += _get_bound(both, test, cells) < limit
     return kept
+
+
+@inner_jit
+def _get_bound(both, test, cells):
+    """A lower bound of the error with a test and one split below it, or in ``both`` children."""
+    low, high = cells[ONE, test], cells[ONE + 1, test]
+    if both:
+        return np.int64(low + high)
+    return np.int64(min(cells[LEAF, test] + high, low + cells[LEAF + 1, test]))
 
 
 @inner_jit

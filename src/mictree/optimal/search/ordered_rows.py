@@ -6,7 +6,7 @@ above it is the test for missing values, which needs no column of its own.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +29,8 @@ class OrderedRows(SearchedRows):
     problem: SampleProblem
     data: OrderedData
     origins: tuple[int, ...]  # of each column searched: its place in ``ranks``, or -1 - a literal
+    chosen: np.ndarray  # the row of the problem; of equal ones, the first
     slots: np.ndarray  # of each row in the problem's bits; none if it has no bits
-    ranks: tuple[np.ndarray, ...]
     codes: np.ndarray
     weights: np.ndarray
     written: Written | None
@@ -45,31 +45,34 @@ class OrderedRows(SearchedRows):
             weights = problem.weights[slots] if weighted else integers.astype(float)
             integers, written = to_integers(weights, codes, problem.class_weight, exact)
         table, origins = _distinct_columns(problem, slots)
-        merged = _merge(table, codes, integers, len(problem.classes))
-        chosen, weights, unavoidable = merged.chosen, merged.weights, merged.unavoidable
+        chosen, group, weights, unavoidable = _merge(table, codes, integers)
         if written is not None:
-            summed = add_up(merged.group, written.weights, len(chosen))
+            summed = add_up(group, written.weights, len(chosen))
             written = written._replace(weights=summed)
         if len(chosen) < len(codes):
             # not table[:, chosen], whose columns would not lie together: other types for kernels
             table, codes = table.take(chosen, axis=1), codes[chosen]
-        ordered = tuple(_choose(ranks, chosen) for ranks in problem.ranks)
         slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
-        del merged, chosen, integers
+        del group, integers
         sort_columns(table)
         total = int(weights.sum())
-        both = np.empty((len(codes), 2), dtype=np.int32 if total < 2**30 else np.int64)
-        both[:, 0], both[:, 1] = weights, unavoidable
-        weights = both[:, 0].copy()
-        signed = np.where(codes == 1, weights, -weights)
+        kind = np.int32 if total < 2**30 else np.int64
+        both = np.empty((len(codes), 2), dtype=kind)
+        signed = np.empty(len(codes), dtype=np.int16 if total < 2**15 else kind)
+        weigh_rows(weights, unavoidable, codes, both, signed)
         data = OrderedData(
             order=table.view(np.int32),
             weights=both,
-            signed=signed.astype(np.int16) if total < 2**15 else signed,
+            signed=signed,
             codes=codes,
             keys=_keys(len(codes)),
         )
-        return cls(problem, data, origins, slots, ordered, codes, weights, written)
+        return cls(problem, data, origins, chosen, slots, codes, both[:, 0], written)
+
+    @cached_property
+    def ranks(self) -> tuple[np.ndarray, ...]:  # type: ignore[override]
+        """Of each row in the problem's ordered columns, one line each."""
+        return tuple(_choose(ranks, self.chosen) for ranks in self.problem.ranks)
 
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
@@ -80,7 +83,7 @@ class OrderedRows(SearchedRows):
         literals, origin = self.problem.literals, self.origins[column]
         if origin < 0:
             return -1 - origin, False
-        rank, number = int(self.ranks[origin][row]), literals.ordered[origin]
+        rank, number = int(self.problem.ranks[origin][self.chosen[row]]), literals.ordered[origin]
         start, missing = int(literals.starts[number]), literals.columns[number].missing
         if rank < missing:
             return start + literals.columns[number].thresholds, True
@@ -104,15 +107,14 @@ def _distinct_columns(
     for column, ranks in zip(table, found, strict=True):
         column[:] = ranks
     kept = np.ones(len(found), dtype=bool)
-    mark_distinct(table, kept)
-    if not kept.all():
+    if mark_distinct(table, kept) < len(found):
         table, origins = table[kept], [origins[place] for place in np.flatnonzero(kept)]
     return table, tuple(origins)
 
 
 @jit
 def mark_distinct(table, out_kept):
-    """Mark the columns that are not constant and cut rows unlike all before them.
+    """Mark the columns that are not constant and cut rows unlike all before them; says how many.
 
     A column cuts alike from either end, so each is read from the end at which its first row is
     nearer.
@@ -139,6 +141,7 @@ def mark_distinct(table, out_kept):
                 row += 1
             if row == rows:
                 out_kept[column] = False
+    return out_kept.sum()
 
 
 @inner_jit
@@ -175,7 +178,7 @@ def _draw_keys(count: int) -> np.typing.NDArray[np.uint64]:
 
 
 class Merged(NamedTuple):
-    """Rows of which equal ones of one class are one; in their own order if none are equal."""
+    """Rows of which equal ones of one class are one, in their own order."""
 
     chosen: np.ndarray  # the first of each
     group: np.ndarray  # for each row, its place among those chosen
@@ -183,20 +186,18 @@ class Merged(NamedTuple):
     unavoidable: np.ndarray  # what of the weight no tree can label right
 
 
-def _merge(table: np.ndarray, codes: np.ndarray, weights: np.ndarray, classes: int) -> Merged:
-    hashes = np.empty(len(codes), dtype=np.uint64)
+def _merge(table: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Merged:
+    """Merge rows that are sorted by class."""
+    rows = len(codes)
+    chosen, group = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int32)
+    sums, unavoidable = np.zeros(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
+    places = np.full(1 << (2 * rows).bit_length(), -1, dtype=np.int32)
+    hashes = np.empty(rows, dtype=np.uint64)
     hash_rows(table, _factors(len(table)), hashes)
-    order = np.argsort(hashes, kind="stable")  # of equal rows, those of one class are neighbours
-    group = np.empty(len(codes), dtype=np.intp)
-    sums, unavoidable = np.zeros(len(codes), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
-    count = merge_rows(
-        table, codes, weights, order, np.zeros(classes, dtype=np.int64), group, sums, unavoidable
-    )
-    if count == len(codes):  # nothing needs to be copied
-        return Merged(np.arange(count), np.arange(count), weights, unavoidable[group])
-    chosen = np.empty(count, dtype=np.intp)
-    chosen[group[order[::-1]]] = order[::-1]  # the first of several is written last
-    return Merged(chosen, group, sums[:count], unavoidable[:count])
+    count = merge_rows(table, codes, weights, hashes, places, chosen, group, sums, unavoidable)
+    if count < rows:
+        chosen, sums, unavoidable = chosen[:count].copy(), sums[:count], unavoidable[:count]
+    return Merged(chosen, group, sums, unavoidable)
 
 
 @jit
@@ -209,32 +210,48 @@ def hash_rows(table, factors, out_hashes):
 
 
 @jit
-def merge_rows(table, codes, weights, order, votes, out_group, out_weights, out_unavoidable):
-    """Give neighbours in an order that have equal ranks and one class one number; says how many.
+def merge_rows(
+    table, codes, weights, hashes, places, out_chosen, out_group, out_weights, out_unavoidable
+):
+    """Number rows that are sorted by class; those with equal ranks and one class get one number.
 
-    The other outputs are by number, and must be zero at the start: the sum of the weights, and what
-    of it is outvoted among the rows with equal ranks. ``votes`` is scratch, one for each class.
+    Says how many numbers there are. By number are written: the first row, the sum of the weights,
+    which must be 0 at the start, and what of it is outvoted among the rows with equal ranks.
+    ``places`` is a hash table of -1, a power of two long and longer than there are rows.
     """
-    rows, start, number = len(order), 0, 0
-    while start < rows:
-        first, end = order[start], start + 1
-        votes[:] = 0
-        votes[codes[first]] += weights[first]
-        while end < rows and _are_equal(table, first, order[end]):
-            votes[codes[order[end]]] += weights[order[end]]
-            end += 1
-        best = votes.argmax()
-        for place in range(start, end):
-            row = order[place]
-            if place > start and codes[row] != codes[order[place - 1]]:
-                number += 1
-            out_group[row] = number
-            out_weights[number] += weights[row]
-            if codes[row] != best:
-                out_unavoidable[number] += weights[row]
-        number += 1
-        start = end
-    return number
+    mask, count = np.uint64(len(places) - 1), np.int32(0)
+    first, best = np.empty(len(codes), dtype=np.int32), np.empty(len(codes), dtype=np.int32)
+    last = best  # of rows with equal ranks; both are by their first number
+    for row in range(len(codes)):
+        place = hashes[row] >> np.uint64(32) & mask
+        while places[place] >= 0 and not _are_equal(table, out_chosen[places[place]], row):
+            place = (place + np.uint64(1)) & mask
+        if places[place] < 0:
+            places[place], last[count] = count, count
+        same = places[place]
+        number = last[same]
+        if number == count or codes[out_chosen[number]] != codes[row]:
+            number = last[same] = count
+            first[number], out_chosen[number] = same, row
+            count += np.int32(1)
+        out_group[row] = number
+        out_weights[number] += weights[row]
+    for number in range(count):
+        same = first[number]
+        if number == same or out_weights[number] > out_weights[best[same]]:
+            best[same] = number
+    for number in range(count):
+        outvoted = best[first[number]] != number
+        out_unavoidable[number] = out_weights[number] if outvoted else 0
+    return count
+
+
+@jit
+def weigh_rows(weights, unavoidable, codes, out_weights, out_signed):
+    """Write the weights of rows as ``OrderedData`` has them."""
+    for row in range(len(codes)):
+        out_weights[row, 0], out_weights[row, 1] = weights[row], unavoidable[row]
+        out_signed[row] = weights[row] if codes[row] == 1 else -weights[row]
 
 
 @inner_jit

@@ -76,13 +76,13 @@ def share(level, side, data, frames):
     at = frames.levels[level]
     order, cells, start = frames.order[level], frames.cells[level], frames.start[level]
     live, lives = frames.tests[level, LIVE], at.lives
-    places, member = frames.tests[level, PLACE], frames.member
+    places, shared = frames.tests[level, PLACE], frames.shared
     bounds, most_budget = get_bounds(level, frames), get_shares(at.budget, at.depth)[1]
     kind = bounds.dtype.type
     test, column = at.test, at.column
     for place in range(at.rows):
-        inside = (place <= places[test]) == (side == 0)
-        member[order[column, place] >> 1] = np.uint32(0xFFFFFFFF) if inside else np.uint32(0)
+        row, inside = order[column, place] >> 1, (place <= places[test]) == (side == 0)
+        shared[row] = data.weights[row, 0] if inside else 0
     mass = np.int64(cells[MASS, test])
     if side == 1:
         mass = frames.totals[level].sum() - mass
@@ -97,8 +97,7 @@ def share(level, side, data, frames):
             number += 1
             end = places[other] + 1
             while place < end:
-                row = order[other_column, place] >> 1
-                inside += data.weights[row, 0] if member[row] else 0
+                inside += shared[order[other_column, place] >> 1]
                 place += 1
             if most > mass - inside:
                 cells[ONE, other] = max(cells[ONE, other], kind(most - (mass - inside)))

@@ -69,6 +69,7 @@ class SweepFrames(NamedTuple):
     root: np.ndarray  # (2, budgets, cells) the same for all rows; all workers share it
     claims: np.ndarray  # (columns,) how many workers are at a column of all rows
     member: np.ndarray  # (rows,) bit j: the row is in the low child of the j-th test swept
+    shared: np.ndarray  # (rows,) the weight of the rows of a child, else 0
     lanes: np.ndarray  # sums of the tests swept, in lines of LANES; see ``sweeps``
     tails: np.ndarray  # (2 * LANES * rows,) the same at each test of a column; for many classes
     picked: np.ndarray  # (2, LANES) the tests swept, and their columns
@@ -108,6 +109,7 @@ def make_frames(
         root=root,
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
+        shared=np.zeros(rows, dtype=kind),
         lanes=_aligned(_count_lines(classes) * LANES, data.signed.dtype),
         tails=np.empty(2 * LANES * rows if classes > FEW_CLASSES else 0, dtype=data.signed.dtype),
         seen=np.zeros(classes, dtype=np.int64),
@@ -136,6 +138,6 @@ def _aligned(count: int, kind: np.dtype) -> np.ndarray:
 def frame_bytes(data: OrderedData, budgets: int, levels: int) -> int:
     """The memory of one worker's frames, nearly; the root's bounds count as one more level."""
     cell = 12 + data.weights.itemsize * (6 + 2 * budgets)
-    row = 8 + 2 * LANES * data.signed.itemsize
+    row = 8 + data.weights.itemsize + 2 * LANES * data.signed.itemsize
     level = cell * data.order.size + 8 * len(data.order) + 512
     return (levels + 1) * level + row * len(data.codes)

@@ -295,13 +295,14 @@ def _keep_members(order, rows, level, frames):
     """Fill a frame's columns with the members among sorted rows."""
     below, member = frames.order[level], frames.member
     for column in range(len(order)):
-        kept = 0
+        last, kept = np.int32(0), 0  # the last one kept, not yet written
         for place in range(rows):
             entry = order[column, place]
-            below[column, kept] = entry & ~1
-            kept += np.int64(member[entry >> 1])
-            below[column, max(kept - 1, 0)] |= entry & 1
-        below[column, max(kept - 1, 0)] &= ~1
+            inside = np.int64(member[entry >> 1])
+            below[column, max(kept - 1, 0)] = last
+            last = entry if inside else last | (entry & np.int32(1))
+            kept += inside
+        below[column, max(kept - 1, 0)] = last & np.int32(~1)
 
 
 @jit

@@ -87,31 +87,42 @@ def _list_two(level, data, frames):
     order, cells = frames.order[level], frames.cells[level]
     places, totals = frames.tests[level, PLACE], frames.totals[level]
     kind, signed = cells.dtype.type, data.signed
+    surpluses, masses, shares = cells[LEAF], cells[MASS], cells[SHARE]
     count, floor = at.rows, at.floor
-    all_zeros, all_ones = totals[0], totals[1]
-    least = min(all_zeros, all_ones)
     test = 0
     for column in range(order.shape[0]):
         frames.start[level, column] = test
-        zeros, ones, share = 0, 0, 0
+        surplus, mass, share = 0, 0, 0
         for place in range(count):
             entry = order[column, place]
             row = entry >> 1
             weight = np.int64(signed[row])
-            zeros -= min(weight, 0)
-            ones += max(weight, 0)
+            surplus += weight
+            mass += abs(weight)
             if floor > 0:
                 share += data.weights[row, 1]
-            if entry & 1:
-                low, high = min(zeros, ones), min(all_zeros - zeros, all_ones - ones)
-                places[test] = place
-                cells[LEAF, test], cells[LEAF + 1, test] = kind(low), kind(high)
-                cells[ONE, test], cells[ONE + 1, test] = kind(share), kind(floor - share)
-                cells[MASS, test], cells[SHARE, test] = kind(zeros + ones), kind(share)
-                least = min(least, low + high)
-                test += 1
+            places[test] = place
+            surpluses[test], masses[test], shares[test] = kind(surplus), kind(mass), kind(share)
+            test += entry & 1
     frames.start[level, order.shape[0]] = test
-    return least
+    return _judge_two(test, kind(totals[0]), kind(totals[1]), kind(floor), cells)
+
+
+@inner_jit
+def _judge_two(tests, all_zeros, all_ones, floor, cells):
+    """Fill the rest of what is known of tests whose surplus is in the first line."""
+    kind = cells.dtype.type
+    low_leaf, high_leaf, low_one, high_one = cells[0], cells[1], cells[2], cells[3]
+    masses, shares = cells[MASS], cells[SHARE]
+    least = min(all_zeros, all_ones)
+    for test in range(tests):
+        ones = kind((masses[test] + low_leaf[test]) >> 1)
+        zeros = kind(masses[test] - ones)
+        low, high = min(zeros, ones), min(kind(all_zeros - zeros), kind(all_ones - ones))
+        low_leaf[test], high_leaf[test] = low, high
+        low_one[test], high_one[test] = shares[test], kind(floor - shares[test])
+        least = min(least, kind(low + high))
+    return np.int64(least)
 
 
 @inner_jit
@@ -121,10 +132,8 @@ def _list_three(level, data, frames):
     order, cells = frames.order[level], frames.cells[level]
     places, totals = frames.tests[level, PLACE], frames.totals[level]
     kind = cells.dtype.type
+    firsts, seconds, masses, shares = cells[LEAF], cells[LEAF + 1], cells[MASS], cells[SHARE]
     count, floor = at.rows, at.floor
-    all_zeros, all_ones, all_twos = totals[0], totals[1], totals[2]
-    whole = all_zeros + all_ones + all_twos
-    least = whole - max(all_zeros, all_ones, all_twos)
     test = 0
     for column in range(order.shape[0]):
         frames.start[level, column] = test
@@ -138,20 +147,31 @@ def _list_three(level, data, frames):
             ones += weight * (label == 1)
             if floor > 0:
                 share += data.weights[row, 1]
-            if entry & 1:
-                twos = mass - zeros - ones
-                other_zeros, other_ones = all_zeros - zeros, all_ones - ones
-                other_twos = all_twos - twos
-                low = mass - max(zeros, ones, twos)
-                high = whole - mass - max(other_zeros, other_ones, other_twos)
-                places[test] = place
-                cells[LEAF, test], cells[LEAF + 1, test] = kind(low), kind(high)
-                # two leaves label two classes right at most
-                cells[ONE, test] = kind(max(share, min(zeros, ones, twos)))
-                rest = min(other_zeros, other_ones, other_twos)
-                cells[ONE + 1, test] = kind(max(floor - share, rest))
-                cells[MASS, test], cells[SHARE, test] = kind(mass), kind(share)
-                least = min(least, low + high)
-                test += 1
+            places[test] = place
+            firsts[test], seconds[test] = kind(zeros), kind(ones)
+            masses[test], shares[test] = kind(mass), kind(share)
+            test += entry & 1
     frames.start[level, order.shape[0]] = test
-    return least
+    every = kind(totals[0]), kind(totals[1]), kind(totals[2])
+    return _judge_three(test, every, kind(floor), cells)
+
+
+@inner_jit
+def _judge_three(tests, every, floor, cells):
+    """Fill the rest of what is known of tests whose first two classes are in the first lines."""
+    kind = cells.dtype.type
+    low_leaf, high_leaf, low_one, high_one = cells[0], cells[1], cells[2], cells[3]
+    masses, shares = cells[MASS], cells[SHARE]
+    least = kind(every[0] + every[1] + every[2] - max(every[0], every[1], every[2]))
+    for test in range(tests):
+        zeros, ones = low_leaf[test], high_leaf[test]
+        twos = kind(masses[test] - zeros - ones)
+        rest = kind(every[0] - zeros), kind(every[1] - ones), kind(every[2] - twos)
+        low = kind(masses[test] - max(zeros, ones, twos))
+        high = kind(rest[0] + rest[1] + rest[2] - max(rest[0], rest[1], rest[2]))
+        low_leaf[test], high_leaf[test] = low, high
+        # two leaves label two classes right at most
+        low_one[test] = max(shares[test], min(zeros, ones, twos))
+        high_one[test] = max(kind(floor - shares[test]), min(rest[0], rest[1], rest[2]))
+        least = min(least, kind(low + high))
+    return np.int64(least)
