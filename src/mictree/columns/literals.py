@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class Literals:
         return cls(None, names)
 
     def __len__(self) -> int:
-        return len(self._binary) if self._columns is None else int(self.starts[-1])
+        return len(self._binary) if self._columns is None else self.starts[-1]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_columns": self._columns, "_binary": self._binary}
@@ -57,18 +58,11 @@ class Literals:
         return tuple(Column(name, *ends, style="binary") for name in self._binary)
 
     @cached_property
-    def starts(self) -> np.typing.NDArray[np.intp]:
+    def starts(self) -> Sequence[int]:
         """The first literal of each column, and at the end the number of literals."""
         if self._columns is None:
-            return np.arange(len(self._binary) + 1)
-        return np.concatenate(
-            [[0], np.cumsum([column.count for column in self.columns], dtype=int)]
-        )
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """The same as a list, in which one literal is found faster."""
-        return self.starts.tolist()
+            return range(len(self._binary) + 1)
+        return list(accumulate((column.count for column in self._columns), initial=0))
 
     @cached_property
     def ordered(self) -> tuple[int, ...]:
@@ -128,8 +122,8 @@ class Literals:
 
     def locate(self, literal: int) -> tuple[int, int]:
         """The number of a literal's column, and its position among the column's literals."""
-        column = bisect_right(self._starts, literal) - 1
-        return column, literal - self._starts[column]
+        column = bisect_right(self.starts, literal) - 1
+        return column, literal - self.starts[column]
 
     def threshold(self, literal: int) -> float:
         """The threshold of a literal; NaN if it has none."""
@@ -153,7 +147,7 @@ class Literals:
     def find(self, source: Source) -> int:
         """The literal that separates the training rows as a test does; -1 if there is none."""
         number, what = source
-        column, start = self.columns[number], int(self.starts[number])
+        column, start = self.columns[number], self.starts[number]
         if isinstance(what, int):
             return start + what % column.count
         return start + column.cut(what) if column.cut(what) < column.thresholds else -1
@@ -203,7 +197,7 @@ class Literals:
             if number in self.ordered:
                 same = old.below[position] if position < old.thresholds else math.inf
                 position = int(np.searchsorted(new.below, same))
-            place[literal] = int(fewer.starts[number]) + position
+            place[literal] = fewer.starts[number] + position
         return fewer, place
 
     def compact(self, tree: Tree) -> Tree:
@@ -278,7 +272,7 @@ class Literals:
         matrix = np.empty((data.rows, width), dtype=np.min_scalar_type(most))
         place = 0
         for number, column in enumerate(self.columns):
-            start, stop = int(self.starts[number]), int(self.starts[number + 1])
+            start, stop = self.starts[number], self.starts[number + 1]
             if column.ranked:
                 matrix[:, place] = column.ranks(data.column(number))
                 place, start = place + 1, start + column.thresholds
@@ -309,9 +303,7 @@ class Literals:
                 position, threshold = what % column.count, None
             else:
                 position, threshold = 0, what
-            matrix[:, place] = self.holds(
-                data, int(self.starts[number]) + position, None, threshold
-            )
+            matrix[:, place] = self.holds(data, self.starts[number] + position, None, threshold)
         return matrix
 
 

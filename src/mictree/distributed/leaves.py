@@ -52,7 +52,7 @@ class Offers:
     @cached_property
     def _before(self) -> IntArray:
         """For each ordered column, how many of the stored literals come before it."""
-        starts = self._literals.starts[list(self._literals.ordered)]
+        starts = np.array(self._literals.starts)[list(self._literals.ordered)]
         return np.searchsorted(self._literals.stored_bits, starts)
 
     def halves(self, leaf: Leaf, test: Test) -> tuple[Leaf, Leaf]:
@@ -140,7 +140,7 @@ class Offers:
         present = np.flatnonzero(_parts(leaf).rows[start:stop].any(axis=1))
         below = int(present[present < test.rank][-1])
         position, threshold = literals.columns[number].between(below, test.rank)
-        return int(literals.starts[number]) + position, threshold
+        return literals.starts[number] + position, threshold
 
 
 def counts_of(counted: Counted, number: int) -> Counts:

@@ -138,7 +138,7 @@ def _sort(problem: SampleProblem, limit: int) -> Sorted | None:
         sort_entries(ranks, problem.class_rows, problem.first_word, count, entries[place])
         if column.missing:
             missing[0, place] = np.count_nonzero(ranks == 0)
-    starts = problem.literals.starts[list(columns)]
+    starts = np.array(problem.literals.starts)[list(columns)]
     return Sorted(
         entries,
         np.zeros(2 * limit + 1, dtype=np.int64),

@@ -242,7 +242,7 @@ class SampleProblem(PackedRows, Problem):
             column = self.literals.columns[number]
             present = np.unique(self.ranks_at(leaf.state.mask, number)).tolist()
             present = [rank for rank in present if rank >= column.missing]
-            start = int(self.literals.starts[number])
+            start = self.literals.starts[number]
             cuts += [start + column.between(low, high)[0] for low, high in pairwise(present)]
         return np.array(cuts, dtype=np.int64)
 

@@ -80,14 +80,28 @@ class OrderedRows(SearchedRows):
 
     def literal(self, column: int, row: int) -> tuple[int, bool]:
         """The test that cuts a column above the rank of a row, and whether it holds below."""
-        literals, origin = self.problem.literals, self.origins[column]
-        if origin < 0:
-            return -1 - origin, False
-        rank, number = int(self.problem.ranks[origin][self.chosen[row]]), literals.ordered[origin]
-        start, missing = int(literals.starts[number]), literals.columns[number].missing
-        if rank < missing:
-            return start + literals.columns[number].thresholds, True
-        return start + rank - missing, False
+        ranks, first, is_missing = self._cuts[column]
+        if ranks is None:
+            return first, False
+        rank = ranks.item(self.chosen.item(row))
+        return (first + rank, False) if rank or is_missing is None else (is_missing, True)
+
+    @cached_property
+    def _cuts(self) -> list[tuple[np.ndarray | None, int, int | None]]:
+        """Of each column searched: its ranks, the literal of rank 0, and that for missing values.
+
+        No ranks, and its only literal, if it is a bit.
+        """
+        literals, cuts = self.problem.literals, []
+        for origin in self.origins:
+            if origin < 0:
+                cuts.append((None, -1 - origin, None))
+                continue
+            number = literals.ordered[origin]
+            column, start = literals.columns[number], literals.starts[number]
+            is_missing = start + column.thresholds if column.missing else None
+            cuts.append((self.problem.ranks[origin], start - column.missing, is_missing))
+        return cuts
 
 
 def _distinct_columns(

@@ -227,6 +227,9 @@ def _advance(level, wanted, data, table, frames, control):
         turn = at.turn
         offset = (turn + 1) // 2
         low_budget = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
+        heavier = 0 if 2 * cells[MASS, test] >= frames.totals[level].sum() else 1
+        if heavier == 0:
+            low_budget = budget - 1 - low_budget
         high_budget = budget - 1 - low_budget
         low, high = known[0, low_budget], known[1, high_budget]
         low_known, high_known = low >= 0, high >= 0
@@ -253,7 +256,7 @@ def _advance(level, wanted, data, table, frames, control):
             if level == 0:
                 control[FOUND] = min(control[FOUND], low + high)
             continue
-        side = 0 if 2 * cells[MASS, test] >= frames.totals[level].sum() else 1
+        side = heavier
         if (low_known and side == 0) or (high_known and side == 1):
             side = 1 - side
         at.side, at.low_budget = side, low_budget
