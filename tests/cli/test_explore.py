@@ -90,6 +90,21 @@ def test_texts_that_the_page_would_refuse_are_refused(tmp_path):
     assert "a has 2 numbers and 1 text: 'x'" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "cells", ["1 2 x", "1/2/2024 2/1/2024 3/3/2024", "99999999999999999991 99999999999999999992 5"]
+)
+def test_errors_name_no_option_that_explore_lacks(tmp_path, cells):
+    """The page reads all cells by itself, so that it can take no --text."""
+    table, page = tmp_path / "table.csv", tmp_path / "page.html"
+    table.write_text("\n".join(["a,b,y", *(f"{cell},{n},{n % 2}" for n, cell in
+                                           enumerate(cells.split()))]))  # fmt: skip
+    words = ["explore", "--data", str(table), "--target", "y", "--out", str(page)]
+    error = run(*words, status=2).stderr
+    assert "--text" not in error
+    assert "--drop a" in error
+    run(*words, "--drop", "a")
+
+
 def test_an_error_is_one_line(tmp_path):
     table, wide = tmp_path / "table.csv", tmp_path / "wide.csv"
     pl.DataFrame({"a": range(201), "y": [0] * 201}).write_csv(table)

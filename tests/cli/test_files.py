@@ -226,7 +226,7 @@ def test_an_excel_file(tmp_path, expected):
 
 
 def test_an_excel_file_without_its_reader(tmp_path, monkeypatch):
-    def absent(source):
+    def absent(source, has_header):
         raise ModuleNotFoundError("fastexcel")
 
     monkeypatch.setattr(pl, "read_excel", absent)
@@ -472,11 +472,13 @@ FROM_ONE = range(1, 21)
 WARNINGS = {
     "identifier": ("id,b,y\n" + "".join(f"n{n},{n % 3},{n % 2}\n" for n in range(20)), "id",
                    "column id is different in every row, as an identifier is; --drop id"),
-    "whole identifier": (TABLE, "a", "column a is different in every row"),
+    "whole identifier": ("a,b,y\n" + "".join(f"{n * 7},{n % 3},{n % 2}\n" for n in range(20)), "a",
+                         "column a is different in every row"),
+    "index": (TABLE, "a", "column a numbers the rows, as an index does; --drop a leaves it out"),
     "long identifier": ("id,b,y\n" + "".join(f"{n}{10**20},{n % 3},{n % 2}\n" for n in FROM_ONE),
                         "id", "column id is different in every row"),
     "copy": (TABLE.replace("a,b", "' a,b", 1).replace("0\n", "0\n"), "' a",
-             "column \"' a\" is different in every row"),
+             "column \"' a\" numbers the rows"),
     "given away": ("a,b,y\n" + "".join(f"{n % 5}.5,{'NY'[n % 2]},{n % 2}\n" for n in range(20)),
                    "b", "column b gives the target away: it has one value for each label"),
     "quantity": ("a,y\n" + "".join(f"{n % 7},{n % 40}\n" for n in range(120)), "y",
@@ -490,8 +492,8 @@ WARNINGS = {
     "thousands": (hidden("7 {n}00 000"), "a",
                   "column a has numbers with marks, such as '7 000 000'"),
     "times": (hidden("{n}:30"), "a", "column a has times of day, such as '0:30'"),
-    "spellings": (cycled("red;0", "Red ;1", "blue;1"), "a",
-                  "column a has texts that differ only in case or spaces: 'red' and 'Red '"),
+    "spellings": (cycled("dark red;0", "Dark  red ;1", "blue;1"), "a",
+                  "column a has texts that differ only in case or spaces: 'dark red' and 'Dark  r"),
     "two labels": (cycled("1;yes", "2;no", "2;Yes"), "y",
                    "the target y has texts that differ only in case or spaces: 'yes' and 'Yes'"),
 }  # fmt: skip
@@ -531,13 +533,14 @@ def test_the_clean_table_has_no_warning(tmp_path):
 
 
 def test_names_are_shown_exactly_and_completely(tmp_path):
-    names = ["Age ", "color", *(f"c{number}" for number in range(30)), "", "y"]
-    file = save(tmp_path, "a.csv", ",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
+    names = ["Age ", "color", *(f"c{number}" for number in range(29)), "a, b", "", "y"]
+    cells = ",".join("1" * len(names))
+    file = save(tmp_path, "a.csv", ",".join(names).replace("a, b", '"a, b"') + f"\n{cells}\n")
     error = str(run(file, "--target", "age").exception)
-    assert "must have a column 'age' (did you mean 'Age '?); it has 'Age '" in error
+    assert "must have a column 'age' (did you mean 'Age'?); it has Age, color" in error
     assert "--separator" not in error
-    assert "'Age ', color, c0, c1" in error
-    assert "c29, '', y" in error
+    assert "it has Age, color, c0, c1" in error
+    assert "c28, 'a, b', column_33, y" in error
     assert "did you mean 'color'" in str(run(file, "--target", "y", "--drop", "colour").exception)
     assert "did you mean" not in str(run(file, "--target", "zzzzzz").exception)
     assert "column 'nothing'" in str(run(file, "--target", "y", "--keep", "nothing").exception)
@@ -564,7 +567,7 @@ def test_regression_is_refused_by_name(tmp_path):
         ("a.csv", 'a,y\n"1,2\n3,4\n', [], "must end with one, before the next separator; the one "),
         ("a.csv", 'a,y\n"1"2,3\n4,5\n', [], "the one open at line 2 does not"),
         ("a.csv", "a,y,y\n1,2,3\n", [], "'y' occurs twice"),
-        ("a.csv", "a,y\n", [], "the file must have a row beside its header"),
+        ("a.csv", "a,y\n", [], "a row beside its header; it has none; --no-header says"),
         ("a.gz", b"\x1f\x8b\x08\x00damaged", [], "the compressed file is damaged"),
         ("a.zst", b"\x28\xb5\x2f\xfddamaged", [], "a .zst file must hold UTF-8 text"),
         ("a.feather", b"FEA1" * 9, [], "does not begin as a .feather file does"),

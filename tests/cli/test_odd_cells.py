@@ -89,8 +89,8 @@ def test_an_infinite_number_names_the_options(save):
     file = save("a.csv", f"a b,y\n{lines}")
     error = str(run("fit", file, "--target", "y").exception)
     assert error == (
-        "numbers must be finite; a b has an infinite one: add --drop 'a b', or "
-        "--missing inf, as a text file spells it"
+        "numbers must be finite, at most 1.8e+308; a b has an infinite or a larger one: add "
+        "--drop 'a b', or --missing with its text in the file, as in --missing inf"
     )
     assert run("fit", file, "--target", "y", "--missing", "inf").exit_code == 0
 
@@ -263,3 +263,44 @@ class TestLineBreaksInTexts:
         scope = {}
         exec(found.to_rules().to_python(), scope)
         assert scope["predict"]({"c\nd": "x\ny"}) == "no\nway"
+
+
+class TestNumbersBeyondFloats:
+    def test_too_near_to_zero_is_read_as_zero_and_said(self, save, tmp_path):
+        rows = "".join(f"{'1e-400' if n % 4 == 0 else n / 10},{int(n > 9)}\n" for n in range(20))
+        file, model = save("a.csv", f"p,y\n{rows}"), tmp_path / "model.json"
+        line = (
+            "mictree: warning: column p has 1e-400, nearer to 0 than 64-bit floats can be, and "
+            "read as 0 (in 5 rows); --keep p silences this line\n"
+        )
+        assert line in run("fit", file, "--target", "y", "--save", model).stderr
+        assert "1e-400" not in run("fit", file, "--target", "y", "--keep", "p").stderr
+        new = save("b.csv", "p;q\n-0,0000e-5;1\n0;2\n2,5e-400;3\n3e-310;4\n")
+        said = run("predict", model, new).stderr
+        assert "column p has 2,5e-400, nearer to 0" in said
+        assert "(in 1 row)" in said
+
+    def test_too_large_is_refused_as_infinity_is(self, save):
+        rows = "".join(f"{n},{n % 2}\n" for n in range(20)) + "1e400,1\n"
+        error = str(run("fit", save("a.csv", f"p,y\n{rows}"), "--target", "y").exception)
+        assert "at most 1.8e+308; p has an infinite or a larger one: add --drop p" in error
+
+
+class TestNumberOnTexts:
+    def test_many_texts_get_no_option_each(self, save):
+        rows = "".join(f"{'abcdefgh'[n % 8]},{n},{n % 2}\n" for n in range(40))
+        file = save("a.csv", f"kind,b,y\n{rows}")
+        error = str(run("fit", file, "--target", "y", "--number", "kind").exception)
+        assert error == (
+            "a column must hold numbers or texts, not both; kind has 0 numbers and 40 texts: "
+            "'a', 'b', 'c', 'd', 'e' and 3 more. Correct them, or add --missing TEXT for each of "
+            "them that means missing, or leave out --number kind"
+        )
+
+    def test_few_may_be_missing(self, save):
+        rows = "".join(f"{n if n % 9 else 'none yet'},{n % 2}\n" for n in range(40))
+        file = save("a.csv", f"b,y\n{rows}")
+        error = str(run("fit", file, "--target", "y", "--number", "b").exception)
+        assert error.endswith(
+            "or add --missing 'none yet' to read them as missing, or leave out --number b"
+        )

@@ -110,7 +110,7 @@ def test_a_model_that_is_none(files):
     assert f"a model must be JSON; {folder / 'people.csv'} is not: " in str(done.exception)
     (folder / "other.json").write_text("{}")
     done = run("predict", folder / "other.json", folder / "people.csv")
-    assert f"must say format 'mictree.model/1'; {folder / 'other.json'} does not" in str(
+    assert f"must say format 'mictree.model/2'; {folder / 'other.json'} does not" in str(
         done.exception
     )
 
@@ -178,3 +178,79 @@ class TestColumnsThatNoTestReads:
             assert "; d has" in error
             assert "--text" not in error
             assert "--drop" not in error
+
+
+class TestTextsThatNoTrainingRowHad:
+    CODES = ("007", "012", "100", "205")
+
+    @pytest.fixture
+    def model(self, tmp_path):
+        """A tree that tests size first, and code only below."""
+        rows = [(n % 2, self.CODES[n // 2 % 4]) for n in range(80)]
+        X = pl.DataFrame(rows, schema=["size", "code"], orient="row")
+        y = ["yes" if size and code != "007" else "no" for size, code in rows]
+        mt.TopDownClassifier(2).fit(X, y).save(tmp_path / "model.json")
+        loaded = mt.load(tmp_path / "model.json")
+        assert loaded.to_text().startswith("size?\n├─0─ label no\n└─1─ code is 007?")
+        return tmp_path / "model.json"
+
+    def test_are_counted_where_a_test_meets_them(self, model, tmp_path):
+        (tmp_path / "new.csv").write_text("size,code\n1,7\n1,007\n1,12\n0,8\n1,\n1,100\n")
+        done = run("predict", model, tmp_path / "new.csv")
+        assert done.stdout.split() == ["prediction", "yes", "no", "yes", "no", "yes", "yes"]
+        assert done.stderr.splitlines()[1:] == [
+            "mictree: warning: column code has texts that no training row had, such as '7' (is it "
+            "'007'?), in 2 rows that a test on it meets; the test takes them for none of the "
+            "texts that it knows"
+        ]
+        root = run("predict", model, tmp_path / "new.csv", "--size", 0)
+        assert len(root.stderr.splitlines()) == 1
+
+    def test_other_spellings_are_shown_first(self, model, tmp_path):
+        (tmp_path / "new.csv").write_text("size,code\n1,x\n1,100\n1,205\n")
+        said = run("predict", model, tmp_path / "new.csv").stderr
+        assert "such as 'x', in 1 row that a test on it meets" in said
+        for code in ("12", "12.0", "0 12"):  # as pandas writes codes beside missing ones
+            (tmp_path / "new.csv").write_text(f"size,code\n1,x\n1,{code}\n")
+            said = run("predict", model, tmp_path / "new.csv").stderr
+            assert f"such as '{code}' (is it '012'?), in 2 rows" in said
+
+    def test_known_texts_that_no_test_names_are_none(self, model, tmp_path):
+        (tmp_path / "new.csv").write_text("size,code\n1,012\n1,NA\n0,205\n")
+        assert len(run("predict", model, tmp_path / "new.csv").stderr.splitlines()) == 1
+
+    def test_the_batches_of_many_files(self, model, tmp_path):
+        folder = tmp_path / "parts"
+        folder.mkdir()
+        for part in "ab":
+            table = pl.DataFrame({"size": [1, 1, 0], "code": ["7", "100", "7"]})
+            table.write_parquet(folder / f"{part}.parquet")
+        done = run("predict", model, folder, "--out", tmp_path / "out.parquet")
+        first, second = done.stderr.splitlines()
+        assert "such as '7' (is it '007'?), in 2 rows that a test on it meets" in first
+        assert second.endswith("out.parquet")
+
+    def test_models_of_the_older_format_know_no_texts(self, model, tmp_path):
+        content = json.loads(model.read_text("utf-8"))
+        assert content["columns"][1]["seen"] == [*self.CODES]
+        for column in content["columns"]:
+            del column["seen"]
+        content["format"] = "mictree.model/1"
+        model.write_text(json.dumps(content), "utf-8")
+        (tmp_path / "new.csv").write_text("size,code\n1,7\n1,007\n")
+        done = run("predict", model, tmp_path / "new.csv")
+        assert done.stdout == "prediction\nyes\nno\n"
+        assert len(done.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize("labels", ["ab", "a\0"])
+    def test_of_two_categories_both_are_seen(self, tmp_path, labels):
+        """Also of the one without a test of its own, and of one beside missing cells."""
+        cells = [labels[0], labels[1].strip("\0") or None] * 9
+        X = pl.DataFrame({"c": cells})
+        mt.TopDownClassifier(1).fit(X, [0, 1] * 9).save(tmp_path / "model.json")
+        X.write_csv(tmp_path / "new.csv")
+        file = tmp_path / "new.csv"
+        assert len(run("predict", tmp_path / "model.json", file).stderr.splitlines()) == 1
+        file.write_text("c,d\nA,1\n")
+        said = run("predict", tmp_path / "model.json", file).stderr
+        assert "such as 'A' (is it 'a'?), in 1 row" in said

@@ -377,3 +377,35 @@ def test_weights_may_be_as_small_as_floats_are(grower, exponent):
     assert not whole_weights(tiny).rounded
     expected = grower.grow(mt.SampleProblem(X, y, weights), 3).errors
     np.testing.assert_array_equal(grower.grow(mt.SampleProblem(X, y, tiny), 3).errors, expected)
+
+
+@pytest.mark.parametrize(("weight", "factor"), [(-531, -531), (-1000, -40), (0, -1063), (-7, -600)])
+@pytest.mark.parametrize("grower", [mt.TopDown(), mt.BestFirst("gini"), mt.ID3(), mt.Lookahead()])
+@pytest.mark.parametrize("long", [False, True])
+def test_factors_of_classes_may_be_small_too(grower, weight, factor, long):
+    """Of products below the least normal float few digits are left, and of theirs none."""
+    draw = np.random.default_rng(0)
+    X, y, weights = draw.random((30, 3)), draw.integers(0, 3, 30), draw.integers(1, 9, 30)
+    weights = draw.random(30) if long else weights.astype(float)
+    factors = np.array([1.0, 3.0, 5.0])
+    problem = mt.SampleProblem(X, y, weights, class_weight=factors)
+    tiny = mt.SampleProblem(X, y, np.ldexp(weights, weight), class_weight=np.ldexp(factors, factor))
+    expected, found = grower.grow(problem, 3), grower.grow(tiny, 3)
+    np.testing.assert_allclose(found.errors, expected.errors, rtol=1e-14)
+    assert grown(found) == grown(expected)
+    for problem_of_both in (problem, tiny):
+        np.testing.assert_allclose(
+            found.tree(2).error(problem_of_both), expected.errors[2], rtol=1e-14
+        )
+    generic = Generic(X, y, np.ldexp(weights, weight), class_weight=np.ldexp(factors, factor))
+    np.testing.assert_allclose(grower.grow(generic, 3).errors, expected.errors, rtol=1e-14)
+
+
+def test_factors_that_are_far_apart_stay_as_they_are():
+    """Scaled by the largest, the least would be 0, and its leaf would have no rates."""
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1]
+    for factors in ([1e300, 1e-300], [1e307, 5e-324]):
+        problem = SampleProblem(X, y, class_weight=factors)
+        _, high = problem.children(problem.root(), 0)
+        assert high.class_rates == (0, 1)
+        assert mt.TopDown().grow(problem, 1).errors.tolist() == [0, 0]

@@ -194,7 +194,7 @@ def two_columns_alike(key):
         (two_columns_alike("position"), "columns must have different positions"),
         ("[" * 100_000, "a model must be JSON"),
         ("{}", f"must say format {FORMAT!r}"),
-        (changed(format="mictree.model/2"), "must say format"),
+        (changed(format="mictree.model/3"), "must say format"),
         (changed(more=1), "'more' is not right"),
         (TEXT.replace('"format"', '"format": 1, "format"', 1), "a name occurs twice"),
         (TEXT.replace('"max_size": 3', '"max_size": NaN'), "numbers must be finite; got NaN"),
@@ -276,3 +276,30 @@ def test_save_and_load(tmp_path):
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="JSON in UTF-8"):
         mt.load(file)
+
+
+def test_categories_that_were_seen_must_fit():
+    content = json.loads(TEXT)
+    color = next(column for column in content["columns"] if column["name"] == "color")
+    age = next(column for column in content["columns"] if column["name"] == "age")
+    seen = color["seen"]
+    assert set(seen) == set(X["color"].drop_nulls())
+    for column, wrong, rule in [
+        (color, [1], "wrong seen"),
+        (color, [], "does not fit its column"),
+        (age, ["a"], "only columns of categories have seen any"),
+    ]:
+        before, column["seen"] = column["seen"], wrong
+        with pytest.raises(ValueError, match=rule):
+            from_json(json.dumps(content))
+        column["seen"] = before
+
+
+def test_the_repr_names_size_and_columns():
+    loaded = from_json(TEXT)
+    assert repr(loaded) == "SavedTreeClassifier(TopDownClassifier, 2 splits on age, color)"
+    assert repr(loaded.at_size(0)) == "SavedTreeClassifier(TopDownClassifier, 0 splits)"
+    assert repr(type(loaded)()) == "SavedTreeClassifier()"
+    many = np.eye(9)
+    wide = from_json(to_json(mt.TopDownClassifier(8).fit(many, np.arange(9))))
+    assert repr(wide).endswith("8 splits on x1, x2, x3, x4, x5, x6, ...)")

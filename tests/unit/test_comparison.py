@@ -39,12 +39,14 @@ def test_advice_names_a_size_and_what_the_optimum_gains(monks_result):
     within = means[best] + statistics.stdev(held[:, best].tolist()) / 3**0.5
     size = next(size for size, mean in enumerate(means) if mean <= within + 1e-12)
     ahead = 100 * (monks_result.training_errors["td"][size] - monks_result.optimal_errors[size])
-    first, _ = monks_result.advice
+    first, second = monks_result.advice
     splits = f"{size} split{'' if size == 1 else 's'}"
     assert first.startswith(
         f"use {splits}; the optimal tree is {ahead:.1f} points better than td on training rows, "
     )
-    assert first in str(monks_result)
+    assert second.startswith("the optimal tree is ")  # the size is named once
+    assert " than sk on training rows, " in second
+    assert f"{first}\n{second}" in str(monks_result)
     assert dataclasses.replace(monks_result, held_out={}).advice == []
 
 

@@ -17,6 +17,7 @@ from mictree.cli.table import (
     Format,
     Keep,
     Missing,
+    NoHeader,
     Number,
     Separator,
     Target,
@@ -94,6 +95,7 @@ def data(
     report: Annotated[
         Path | None, typer.Option(help="Also write a self-contained HTML page.", show_default=False)
     ] = None,
+    no_header: NoHeader = False,
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
@@ -120,7 +122,7 @@ def data(
 
     _check_options(context.params)
     apart = [name for name in (groups, weights) if name is not None]
-    written = Format(separator, encoding, decimal, missing, text, number)
+    written = Format(separator, encoding, decimal, missing, text, number, no_header)
     X, y = read_table(file, target, drop, [*keep, *apart], written)
     if len(apart) == X.width:
         raise ValueError("the file must have a column to learn from; it has none")

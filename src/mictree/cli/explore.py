@@ -14,11 +14,14 @@ from mictree.cli.table import (
     Format,
     Keep,
     Missing,
+    NoHeader,
     Number,
     Separator,
     read_table,
     say,
 )
+
+EXPLORABLE = ("--drop",)  # the page reads all cells by itself, so it can take no --text
 
 
 def explore(
@@ -39,6 +42,7 @@ def explore(
     ] = None,
     drop: Drop = [],  # noqa: B006  # typer copies defaults
     keep: Keep = [],  # noqa: B006
+    no_header: NoHeader = False,
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
@@ -69,7 +73,9 @@ def explore(
     if formula is not None:
         start = start_with_formula(formula)
     elif data is not None and target is not None:
-        written = Format(separator, encoding, decimal, missing, number=number)
+        written = Format(
+            separator, encoding, decimal, missing, (), number, no_header, options=EXPLORABLE
+        )
         start = start_with_data(*read_table(data, target, drop, keep, written), target)
     write_whole(out, render(start).encode())
     say(f"wrote {out}")

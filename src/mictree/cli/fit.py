@@ -39,6 +39,7 @@ from mictree.cli.table import (
     Format,
     Keep,
     Missing,
+    NoHeader,
     Number,
     Separator,
     Target,
@@ -86,6 +87,7 @@ def fit(
         int | None, typer.Option(help="Largest number of tests on a path.", show_default=False)
     ] = None,
     max_thresholds: MostThresholds = None,
+    no_header: NoHeader = False,
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
@@ -139,7 +141,7 @@ def fit(
         fit_streamed(model, file, target, drop, keep, shown, about if as_json else None)
         _write(model, shown, draw, save_to)
         return
-    written = Format(separator, encoding, decimal, missing, text, number)
+    written = Format(separator, encoding, decimal, missing, text, number, no_header)
     X, y = read_table(file, target, drop, keep, written)
     train, test = split_rows(y, held_out, seed)
     rows = Rows(X[train], y[train], X[test], y[test])

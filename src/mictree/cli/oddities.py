@@ -14,6 +14,7 @@ FEW_AFFIXES = 2  # as (5) beside 5; more are no marks of one quantity
 THOUSANDS = r"\d{1,3}(?:[ .,'’_\u00a0\u202f]\d{3})+|\d{1,2}(?:,\d{2})*,\d{3}"  # or 12,34,567
 WITH_MARKS = rf"^([^\w]{{0,3}})(?:{THOUSANDS}|\d+)(?:[.,]\d+)?(\D{{0,12}})$"  # 5%, $5, 5 kg, 1 234
 UNREAD = ("na", "n.a.", "n.a", "<na>", "n/a", "#n/a", "#na", "nan", "null", "nil")
+NUMBERS_ROWS = "numbers the rows, as an index does"
 TIME_OF_DAY = r"^\d{1,2}:\d{2}(:\d{2})?( ?(?i:[ap]m))?$"
 OTHER_DATES = "|".join(  # than those that are read as dates
     (
@@ -97,6 +98,16 @@ def is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
     if len(column) < FEW_ROWS or not (text or whole):
         return ""
     return "is different in every row, as an identifier is" * (column.n_unique() == len(column))
+
+
+def counts_rows(column: "polars.Series") -> bool:
+    """Whether a column is 0, 1, 2, ... or 1, 2, 3, ... in the rows of a file, as an index is."""
+    import polars
+
+    if len(column) < FEW_ROWS or not column.dtype.is_integer() or column[0] not in (0, 1):
+        return False
+    numbers = polars.int_range(len(column), eager=True) + column[0]
+    return not column.null_count() and bool((column == numbers).all())
 
 
 ODDITIES: tuple[Callable[..., str], ...] = (

@@ -14,6 +14,7 @@ from mictree.cli.table import (
     Encoding,
     Format,
     Missing,
+    NoHeader,
     Separator,
     is_streamed,
     load,
@@ -40,6 +41,7 @@ def predict(
         int | None,
         typer.Option(help="Size of the tree; default: that of the model.", show_default=False),
     ] = None,
+    no_header: NoHeader = False,
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
@@ -59,7 +61,8 @@ def predict(
       mictree predict model.json 'data/*.parquet' --out predictions.parquet
     """
     from mictree.estimators.saved import load as load_model
-    from mictree.estimators.streamed import answers
+    from mictree.estimators.streamed import answers, predict_parquet
+    from mictree.estimators.unseen import Unseen
 
     streamed = is_streamed(file)
     check_output(out, "--out", (".parquet",) if streamed else (".csv", ".parquet"))
@@ -67,23 +70,31 @@ def predict(
         if out is not None and out.resolve() == read.resolve():
             raise ValueError(f"--out must not be {name}, which is read; got {str(out)!r}")
     saved = load_model(model)
+    unseen = Unseen(saved, size)
     if streamed:
-        refuse_options(Format(separator, encoding, decimal, missing), file)
+        refuse_options(Format(separator, encoding, decimal, missing, no_header=no_header), file)
         if out is None:
             raise ValueError("--out must name a .parquet file when several files are predicted")
         with working("predicting") as report:
-            saved.predict_parquet(str(file), out, size, proba, report)
+            predict_parquet(saved, str(file), out, size, proba, report, unseen.add)
+        for line in unseen.lines():
+            say(line)
         say(f"wrote {out}")
         return
     kinds = saved.literals_.kinds
     tested = [column.name for column in saved.literals_.read]
-    written = Format(separator, encoding, decimal, missing, only=tested)
-    frame, said, remarks = load(file, written, kinds)
-    table = answers(saved, frame, size, proba)
+    written = Format(
+        separator, encoding, decimal, missing, no_header=no_header, only=tested, options=()
+    )
+    frame, said, remarks, doubt = load(file, written, kinds)
+    try:
+        table = answers(saved, frame, size, proba)
+    except ValueError as error:
+        raise ValueError(f"{error}; {doubt}" if doubt else str(error)) from None
+    unseen.add(frame)
     say(said)
-    for name, remark in remarks:
-        if name in kinds:
-            say(remark)
+    for line in (*(remark for name, remark in remarks if name in kinds), *unseen.lines()):
+        say(line)
     if out is None:
         typer.echo(table.write_csv(), nl=False)
     else:

@@ -9,11 +9,11 @@ import typer
 from mictree._support.progress import Progress
 from mictree._support.words import count_of, show_number
 from mictree.cli.common import print_json, print_parts, table_of_sizes, working
-from mictree.cli.table import Format, find_warnings, naming_options, say
+from mictree.cli.table import Format, check_drop, find_warnings, naming_options, say
 
 UNSTREAMED = (  # options of files that are read at once
     "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text", "number",
-    "report", "time_limit",
+    "no_header", "report", "time_limit",
 )  # fmt: skip
 MOST_BATCHES = 16  # the first ones, in which warnings are sought
 MOST_THRESHOLDS = 255
@@ -42,6 +42,7 @@ def fit_streamed(
     from mictree.columns.parquet import ParquetSet
     from mictree.problems.sample import SampleProblem
 
+    check_drop(target, drop)
     found = ParquetSet(str(file))
     for name in (target, *drop, *keep):
         found.check_column(name)

@@ -12,7 +12,15 @@ import typer
 
 from mictree._support.checks import ColumnError
 from mictree._support.words import count_of, shell_word, show_name, show_text
-from mictree.cli.oddities import FEW_ROWS, ODDITIES, differs_little, hides_numbers
+from mictree.cli.oddities import (
+    FEW_ROWS,
+    NUMBERS_ROWS,
+    ODDITIES,
+    counts_rows,
+    differs_little,
+    hides_numbers,
+    is_identifier,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -54,6 +62,12 @@ Separator = Annotated[
     str | None,
     typer.Option(help="comma, semicolon, tab, pipe or a character.", show_default="found"),
 ]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header", help="The first line is a row; columns are column_1, column_2, ..."
+    ),
+]
 Encoding = Annotated[
     str | None, typer.Option(help="utf-8, utf-16, latin-1, ...", show_default="found")
 ]
@@ -89,15 +103,18 @@ class Format(NamedTuple):
     missing: Sequence[str] = ()
     text: Sequence[str] = ()
     number: Sequence[str] = ()
+    no_header: bool = False
     only: Sequence[str] | None = None  # the columns that matter
+    options: Sequence[str] = ("--text", "--drop")  # that errors about one column may name
 
 
 class Loaded(NamedTuple):
-    """The table in a file, how it was read, in one line, and remarks on columns."""
+    """The table in a file, how it was read, in one line, and remarks on columns and header."""
 
     frame: "polars.DataFrame"
     said: str
     remarks: tuple[Finding, ...]
+    doubt: str
 
 
 def load(
@@ -109,13 +126,14 @@ def load(
 
     found = read_file(
         file,
-        Layout(written.separator, written.encoding),
+        Layout(written.separator, written.encoding, not written.no_header),
         Reading(
             tuple(written.missing),
             written.decimal,
             (*written.text, *unread),
             tuple(written.number),
             None if written.only is None else tuple(written.only),
+            tuple(written.options),
         ),
         kinds,
     )
@@ -123,18 +141,20 @@ def load(
     if found.typed:
         refuse_options(written, file)
     if not frame.height:
-        raise ValueError("the file must have a row beside its header; it has none")
-    check_names(frame, [*written.text, *written.number])
+        hint = "" if found.typed else "; --no-header says that its first line is a row"
+        raise ValueError(f"the file must have a row beside its header; it has none{hint}")
+    check_names(frame, [*written.text, *written.number], found.doubt)
     size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
-    return Loaded(frame, f"{found.said}: {size}", found.remarks)
+    return Loaded(frame, f"{found.said}: {size}", found.remarks, found.doubt)
 
 
 def refuse_options(written: Format, file: Path) -> None:
     """Refuse options about texts for a file whose columns have types."""
     for name, given in written._asdict().items():
-        if given and name != "only":
+        if given and name not in ("only", "options"):
+            option = f"--{name.replace('_', '-')}"
             raise ValueError(
-                f"--{name} must not be given with a Parquet or Feather file, whose columns have "
+                f"{option} must not be given with a Parquet or Feather file, whose columns have "
                 f"types of their own; got it with {str(file)!r}"
             )
 
@@ -147,12 +167,17 @@ def read_table(
     written: Format = Format(),  # noqa: B008  # immutable
 ) -> tuple["polars.DataFrame", Any]:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
-    frame, said, remarks = load(file, written, unread=drop)
-    check_names(frame, [target, *drop, *keep])
+    check_drop(target, drop)
+    frame, said, remarks, doubt = load(file, written, unread=drop)
+    check_names(frame, [target, *drop, *keep], doubt)
     say(said)
+    first = frame.columns[0]
+    if doubt and first not in keep:
+        say(f"warning: {doubt}; --keep {shell_word(first)} silences this line")
     for name, remark in remarks:
         if name not in keep:
             say(remark)
+    indices = [column.name for column in frame if counts_rows(column)]
     missing = frame[target].null_count()
     if missing == frame.height:
         raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
@@ -164,10 +189,16 @@ def read_table(
         raise ValueError("the file must have a column beside the target; it has none")
     check_labels(frame[target])
     check_features(features)
-    for name, warning in find_warnings(features, frame[target], texts=written.text):
+    for name, warning in find_warnings(features, frame[target], "", written.text, indices):
         if name not in keep:
             say(f"warning: {warning}")
     return features, frame[target].to_numpy()
+
+
+def check_drop(target: str, drop: Sequence[str]) -> None:
+    """Refuse to leave out the target."""
+    if target in drop:
+        raise ValueError(f"--target and --drop must name different columns; both name {target!r}")
 
 
 def say(line: str) -> None:
@@ -175,8 +206,8 @@ def say(line: str) -> None:
     print(f"mictree: {show_text(line)}", file=sys.stderr)
 
 
-def check_names(frame: "polars.DataFrame", names: Sequence[str]) -> None:
-    """Refuse a name that is no column's; show all names, and the most similar one."""
+def check_names(frame: "polars.DataFrame", names: Sequence[str], doubt: str = "") -> None:
+    """Refuse a name that is no column's; show all names, the most similar one, and doubts."""
     for name in names:
         if name in frame.columns:
             continue
@@ -187,7 +218,8 @@ def check_names(frame: "polars.DataFrame", names: Sequence[str]) -> None:
         typed = repr(found) if found.isprintable() else shell_word(found)
         hint = f" (did you mean {typed}?)" if near else ""
         one = "; --separator names the mark between columns" * (frame.width == 1)
-        raise ValueError(f"the file must have a column {name!r}{hint}; it has {known}{one}")
+        doubts = f"; {doubt}" if doubt else ""
+        raise ValueError(f"the file must have a column {name!r}{hint}; it has {known}{one}{doubts}")
 
 
 def check_labels(labels: "polars.Series") -> None:
@@ -213,8 +245,10 @@ def check_features(features: "polars.DataFrame") -> None:
     for column in features:
         if column.dtype.is_float() and bool(column.is_infinite().any()):
             raise ValueError(
-                f"numbers must be finite; {show_name(column.name)} has an infinite one: add --drop "
-                f"{shell_word(column.name)}, or --missing inf, as a text file spells it"
+                f"numbers must be finite, at most {sys.float_info.max:.3g}; "
+                f"{show_name(column.name)} has an infinite or a larger one: add --drop "
+                f"{shell_word(column.name)}, or --missing with its text in the file, as in "
+                "--missing inf"
             )
         count = column.n_unique() if str(column.dtype) == "String" else 0
         if count > MAX_CATEGORIES:
@@ -232,11 +266,12 @@ def find_warnings(
     labels: "polars.Series",
     part: str = "",
     texts: Sequence[str] = (),
+    indices: Sequence[str] = (),
 ) -> Iterator[Finding]:
     """What is odd about the columns, each with the option that acts on it; in a part of the rows.
 
     Few files are sorted by chance: that a part has one label says nothing. The columns that the
-    user reads as ``texts`` hide no numbers.
+    user reads as ``texts`` hide no numbers. ``indices`` count the rows of the whole file.
     """
     rows, classes = len(labels), labels.n_unique()
     name, shown, quoted = labels.name, show_name(labels.name), shell_word(labels.name)
@@ -278,6 +313,8 @@ def find_warnings(
         for odd in ODDITIES:
             asked = odd is hides_numbers and column.name in texts
             what = "" if asked else odd(column, labels)
+            if odd is is_identifier and column.name in indices:
+                what = NUMBERS_ROWS
             if what:
                 quoted = shell_word(column.name)
                 yield (

@@ -5,16 +5,18 @@ shown in an error, because as a column of categories it would be useless, and no
 The same holds for dates, which must have one form.
 Whole numbers of which some have a leading zero are codes, such as zip codes, and stay texts.
 Every usual spelling counts as missing in a column of numbers. In a column of texts ``none``, ``-``
-and ``.`` may mean something, so there only the spellings that mean nothing else count.
+and ``.`` may mean something, so there only the spellings that mean nothing else count. Spaces
+around a text are no part of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from mictree._support.words import shell_word, shorten
+from mictree._support.words import shell_word
+from mictree.columns.strays import Ways, tell_strays
 
 if TYPE_CHECKING:
     import polars
@@ -22,9 +24,13 @@ if TYPE_CHECKING:
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?")
 MISSING_NUMBERS = (*MISSING_TEXTS, "None", "none", "-", ".")
 NUMBERS = ("number", "binary", "boolean")  # kinds of columns
-SHOWN = 5  # stray texts in an error
+TEXT, SPACED = "text", "spaced text"  # kinds too; spaces around a spaced text are part of it
 DECIMALS = {",": "comma", ".": "point"}
-NOTES = {",": "decimal commas", ".": "commas between thousands"}
+NOTES = {
+    ",": "decimal commas",
+    ".": "commas between thousands",
+    " ": "spaces around texts left out",
+}
 
 # digits of other alphabets are texts: [0-9], as \d would match them
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -55,6 +61,7 @@ class Reading(NamedTuple):
     texts : the columns to read as texts, whatever they hold
     numbers : the columns to read as numbers, even if some have a leading zero
     only : the columns that matter, if not all: nothing in the others is refused
+    options : the options of the command that act on one column, for errors to name
     """
 
     missing: tuple[str, ...] = ()
@@ -62,20 +69,26 @@ class Reading(NamedTuple):
     texts: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
+    options: tuple[str, ...] = ("--text", "--drop")
 
     def kind(self, name: str) -> str | None:
         """The kind that a column must have, if the user says so."""
-        return "text" if name in self.texts else "number" if name in self.numbers else None
+        return TEXT if name in self.texts else "number" if name in self.numbers else None
 
     def matters(self, name: str) -> bool:
         """Whether a column matters."""
         return self.only is None or name in self.only
 
+    def ways_out(self, name: str) -> list[str]:
+        """The options that read a column otherwise, or not at all."""
+        ends = {"--text": " to read all as categories"}
+        return [f"{option} {shell_word(name)}{ends.get(option, '')}" for option in self.options]
+
 
 def read_cells(
     frame: polars.DataFrame, reading: Reading, kinds: Mapping[str, str]
 ) -> tuple[polars.DataFrame, str]:
-    """The frame with its columns of texts read, and a note on commas in numbers."""
+    """The frame with its columns of texts read, and a note on commas and spaces."""
     import polars
 
     _check(reading)
@@ -98,12 +111,21 @@ def read_cells(
         columns[name] = cells
         if has_commas:
             commas[name] = cells
-    if not commas:
-        return frame.with_columns(*columns.values()), ""
-    decimal = reading.decimal or _find_decimal(commas, hints)
-    for name, cells in commas.items():
-        columns[name] = _to_numbers(_without_commas(cells, decimal))
-    return frame.with_columns(*columns.values()), NOTES[decimal]
+    notes = []
+    if commas:
+        decimal = reading.decimal or _find_decimal(commas, hints)
+        notes.append(NOTES[decimal])
+        for name, cells in commas.items():
+            columns[name] = _to_numbers(_without_commas(cells, decimal), reading)
+    if any(_has_lost_spaces(columns[series.name], series) for series in frame):
+        notes.append(NOTES[" "])
+    return frame.with_columns(*columns.values()), ", ".join(notes)
+
+
+def _has_lost_spaces(texts: polars.Series, cells: polars.Series) -> bool:
+    import polars
+
+    return texts.dtype == cells.dtype == polars.String and bool((texts != cells).any())
 
 
 def _check(reading: Reading) -> None:
@@ -119,16 +141,19 @@ def _read_column(
 ) -> tuple[polars.Series, bool]:
     """One column, or its stripped texts and True if these are numbers with commas."""
     stripped = series.str.strip_chars()
-    as_texts = _blank(series, stripped, (*MISSING_TEXTS, *reading.missing))
-    if kind == "text":
+    missing = [text.strip() for text in reading.missing]
+    texts = series if kind == SPACED else stripped
+    as_texts = _blank(texts, stripped, [*MISSING_TEXTS, *missing])
+    if kind in (TEXT, SPACED):
         return as_texts, False
-    cells = _blank(stripped, stripped, (*MISSING_NUMBERS, *reading.missing))
+    cells = _blank(stripped, stripped, [*MISSING_NUMBERS, *missing])
     present = cells.drop_nulls()
     if not len(present):
         return as_texts, False
     if present.str.to_lowercase().is_in(["true", "false"]).all():
         return cells.str.to_lowercase() == "true", False
-    dates = _as_dates(cells, present, kind)
+    ways_out = reading.ways_out(series.name) if kind is None else []
+    dates = _as_dates(cells, present, ways_out)
     if dates is not None:
         return dates, False
     if kind is None and are_codes(present):
@@ -140,13 +165,14 @@ def _read_column(
         numeric |= present.str.contains(POINTS)
     if numeric.all():
         points = reading.decimal == "," and have_points(present)
-        return (_to_numbers(cells), False) if plain.all() and not points else (cells, True)
+        return (_to_numbers(cells, reading), False) if plain.all() and not points else (cells, True)
     if kind in NUMBERS or numeric.sum() * 2 > len(numeric):
-        raise ValueError(_strays(series.name, present, numeric, kind))
+        points, asked = have_points(present), series.name in reading.numbers
+        raise ValueError(tell_strays(present, numeric, Ways(ways_out, asked, points)))
     if present.str.contains(ANY_DATE).sum() * 2 > len(present):
         dates = _of_one_form(present)
         if dates.any():
-            raise ValueError(_strays(series.name, present, dates, kind, "dates"))
+            raise ValueError(tell_strays(present, dates, Ways(ways_out), "dates"))
     return as_texts, False
 
 
@@ -164,18 +190,17 @@ def have_points(present: polars.Series) -> bool:
 
 
 def _blank(
-    values: polars.Series, stripped: polars.Series, spellings: tuple[str, ...]
+    values: polars.Series, stripped: polars.Series, spellings: Sequence[str]
 ) -> polars.Series:
     """The values, null where the cell is one of the spellings of missing."""
     import polars
 
-    missing = stripped.is_in(list(spellings)) | values.is_in(list(spellings))
-    name = values.name
-    return polars.select(polars.when(~missing).then(values).alias(name)).to_series()
+    present = ~stripped.is_in(spellings)
+    return polars.select(polars.when(present).then(values).alias(values.name)).to_series()
 
 
 def _as_dates(
-    cells: polars.Series, present: polars.Series, kind: str | None
+    cells: polars.Series, present: polars.Series, ways_out: Sequence[str]
 ) -> polars.Series | None:
     """Dates, in ISO's order with or without a time; None if a cell is something else."""
     import polars
@@ -188,7 +213,7 @@ def _as_dates(
             raise ValueError(
                 f"dates must show which number is the day; {cells.name} has {present[0]!r} "
                 f"and none that tells: write {both[0].drop_nulls()[0]}"
-                + (f", or add --text {shell_word(cells.name)}" if kind is None else "")
+                + (f", or add {', or '.join(ways_out)}" if ways_out else "")
             )
         return both[1] if both[0] is None else both[0]
     for dtype, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
@@ -219,7 +244,7 @@ def _parsed(cells: polars.Series, order: str) -> polars.Series | None:
     return dates if dates.null_count() == cells.null_count() else None
 
 
-def _to_numbers(cells: polars.Series) -> polars.Series:
+def _to_numbers(cells: polars.Series, reading: Reading) -> polars.Series:
     """Integers if all are within 64 bits, else floats; decimals keep their value as floats."""
     import polars
 
@@ -227,11 +252,11 @@ def _to_numbers(cells: polars.Series) -> polars.Series:
     if whole.null_count() == cells.null_count():
         return whole
     numbers = cells.cast(polars.Float64, strict=False)
-    _check_long(cells, numbers)
+    _check_long(cells, numbers, reading)
     return numbers
 
 
-def _check_long(cells: polars.Series, numbers: polars.Series) -> None:
+def _check_long(cells: polars.Series, numbers: polars.Series, reading: Reading) -> None:
     """Refuse long whole numbers, as identifiers are, that would become one float."""
     import polars
 
@@ -239,11 +264,10 @@ def _check_long(cells: polars.Series, numbers: polars.Series) -> None:
     pairs = polars.DataFrame([cells.alias("text"), numbers.alias("number")]).filter(long).unique()
     again = pairs.filter(pairs["number"].is_duplicated()).sort("number", "text")
     if again.height:
-        column = shell_word(cells.name)
+        ways = ", or ".join(reading.ways_out(cells.name))
         raise ValueError(
             f"different values must differ as 64-bit floats; {cells.name} has "
-            f"{again[0, 'text']} and {again[1, 'text']}: add --text {column} to read them as "
-            f"categories, or --drop {column}"
+            f"{again[0, 'text']} and {again[1, 'text']}{': add ' if ways else ''}{ways}"
         )
 
 
@@ -284,39 +308,3 @@ def _without_commas(cells: polars.Series, decimal: str) -> polars.Series:
     if decimal == ",":
         return cells.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     return cells.str.replace_all(",", "", literal=True)
-
-
-def _strays(
-    name: str,
-    present: polars.Series,
-    numeric: polars.Series,
-    kind: str | None,
-    wanted: str = "numbers",
-) -> str:
-    """The error for texts in a column of numbers or dates, with the options that act on it."""
-    texts = present.filter(~numeric).value_counts(sort=True, name="rows")
-    shown = texts[name].to_list()[:SHOWN]
-    more = len(texts) - len(shown)
-    listed = ", ".join(repr(shorten(text)) for text in shown) + (
-        f" and {more} more" if more > 0 else ""
-    )
-    rows, good = int((~numeric).sum()), int(numeric.sum())
-    found = wanted[:-1] if good == 1 else wanted
-    column = shell_word(name)
-    rule, example, other = "numbers or texts, not both", "", "text"
-    if wanted == "dates":
-        rule, other = "dates of one form", "other text"
-        example = f" such as {present.filter(numeric)[0]!r}"
-    # only what can be typed
-    advice = [f"--missing {shell_word(text)}" for text in shown if text == shorten(text)]
-    ways = [f"{' '.join(advice)} to read them as missing"] if advice else []
-    if wanted == "numbers" and have_points(present):
-        ways.append("--decimal , if points separate thousands")
-    if kind is None:
-        ways += [f"--text {column} to read all as categories", f"--drop {column}"]
-    last = ", or " if len(ways) > 1 else ""
-    options = f", or add {', '.join(ways[:-1])}{last}{ways[-1]}" if ways else ""
-    return (
-        f"a column must hold {rule}; {name} has {good} {found}{example} "
-        f"and {rows} {other}{'' if rows == 1 else 's'}: {listed}. Correct them{options}"
-    )

@@ -28,6 +28,7 @@ class Column:
         0 and 1 for a binary one
     binned : there are values with no threshold between them
     categories : of a categorical column, sorted; None for an ordered one
+    implied : categories of the training rows that need no literal, as another one's negation is it
     levels : the categories of an ordered column of categories, whose values are positions
     missing : whether "is missing" is a literal too, the last one
     style : the type of an ordered column: how it reads
@@ -41,6 +42,7 @@ class Column:
     levels: tuple[Any, ...] | None = None
     missing: bool = False
     style: str = "number"
+    implied: tuple[Any, ...] = ()
 
     @property
     def thresholds(self) -> int:

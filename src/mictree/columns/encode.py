@@ -174,11 +174,12 @@ def categorical_column(name: str, found: set[Any]) -> Column:
         categories = tuple(sorted(found))
     except TypeError:  # such as texts and numbers in one pandas Categorical
         categories = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
+    implied: tuple[Any, ...] = ()
     if len(categories) <= 2 and not missing:
-        categories = categories[1:]  # the other one is its negation
+        implied, categories = categories[:1], categories[1:]  # the other one is its negation
     elif len(categories) == 1:
-        categories = ()  # its negation is "is missing"
-    return Column(name, categories=categories, missing=missing and bool(found))
+        implied, categories = categories, ()  # its negation is "is missing"
+    return Column(name, categories=categories, missing=missing and bool(found), implied=implied)
 
 
 def too_many_categories(name: str, count: str, advice: str = OUT) -> ColumnError:

@@ -12,19 +12,15 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mictree.columns.cells import Reading, read_cells
-from mictree.columns.header import check_header
-from mictree.columns.ragged import (
-    check_rows,
-    has_inner_quotes,
-    note_short_rows,
-    read_quoted,
-)
+from mictree.columns.header import check_header, read_names
+from mictree.columns.lines import read_lines
+from mictree.columns.ragged import split_cells
 from mictree.columns.remarks import Remark, find_remarks
 from mictree.columns.unpacking import ZIP, unpack
 
@@ -43,6 +39,7 @@ MARKS = (  # byte order marks; each with the encoding that it announces and the 
 )
 LINES_TO_JUDGE = 200  # lines from which the separator is found
 MARKED = {".parquet": b"PAR1", ".feather": b"ARROW1", ".arrow": b"ARROW1", ".xlsx": b"PK\x03\x04"}
+UNNAMED = re.compile(r"^__UNNAMED__\d+$")  # polars' name for a column of a sheet without one
 BEYOND = "\0\x1a"  # at the end: of a file on a disk that stores whole blocks, and of DOS
 
 
@@ -56,12 +53,14 @@ class TableFile:
     said : how the file was read, for one line on the screen: ``"UTF-8, separator semicolon"``
     remarks : columns that could be read in another way, each with a line about it
     typed : whether the file itself says what its columns hold
+    doubt : a clause on a first line that looks like a row, see ``doubt_header``
     """
 
     frame: polars.DataFrame
     said: str
     remarks: tuple[Remark, ...] = ()
     typed: bool = False
+    doubt: str = ""
 
 
 class Layout(NamedTuple):
@@ -69,10 +68,12 @@ class Layout(NamedTuple):
 
     separator : one character, or "comma", "semicolon", "tab", "pipe"
     encoding : any name that Python knows
+    header : whether the first line holds the names of the columns
     """
 
     separator: str | None = None
     encoding: str | None = None
+    header: bool = True
 
 
 def read_file(
@@ -87,7 +88,7 @@ def read_file(
     ----------
     file : its path; ``-`` is standard input
     layout, reading : how a text file is laid out, and how texts become numbers
-    kinds : the columns that must be of a known kind, one of ``NUMBERS``, ``TIMES`` or "text"
+    kinds : the columns that must be of a known kind: ``NUMBERS``, ``TIMES``, ``TEXT``, ``SPACED``
     """
     import polars
 
@@ -97,15 +98,17 @@ def read_file(
         raise ValueError(f"{file} cannot be read: it does not begin as a {file.suffix} file does")
     separator = _read_separator(layout.separator)
     try:
-        frame, said, typed = _read_raw(raw, layout._replace(separator=separator))
+        layout = layout._replace(separator=separator)
+        found = _read_raw(raw, layout, reading.only or ())
     except (polars.exceptions.PolarsError, OSError) as error:
         message = str(error).partition("\n\n")[0].replace("'Schema'", "the header")
         raise ValueError(f"{_shown(file)} cannot be read: {message}") from None
-    if typed:
-        return TableFile(frame, said, typed=True)
-    read, note = read_cells(frame, reading, kinds or {})
-    remarks = find_remarks(frame, read, note, reading, kinds or {})
-    return TableFile(read, ", ".join(filter(None, [said, note])), tuple(remarks))
+    if found.typed:
+        return found
+    read, note = read_cells(found.frame, reading, kinds or {})
+    remarks = find_remarks(found.frame, read, note, reading, kinds or {})
+    said = ", ".join(filter(None, [found.said, note]))
+    return replace(found, frame=read, said=said, remarks=tuple(remarks))
 
 
 def _shown(file: Path) -> str:
@@ -122,18 +125,18 @@ def _load(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def _read_raw(raw: bytes, layout: Layout) -> tuple[polars.DataFrame, str, bool]:
-    """The frame, how it was read, and whether its columns have their types already."""
+def _read_raw(raw: bytes, layout: Layout, known: Collection[str]) -> TableFile:
+    """The table with its cells as the file has them; ``known`` names stay as they are."""
     import polars
 
     if raw.startswith(b"PAR1"):
         check_header(_names(raw, "parquet"))
-        return polars.read_parquet(io.BytesIO(raw)), "Parquet", True
+        return TableFile(polars.read_parquet(io.BytesIO(raw)), "Parquet", typed=True)
     if raw.startswith(b"ARROW1"):
         check_header(_names(raw, "ipc"))
-        return polars.read_ipc(io.BytesIO(raw)), "Feather", True
+        return TableFile(polars.read_ipc(io.BytesIO(raw)), "Feather", typed=True)
     if raw.startswith(ZIP):
-        return _read_excel(raw), "Excel, first sheet", False
+        return TableFile(_read_excel(raw, layout.header, known), "Excel, first sheet")
     text, encoding = decode(raw, layout.encoding)
     text = text.rstrip(BEYOND)
     first, _, rest = text.partition("\n")
@@ -142,8 +145,8 @@ def _read_raw(raw: bytes, layout: Layout) -> tuple[polars.DataFrame, str, bool]:
         text = rest
     separator = layout.separator or (announced[1] if announced else find_separator(text))
     said = f"{encoding}, separator {SEPARATORS.get(separator, repr(separator))}"
-    frame, note = _read_text(text, separator)
-    return frame, ", ".join(filter(None, [said, note])), False
+    read = read_lines(text, separator, layout.header, known)
+    return TableFile(read.frame, ", ".join(filter(None, [said, read.note])), doubt=read.doubt)
 
 
 def _names(raw: bytes, form: str) -> list[str]:
@@ -159,61 +162,11 @@ def _names(raw: bytes, form: str) -> list[str]:
         return []
 
 
-def _read_text(text: str, separator: str) -> tuple[polars.DataFrame, str]:
-    """All cells as texts, and a note on rows with too few.
-
-    Empty lines, and unnamed last columns without a cell, are left out.
-    """
-    import polars
-
-    if not text.strip():
-        raise ValueError("the file must have a header; it is empty")
-    text = _without_empty_lines(_with_ends(text))
-    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    width = len(header)
-    while header and not header[-1].strip():  # every line ends in a separator
-        header.pop()
-    check_header(header)
-    try:
-        if has_inner_quotes(text, separator):
-            frame = read_quoted(text, separator, width)
-        else:
-            frame = polars.read_csv(text.encode(), separator=separator, infer_schema=False)
-    except polars.exceptions.ComputeError:
-        check_rows(text, separator, width)
-        raise
-    beyond = frame.columns[len(header) :]
-    frame.columns = [*header, *beyond]
-    empty = [name for name in beyond if frame[name].null_count() == frame.height]
-    return frame.drop(empty), note_short_rows(text, separator, width)
-
-
-def _with_ends(text: str) -> str:
-    """The text with lines that end as in Windows or Unix, not in a lone CR as on old Macs."""
-    if "\n" not in text:
-        return text.replace("\r", "\n")
-    if "\r" not in text or not re.search(r"\r(?!\n)", text):
-        return text
-    parts = text.split('"')
-    parts[::2] = [re.sub(r"\r(?!\n)", "\n", part) for part in parts[::2]]
-    return '"'.join(parts)
-
-
-def _without_empty_lines(text: str) -> str:
-    """The text without empty lines, but with those in quotes; a line of separators is a row."""
-    text = text.lstrip("\r\n")
-    if "\n\n" not in text and "\n\r\n" not in text:
-        return text
-    parts = text.split('"')
-    parts[::2] = [re.sub(r"(\r?\n){2,}", "\n", part) for part in parts[::2]]
-    return '"'.join(parts)
-
-
-def _read_excel(raw: bytes) -> polars.DataFrame:
+def _read_excel(raw: bytes, header: bool, known: Collection[str]) -> polars.DataFrame:
     import polars
 
     try:
-        return polars.read_excel(io.BytesIO(raw))
+        frame = polars.read_excel(io.BytesIO(raw), has_header=header)
     except ModuleNotFoundError:
         raise ValueError(
             "an Excel file needs the package fastexcel; pip install 'mictree[excel]', "
@@ -221,6 +174,10 @@ def _read_excel(raw: bytes) -> polars.DataFrame:
         ) from None
     except Exception as error:  # fastexcel has errors of its own
         raise ValueError(f"the Excel file cannot be read: {error}") from None
+    names = read_names([UNNAMED.sub("", name) for name in frame.columns], known)
+    check_header(names)
+    frame.columns = names
+    return frame
 
 
 def decode(raw: bytes, encoding: str | None = None) -> tuple[str, str]:
@@ -284,7 +241,7 @@ def find_separator(text: str) -> str:
 
 
 def _first_rows(text: str, separator: str) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(text[: 2**20], newline=""), delimiter=separator)
+    reader = split_cells(text[: 2**20], separator)
     rows: list[list[str]] = []
     try:
         for row in reader:

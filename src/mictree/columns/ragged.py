@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mictree._support.words import count_of, shorten
 
@@ -14,12 +14,19 @@ if TYPE_CHECKING:
     import polars
 
 
+def split_cells(text: str, separator: str, strict: bool = False) -> Any:
+    """Python's reader of the rows of a text; a quote may follow the spaces after a separator."""
+    lines = io.StringIO(text, newline="")
+    spaces = separator != " " and '"' in text
+    return csv.reader(lines, delimiter=separator, skipinitialspace=spaces, strict=strict)
+
+
 def has_inner_quotes(text: str, separator: str) -> bool:
     """Whether some cell that does not begin with a quote has one, as ``5" pipe``, or none ends."""
     if '"' not in text:
         return False
     mark = re.escape(separator)
-    cell = rf'(?: *+"(?:[^"]|"")*+"|[^"{mark}\r\n]*+)'
+    cell = rf'(?:"(?:[^"]|"")*+"|[^"{mark}\r\n]*+)'
     found = re.match(rf"(?:{cell}(?:{mark}|\r?\n|\r|\Z))*+", text)
     return found is None or found.end() < len(text)
 
@@ -28,7 +35,7 @@ def read_quoted(text: str, separator: str, width: int) -> polars.DataFrame:
     """The rows below the header of a text in which a quote inside a cell is part of the cell."""
     import polars
 
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = split_cells(text, separator, strict=True)
     try:
         rows = list(reader)[1:]
     except csv.Error:
@@ -55,7 +62,7 @@ def _check_widths(rows: Iterable[tuple[int, list[str]]], separator: str, width: 
             raise ValueError(
                 f"every row must have at most {count_of(width, 'cell')}, as the first line has; "
                 f"row {number} has {len(row)}: {_shown(row, separator)}. Does the file begin with "
-                "its header?"
+                "a line above its table?"
             )
 
 
@@ -75,7 +82,7 @@ def note_short_rows(text: str, separator: str, width: int) -> str:
 
 def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The rows, the header being number 0, as far as they can be read."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    reader = split_cells(text, separator)
     try:
         yield from enumerate(reader)
     except csv.Error:  # such as a field longer than the module allows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mictree._support.words import shell_word, show_name
+from mictree._support.words import count_of, shell_word, shorten, show_name
 from mictree.columns.cells import (
     MISSING_NUMBERS,
     NOTES,
@@ -18,6 +18,8 @@ from mictree.columns.cells import (
 
 if TYPE_CHECKING:
     import polars
+
+NOT_ZERO = r"^[^eE]*[1-9]"  # a number with a digit other than 0 before its power of ten
 
 Remark = tuple[str, str]  # a column, and a line about it
 
@@ -32,13 +34,15 @@ def find_remarks(
     """What ``read_cells`` decided by itself, from the cells before and after, and its note."""
     import polars
 
-    guessed = note == NOTES[","] and reading.decimal is None
+    guessed = note.startswith(NOTES[","]) and reading.decimal is None
     for series in cells.select(polars.col(polars.String)):
         name = series.name
         if read[name].dtype == polars.String and not (reading.kind(name) or kinds.get(name)):
             yield from _on_codes(read[name])
-        elif guessed and read[name].dtype.is_float():
-            yield from _on_points(series)
+        elif read[name].dtype.is_float():
+            yield from _on_underflow(series, read[name])
+            if guessed:
+                yield from _on_points(series)
 
 
 def _on_codes(texts: polars.Series) -> Iterator[Remark]:
@@ -53,6 +57,19 @@ def _on_codes(texts: polars.Series) -> Iterator[Remark]:
         texts.name,
         f"column {name} has leading zeros, as in {example}, and is read as categories; "
         f"--number {column} reads numbers, --keep {column} silences this line",
+    )
+
+
+def _on_underflow(series: polars.Series, numbers: polars.Series) -> Iterator[Remark]:
+    """Numbers so near to 0 that no 64-bit float but 0 is nearer."""
+    small = series.filter((numbers == 0) & series.str.contains(NOT_ZERO))
+    if not len(small):
+        return
+    yield (
+        series.name,
+        f"warning: column {show_name(series.name)} has {shorten(small[0].strip())}, nearer to 0 "
+        f"than 64-bit floats can be, and read as 0 (in {count_of(len(small), 'row')}); "
+        f"--keep {shell_word(series.name)} silences this line",
     )
 
 

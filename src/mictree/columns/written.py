@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree.columns.cells import NUMBERS
+from mictree.columns.cells import NUMBERS, SPACED, TEXT
 from mictree.columns.column import as_levels
 from mictree.columns.data import Data
 from mictree.columns.ordered import TIMES, apart, changed, check_kind
 
 if TYPE_CHECKING:
+    from mictree.columns.column import Column as FittedColumn
     from mictree.columns.literals import Literals
 
 BoolArray = np.typing.NDArray[np.bool_]
@@ -33,12 +34,21 @@ Pair = tuple[int, float | None]  # a literal, and its exact threshold in a tree
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a test reads: its name and position at fit, and one of ``KINDS``."""
+    """A column that a test reads.
+
+    Attributes
+    ----------
+    name, position : at fit
+    kind : one of ``KINDS``
+    levels : of ordered categories, whose values are positions
+    seen : of categories that are texts, those of the training rows; None if nobody knows
+    """
 
     name: str
     position: int
     kind: str
-    levels: tuple[Any, ...] | None = None  # of ordered categories, whose values are positions
+    levels: tuple[Any, ...] | None = None
+    seen: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -101,9 +111,11 @@ class Tests:
         for test in self.tests:
             column = self.read[test.column]
             values = (test.value, *(column.levels or ()))
-            blank = column.kind == "category" and test.relation == "missing"
-            if blank or any(isinstance(value, str) for value in values):
-                kinds[column.name] = "text"
+            texts = [value for value in values if isinstance(value, str)]
+            if any(text != text.strip() for text in texts):
+                kinds[column.name] = SPACED
+            elif texts or (column.kind == "category" and test.relation == "missing"):
+                kinds.setdefault(column.name, TEXT)
         return kinds
 
     def threshold(self, number: int) -> float:
@@ -189,7 +201,8 @@ def write_out(
         kind = column.style if column.categories is None else "category"
         kind = "enum" if column.levels is not None else kind
         levels = None if column.levels is None else tuple(map(_plain, column.levels))
-        columns.setdefault(position, Column(column.name, position, kind, levels))
+        seen = _seen_texts(column)
+        columns.setdefault(position, Column(column.name, position, kind, levels, seen))
         relation, value = "missing", None
         if column.categories is not None and place < len(column.categories):
             relation, value = "is", column.categories[place]
@@ -200,6 +213,12 @@ def write_out(
         number = list(columns).index(position)
         tests.append(Test(number, relation, value, *literals.texts(literal, threshold)))
     return tuple(columns.values()), tuple(_tell_apart(list(columns.values()), tests))
+
+
+def _seen_texts(column: FittedColumn) -> tuple[str, ...] | None:
+    """The categories of the training rows, if they are texts."""
+    seen = (*(column.categories or ()), *column.implied)
+    return tuple(seen) if seen and all(isinstance(each, str) for each in seen) else None
 
 
 def _plain(value: Any) -> Any:

@@ -50,7 +50,7 @@ def worth_it(comparison: Comparison) -> list[str]:
 
 
 def advice(comparison: Comparison) -> list[str]:
-    """What to do, one plain sentence for each learner; empty without held-out rows."""
+    """What to do, and a plain sentence for each learner; empty without held-out rows."""
     if not comparison.held_out:
         return []
     size = comparison.advised_size
@@ -60,14 +60,12 @@ def advice(comparison: Comparison) -> list[str]:
         "same": "and the same on new rows",
         "unclear": "no clear difference on new rows",
     }
-    lines = []
-    for name in comparison.names:
-        ahead = _ahead(comparison, name, size)
-        lines.append(
-            f"use {count_of(size, 'split')}; the optimal tree is {ahead} on training rows, "
-            f"{words[comparison.verdicts(name)[size]]}"
-        )
-    return lines
+    lines = [
+        f"the optimal tree is {_ahead(comparison, name, size)} on training rows, "
+        f"{words[comparison.verdicts(name)[size]]}"
+        for name in comparison.names
+    ]
+    return [f"use {count_of(size, 'split')}; {lines[0]}", *lines[1:]]
 
 
 def _ahead(comparison: Comparison, name: str, size: int) -> str:

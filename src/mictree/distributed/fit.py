@@ -43,7 +43,7 @@ from mictree.growers.data_loop import Splitting
 from mictree.growers.functions import RuleFunctions
 from mictree.growers.offers import limits_of, weighing_of
 from mictree.growers.rules import Grower
-from mictree.problems.labels import Scale
+from mictree.problems.labels import Factors, Scale
 from mictree.problems.limits import Limits
 from mictree.problems.packed import masses_of_sums
 from mictree.problems.sample import SampleProblem
@@ -144,7 +144,9 @@ def grow(
     """Grow a tree on the rows; also the names that it needs, and what it cost."""
     plan, packed = rows.pack(classes, max_thresholds)
     cluster, columns, sent = rows.cluster, rows.cluster.rounds, []
-    factors = np.ones(len(classes)) if class_weight is None else class_weight
+    given = np.ones(len(classes)) if class_weight is None else class_weight
+    scaled = Factors.of(given)
+    factors = scaled.values
     functions = RuleFunctions(rule)
 
     def count(leaves: Sequence[Path]) -> Counted:
@@ -155,7 +157,7 @@ def grow(
 
     root = count([()])
     sums = (root.sums if len(root.sums) else root.rows)[:, -1].astype(float)
-    _check_total(sums * factors, plan.scale is not None or class_weight is not None)
+    _check_total(sums * given, plan.scale is not None or class_weight is not None)
     least = limits.min_weight_fraction_leaf * float((sums * factors).sum())
     weighing = weighing_of(factors, plan.scale is not None, rule.criterion, functions)
     offers = Offers(plan.literals, weighing, limits_of(limits, least))
@@ -165,10 +167,11 @@ def grow(
     growing.run(root)
     functions.settle()
     unit = 1.0 if plan.scale is None else plan.scale.whole(np.empty(0)).unit
-    masses = np.array([leaf.sums for leaf in growing.leaves]) * factors * unit
+    masses = scaled.masses(np.array([leaf.sums for leaf in growing.leaves]), unit)
     if plan.scale is not None and plan.scale.decimal is None:
-        masses = _given_masses(growing, cluster, packed, len(classes)) * factors
-    problem = SampleProblem.bare(tuple(classes.tolist()), plan.literals, factors, unit, limits)
+        weights = _given_masses(growing, cluster, packed, len(classes))
+        masses = scaled.masses(weights, unit, whole=False)
+    problem = SampleProblem.bare(tuple(classes.tolist()), plan.literals, given, unit, limits)
     return problem, _splitting(growing, masses), Rounds(columns, len(sent), tuple(sent))
 
 

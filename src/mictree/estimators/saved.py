@@ -1,7 +1,8 @@
 """Models as JSON: only what their trees test, every size, and nothing that could run.
 
-``FORMAT`` names the version of the layout. Reading checks everything, see ``saved_parts``, so
-whatever a file holds, the answer is a model that works or a ``ValueError``.
+``FORMAT`` names the version of the layout; models of the version before are read too. Reading
+checks everything, see ``saved_parts``, so whatever a file holds, the answer is a model that works
+or a ``ValueError``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from mictree._support.files import write_whole
+from mictree._support.words import count_of, shorten, show_name
 from mictree.columns.data import Data
 from mictree.columns.written import Pair, Tests
 from mictree.estimators.base import TreeClassifier
@@ -29,7 +31,8 @@ from mictree.estimators.saved_parts import (
 from mictree.growers.data_loop import Splitting
 from mictree.tree import Tree
 
-FORMAT = "mictree.model/1"
+FORMAT, OLDER = "mictree.model/2", "mictree.model/1"
+SHOWN = 6  # names of columns in the repr
 MOST_BYTES = 2**28  # a larger file is no model
 
 
@@ -54,6 +57,16 @@ class SavedTreeClassifier(TreeClassifier):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_tests" in vars(self)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The class that was fitted, the size of the tree, and the columns that it tests."""
+        if not self.__sklearn_is_fitted__():
+            return super().__repr__(N_CHAR_MAX)
+        tested = {self._tests.tests[test].column for test in self._splitting.literals.tolist()}
+        names = [show_name(shorten(self._tests.read[place].name)) for place in sorted(tested)]
+        more = ["..."] if len(names) > SHOWN else []
+        columns = f" on {', '.join(names[:SHOWN] + more)}" if names else ""
+        return f"{type(self).__name__}({self.estimator_}, {count_of(self._made, 'split')}{columns})"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:
         """Refuse: a saved model has no parameters to fit with."""
@@ -196,6 +209,8 @@ def from_json(text: str, name: str = "the text") -> SavedTreeClassifier:
         )
     except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"a model must be JSON; {name} is not: {error}") from None
+    if isinstance(content, dict) and content.get("format") == OLDER:
+        content = _renew(content)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"a model's JSON must say format {FORMAT!r}; {name} does not")
     parts = Record(content, "the model", MODEL)
@@ -219,6 +234,14 @@ def from_json(text: str, name: str = "the text") -> SavedTreeClassifier:
     model._splittings, model._prefixes = tuple(trees), parts["prefixes"]
     model._splitting = trees[-1]
     return model
+
+
+def _renew(content: dict[str, Any]) -> dict[str, Any]:
+    """A model of the older version, with the parts that this one has."""
+    columns = content.get("columns")
+    if isinstance(columns, list):
+        columns = [each | {"seen": None} if isinstance(each, dict) else each for each in columns]
+    return content | {"format": FORMAT, "columns": columns}
 
 
 def _refuse_constant(name: str) -> NoReturn:

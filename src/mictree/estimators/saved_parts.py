@@ -64,6 +64,7 @@ COLUMN: dict[str, Check] = {
     "levels": lambda value: (
         value is None or (_is_list(value) and all(isinstance(each, CELLS) for each in value))
     ),
+    "seen": lambda value: value is None or (_is_list(value) and all(map(_is_text, value))),
 }
 CLASSES: dict[str, Check] = {
     "type": lambda value: _is_text(value) and re.fullmatch(TYPES, value) is not None,
@@ -131,10 +132,10 @@ def read_tests(parts: Record) -> Tests:
             levels or ()
         ):
             raise ValueError("ordered categories must have levels, all different; others have none")
+        if record["seen"] is not None and record["kind"] != "category":
+            raise ValueError("only columns of categories have seen any; another one has")
     columns = [
-        Column(
-            r["name"], r["position"], r["kind"], None if r["levels"] is None else tuple(r["levels"])
-        )
+        Column(r["name"], r["position"], r["kind"], _as_tuple(r["levels"]), _as_tuple(r["seen"]))
         for r in records
     ]
     for what in ("name", "position"):
@@ -154,11 +155,17 @@ def read_tests(parts: Record) -> Tests:
             "is": category and test.value is not None,
             "missing": test.value is None,
         }
-        if not fits[test.relation]:
+        seen = columns[test.column].seen
+        unseen = test.relation == "is" and seen is not None and test.value not in seen
+        if not fits[test.relation] or unseen:
             raise ValueError(f"test {number} does not fit its column; value {_short(test.value)}")
     if len({text for test in tests for text in (test.text, test.negated)}) < 2 * len(tests):
         raise ValueError("tests must have different texts; two have the same")
     return Tests(columns, tests, parts["named"])
+
+
+def _as_tuple(content: list[Any] | None) -> tuple[Any, ...] | None:
+    return None if content is None else tuple(content)
 
 
 def read_tree(content: Any, what: str, tests: Tests, classes: int) -> Splitting:

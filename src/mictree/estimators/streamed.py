@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,12 @@ def predict_parquet(
     size: int | None = None,
     proba: bool = False,
     progress: Report | None = None,
+    look: Callable[[polars.DataFrame], None] = lambda frame: None,
 ) -> int:
-    """Write the predictions for all rows of some files, in their order; returns how many."""
+    """Write the predictions for all rows of some files, in their order; returns how many.
+
+    Each batch of rows is shown to ``look``.
+    """
     files = ParquetSet(paths)
     if not files.rows:
         raise ValueError(f"there must be a row to predict; {files.files[0]} has none")
@@ -47,12 +51,23 @@ def predict_parquet(
     batches = files.batches(columns, "predicting", progress or ignore)
     frames = (as_polars(batch.table.select(columns)) for batch in batches)
     try:
-        _write(out, (answers(model, frame, size, proba).to_arrow() for frame in frames))
+        _write(out, (_answer(model, frame, size, proba, look) for frame in frames))
     except OSError as error:
         if error.errno in FULL:
             raise no_space(Path(out)) from error
         raise
     return files.rows
+
+
+def _answer(
+    model: TreeClassifier,
+    frame: polars.DataFrame,
+    size: int | None,
+    proba: bool,
+    look: Callable[[polars.DataFrame], None],
+) -> pyarrow.Table:
+    look(frame)
+    return answers(model, frame, size, proba).to_arrow()
 
 
 def _write(out: Path, tables: Iterator[pyarrow.Table]) -> None:

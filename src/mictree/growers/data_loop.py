@@ -107,7 +107,7 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     )
     task = Task(
         weighing_of(
-            problem.class_weight, len(problem.whole_weights) > 0, rule.criterion, functions
+            problem.factors.values, len(problem.whole_weights) > 0, rule.criterion, functions
         ),
         limits_of(problem.limits, problem.min_leaf_mass),
         Rule(functions.priority.address, TIES.index(rule.ties), limit),
@@ -121,7 +121,7 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     if problem.rounded:
         masses = problem.masses_of_leaves(leaves.tolist(), literals.tolist())
     else:
-        masses = out.sums[:count] * problem.class_weight * problem.weight_unit
+        masses = problem.factors.masses(out.sums[:count], problem.weight_unit)
     return Splitting(leaves, literals, thresholds, out.gain[:size], out.rows[:count], masses)
 
 

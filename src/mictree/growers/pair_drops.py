@@ -54,7 +54,7 @@ class PackedLeaves:
         )  # fmt: skip
         self._functions = RuleFunctions(rule)
         self._weighing = weighing_of(
-            problem.class_weight, len(problem.whole_weights) > 0, rule.criterion, self._functions
+            problem.factors.values, len(problem.whole_weights) > 0, rule.criterion, self._functions
         )
         limits = replace(problem.limits, min_gain=0.0)  # a bound for the whole drop only
         self._limits = limits_of(limits, problem.min_leaf_mass)

@@ -19,6 +19,7 @@ from mictree.columns.data import is_missing
 
 MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
 MOST_WHOLE = 2**53  # all whole numbers up to this one are floats
+LEAST_EXPONENT = -900  # of factors and units whose products with sums have all digits
 MOST_PLACES = 1074  # of binary places: the least float is 2**-1074
 NO_WEIGHT = "sample_weight must be positive for some row; all are zero"
 
@@ -199,6 +200,44 @@ def binary_places(total: Fraction) -> int:
     No float has more than ``MOST_PLACES``, and a unit below the least float would be 0.
     """
     return min(MOST_PLACES, 52 - math.frexp(float(total))[1])
+
+
+class Factors(NamedTuple):
+    """The factors of classes, with a power of two taken out, so that products keep their digits.
+
+    values : the factors, the largest from 1 to 2; as given where the least one could vanish then
+    power : the exponent of two that was taken out
+    """
+
+    values: FloatArray
+    power: int
+
+    @classmethod
+    def of(cls, class_weight: FloatArray) -> Factors:
+        """From the factors as given."""
+        exponents = np.frexp(class_weight)[1]
+        power = int(exponents.max()) - 1
+        if exponents.min() - power < LEAST_EXPONENT:
+            return cls(class_weight, 0)
+        return cls(np.ldexp(class_weight, -power), power)
+
+    def masses(self, sums: FloatArray, unit: float, whole: bool = True) -> FloatArray:
+        """Sums of weights by class, times the factors.
+
+        Masses nearer to 0 than floats with all digits are larger than that by a power of two, the
+        same for all.
+
+        Parameters
+        ----------
+        sums : of whole weights, or of weights as given
+        unit : the weight that is 1 among whole ones
+        whole : which of both they are
+        """
+        least = LEAST_EXPONENT - math.frexp(unit)[1]
+        first, last = max(0, least), max(self.power, min(0, least))
+        if whole:
+            return np.ldexp(sums * self.values * math.ldexp(unit, first), last)
+        return np.ldexp(np.ldexp(sums, first) * self.values, last)
 
 
 def class_weights(weight: Any, coded: Coded) -> FloatArray | None:

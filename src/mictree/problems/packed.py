@@ -18,6 +18,7 @@ from mictree._support.sums import as_number, exact_sums
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import pack_bits, valid_slots
+from mictree.problems.labels import Factors
 from mictree.problems.slots import by_class, unpack, weigh, weigh_exactly
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -94,8 +95,9 @@ class PackedRows:
     def masses(self, words: np.ndarray) -> FloatArray:
         """The weight of the ones of each row of words, by class."""
         if self.rounded:
-            return weigh(words, self.weights, self.first_word) * self.class_weight
-        return self.sums(words) * self.class_weight * self.weight_unit
+            sums = weigh(words, self.weights, self.first_word)
+            return self.factors.masses(sums, self.weight_unit, whole=False)
+        return self.factors.masses(self.sums(words), self.weight_unit)
 
     def sums(self, words: np.ndarray) -> FloatArray:
         """The whole weight of the ones of each row of words, by class, without factors: exact."""
@@ -122,7 +124,8 @@ class PackedRows:
         sums = exact_sums(
             self.weights[held], leaf * classes + codes, (2 * len(leaves) + 1) * classes
         )
-        return masses_of_sums(sums, leaves, classes) * self.class_weight
+        given = masses_of_sums(sums, leaves, classes)
+        return self.factors.masses(given, self.weight_unit, whole=False)
 
     def exact_masses(self, mask: np.ndarray) -> list[Fraction]:
         """The weight of a mask's rows, by class."""
@@ -144,6 +147,11 @@ class PackedRows:
         for row, (code, weight) in enumerate(zip(codes.tolist(), weights, strict=True)):
             masses[code, row] = as_fraction(weight) * factors[code]
         return columns, masses, self.exact_total
+
+    @cached_property
+    def factors(self) -> Factors:
+        """The factors of classes, scaled."""
+        return Factors.of(self.class_weight)
 
     @cached_property
     def total(self) -> float:

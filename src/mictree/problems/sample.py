@@ -27,7 +27,7 @@ from mictree.problems.packed import PackedRows
 from mictree.problems.slots import LeafRows
 from mictree.tree import Source, Tree
 
-CACHED = ("total", "exact_total")  # they depend on the factors of classes
+CACHED = ("total", "exact_total", "factors")  # they depend on the factors of classes
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -258,14 +258,15 @@ class SampleProblem(PackedRows, Problem):
             smaller = np.minimum(high_rows, rows.sum() - high_rows)
             variables = variables[smaller >= max(1, limits.min_samples_leaf)]
         low_sums, high_sums = self.halves(mask, variables)
-        low, high = low_sums * self.class_weight, high_sums * self.class_weight
+        factors = self.factors.values
+        low, high = low_sums * factors, high_sums * factors
         low_mass, high_mass = low.sum(axis=1), high.sum(axis=1)
         heavy = np.minimum(high_mass, low_mass) >= self.min_leaf_mass
         difference = np.empty(low.shape)
-        alike = bool((self.class_weight == self.class_weight[0]).all())
+        alike = bool((factors == factors[0]).all())
         for number in np.flatnonzero(heavy):
             rate_differences(
-                low_sums[number], high_sums[number], self.class_weight, alike, difference[number]
+                low_sums[number], high_sums[number], factors, alike, difference[number]
             )
         return Splits(
             variables[heavy],
@@ -281,7 +282,7 @@ class SampleProblem(PackedRows, Problem):
         for number, halves in enumerate(
             zip(*self.halves(leaf.state.mask, splits.variables), strict=True)
         ):
-            leads[number] = leads_of_sums(*halves, self.class_weight)
+            leads[number] = leads_of_sums(*halves, self.factors.values)
         return leads[:, 0], leads[:, 1]
 
     def class_counts(self, leaf: Leaf) -> IntArray:
@@ -333,7 +334,7 @@ class SampleProblem(PackedRows, Problem):
         share = self.limits.min_weight_fraction_leaf
         if share == 0:  # as in most fits, which need no sums then
             return 0.0
-        return share * float((self.sums(self.valid[None]) * self.class_weight).sum())
+        return share * float((self.sums(self.valid[None]) * self.factors.values).sum())
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""

@@ -43,7 +43,8 @@ def start_with_data(features: "polars.DataFrame", labels: Any, target: str) -> d
             f"the explorer takes at most {MOST_COLUMNS} columns; the file has {frame.width}; "
             "mictree data takes it"
         )
-    read_cells(frame, Reading(), {})  # the page reads texts again, and refuses what this refuses
+    # the page reads texts again, and refuses what this refuses
+    read_cells(frame, Reading(options=("--drop",)), {})
     text = frame.write_csv()
     if len(text) > MOST_TEXT:
         raise ValueError(
