@@ -52,7 +52,7 @@ class Coded(NamedTuple):
             raise ValueError("y must not contain NaN")
         if kind in "biu" and len(labels):
             integers = labels.astype(np.int64)  # what does not fit wraps around, and back below
-            least, most = find_ends(integers)
+            least, most = map(int, find_ends(integers))
             if most - least < MOST_CODES:
                 present = np.zeros(most - least + 1, dtype=bool)
                 codes = np.empty(len(labels), dtype=np.int32)
