@@ -57,13 +57,12 @@ browser:
 		echo "chromium is not installed; the browser tests will be skipped" >&2; \
 	fi
 
-# Two jobs at once, and a third that waits for the network; a job prints when it ends. Tests on clusters wait a lot,
-# so lint and site run beside them.
+# Jobs at once, of which some wait for the network or, as tests on clusters, for one another; a job prints when it ends.
+# Lint needs no kernels, so it runs while they are compiled.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test:
-	@$(MAKE) --no-print-directory --jobs 3 $(GROUPED) prepare-test
-	@$(MAKE) --no-print-directory --jobs 2 $(GROUPED) test-distributed lint docs
-	@$(MAKE) --no-print-directory test-main
+	@$(MAKE) --no-print-directory --jobs 3 $(GROUPED) prepare-test lint
+	@$(MAKE) --no-print-directory --jobs 3 $(GROUPED) test-main test-distributed docs
 
 prepare-test: kernels-data $(DOCS_READY) kernels-formulas kernels-wide browser
 

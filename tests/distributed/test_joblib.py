@@ -41,12 +41,16 @@ def backend(request, client):
         yield request.param
 
 
-def test_finite_samples(backend, tmp_path):
-    expected = finite_samples.finite_samples(FINITE, n_jobs=1)
+@pytest.fixture(scope="module")
+def finite_sample():
+    return finite_samples.finite_samples(FINITE, n_jobs=1)
+
+
+def test_finite_samples(backend, tmp_path, finite_sample):
     found = finite_samples.finite_samples(FINITE, Cache(tmp_path), n_jobs=2)
     again = finite_samples.finite_samples(FINITE, Cache(tmp_path), n_jobs=2)
     for result in (found, again):
-        frames = [each.settings[0].frame.drop("seconds") for each in (result, expected)]
+        frames = [each.settings[0].frame.drop("seconds") for each in (result, finite_sample)]
         assert frames[0].equals(frames[1])
 
 
@@ -56,16 +60,23 @@ def test_sample_sizes(backend):
     assert found.cases[0].frame.equals(expected.cases[0].frame)
 
 
-def test_every_stage_of_the_atlas(backend, tmp_path):
+def atlas_frames(cache, n_jobs):
+    clock = Clock(cache, ignore, shares=SHARES, what="the atlas")
+    return dict(atlas.compute(SMALL, cache, clock, n_jobs).frames())
+
+
+@pytest.fixture(scope="module")
+def atlas_of_one_job(tmp_path_factory):
+    return atlas_frames(Cache(tmp_path_factory.mktemp("one")), 1)
+
+
+def test_every_stage_of_the_atlas(backend, tmp_path, atlas_of_one_job):
     """Kept results too are the same: a run with one job finds all those of a run with two."""
-    results = []
-    for n_jobs, folder in ((1, "one"), (2, "two"), (1, "two")):
-        cache = Cache(tmp_path / folder)
-        clock = Clock(cache, ignore, shares=SHARES, what="the atlas")
-        results.append(dict(atlas.compute(SMALL, cache, clock, n_jobs).frames()))
+    for n_jobs in (2, 1):
+        cache = Cache(tmp_path)
+        found = atlas_frames(cache, n_jobs)
+        assert all(frame.equals(found[name]) for name, frame in atlas_of_one_job.items())
     assert cache.computed == 0
-    for found in results[1:]:
-        assert all(frame.equals(found[name]) for name, frame in results[0].items())
 
 
 def test_select_size(backend):

@@ -123,7 +123,9 @@ def _grow(positives, offered, rule, cubes, out_errors):
     frontier = new_frontier(capacity)
     subcubes = np.empty(capacity, dtype=np.int64)
     draws = np.array([rule.seed], dtype=np.uint64)
-    error = _open(0, len(free) - 1, 0, positives, offered, rule, cubes, subcubes, frontier)
+    error = _open(
+        np.int64(0), len(free) - 1, np.int64(0), positives, offered, rule, cubes, subcubes, frontier
+    )
     out_errors[:] = error / parts[-1]
     for step in range(1, len(out_errors)):
         if not any_open(frontier):

@@ -70,8 +70,9 @@ def _scan(entries, missing, matrix, leaf, task, room, least, collect, gains, pla
     block = 32 if rows < 2048 else 64 if rows < 16384 else 256
     if rows <= 4 * block or 1 << classes > MOST_CORNERS or task.weighing.criterion == OWN:
         room.left[:] = 0
+        first = np.int64(0)
         return _scan_block(
-            entries, 0, rows, missing, matrix, leaf, task, room, least, collect, gains, places
+            entries, first, rows, missing, matrix, leaf, task, room, least, collect, gains, places
         )
     blocks = (rows + block - 1) // block
     ends, bounds = np.zeros((blocks + 1, classes)), np.empty(blocks)

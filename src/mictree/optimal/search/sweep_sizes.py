@@ -39,7 +39,7 @@ def solve_sizes(
     level = start(len(data.codes), data, frames)
     frames.work[0] = 0
     control[STATUS] = RUN
-    before, answered = 0, len(sizes)
+    before, answered = np.int64(0), len(sizes)
     for number, size in enumerate(sizes):
         if size > before + 1 and before > 0:
             _enlarge(before, size, depth, data, frames, control, upper, out_nodes)
@@ -55,7 +55,7 @@ def solve_sizes(
         if answer < bound and control[STATUS] == RUN:
             nodes = out_nodes[size]
             nodes[0, SPLITS], nodes[0, DEPTH] = size, depth
-            _write_test(0, 1, level, nodes, frames)
+            _write_test(np.int64(0), np.int64(1), level, nodes, frames)
             splits = _trace(nodes, reached, data, table, frames, control)
             if control[STATUS] == RUN:
                 _lower(splits, size, answer, upper, out_nodes)
@@ -109,7 +109,7 @@ def _enlarge(before, most, depth, data, frames, control, upper, out_nodes):
     for side in range(2):
         rows = _gather(side, column, row, data, frames)
         level = start(rows, data, frames)
-        errors[side] = count_in_place(level, 3, depth - 1, data, frames, control)
+        errors[side] = count_in_place(level, np.int64(3), depth - 1, data, frames, control)
     for size in range(before + 1, most + 1):
         nodes = out_nodes[size]
         for low in range(min(size, 4)):
@@ -129,7 +129,7 @@ def _enlarge(before, most, depth, data, frames, control, upper, out_nodes):
 @inner_jit
 def _gather(side, column, row, data, frames):
     """Make members of the rows on one side of a cut after some row; says how many."""
-    rows, inside = 0, side == 0
+    rows, inside = np.int64(0), side == 0
     for entry in data.order[column]:
         frames.member[entry >> 1] = inside
         rows += inside
@@ -145,14 +145,14 @@ def _trace(nodes, reached, data, table, frames, control):
     If the status says that it took too long, that is worthless. ``reached`` becomes the leaf of
     each row.
     """
-    _gather(0, nodes[0, COLUMN], nodes[0, ROW], data, frames)
+    _gather(np.int64(0), nodes[0, COLUMN], nodes[0, ROW], data, frames)
     for row in range(len(reached)):
         reached[row] = 1 if frames.member[row] else 2
     level, totals = np.int64(1), frames.totals[1]
-    node, count, wrong = 1, 3, 0
+    node, count, wrong = np.int64(1), np.int64(3), 0
     while node < count:
         totals[:] = 0
-        rows = 0
+        rows = np.int64(0)
         for row in range(len(reached)):
             if reached[row] == node:
                 totals[data.codes[row]] += data.weights[row, 0]
@@ -166,7 +166,8 @@ def _trace(nodes, reached, data, table, frames, control):
         for row in range(len(reached)):
             frames.member[row] = reached[row] == node
         start(rows, data, frames)
-        search(level, splits, error + 1, depth, KNOWN, data, table, frames, control)
+        wanted = np.int64(KNOWN)
+        search(level, splits, error + 1, depth, wanted, data, table, frames, control)
         if control[STATUS] != RUN:
             return 0
         _write_test(node, count, level, nodes, frames)
