@@ -149,7 +149,8 @@ def rank_columns(table, out_ranks, out_counts):
     values, keys = np.empty(rows), np.empty(rows, dtype=np.uint64)
     moved_rows = np.empty(rows, dtype=np.uint32)
     for column in range(columns):
-        values[:] = table[column]
+        for row in range(rows):
+            values[row] = table[column, row]
         out_counts[column] = UNSORTED
         if are_finite(values):
             count = _rank(values, keys, moved_rows, table[column], out_ranks[column])

@@ -28,7 +28,7 @@ def few_splits(level, both, bound, trace, data, frames, control):
     all such tests. The frame's tests must be listed.
     """
     live, cells, picked = frames.tests[level, LIVE], frames.cells[level], frames.picked
-    least, purest, spare, lives = bound, np.inf, 0, 0
+    least, purest, spare, lives = bound, np.inf, 0, np.int64(0)
     for test in range(frames.start[level, -1]):
         live[lives] = test
         lives += _get_bound(both, test, cells) < least

@@ -325,7 +325,7 @@ def count_few(rows, budget, depth, data, frames, control):
 @inner_jit
 def count_in_place(level, budget, depth, data, frames, control):
     """The same for the rows in a frame."""
-    errors = np.empty(4, dtype=np.int64)
+    errors, trace = np.empty(4, dtype=np.int64), np.bool_(False)
     errors[:] = leaf_error(level, data, frames)
     if min(budget, depth) > 0 and errors[0] > 0:
         errors[1:] = list_tests(level, data, frames)
@@ -333,5 +333,5 @@ def count_in_place(level, budget, depth, data, frames, control):
             note_one(level, errors[1], data, frames)
         for splits in range(2, 1 + min(budget, 3) if depth > 1 else 0):
             bound = errors[splits - 1]
-            errors[splits:] = few_splits(level, splits > 2, bound, False, data, frames, control)
+            errors[splits:] = few_splits(level, splits > 2, bound, trace, data, frames, control)
     return errors

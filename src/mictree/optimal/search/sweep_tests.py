@@ -88,8 +88,7 @@ def _list_two(level, data, frames):
     places, totals = frames.tests[level, PLACE], frames.totals[level]
     kind, signed = cells.dtype.type, data.signed
     surpluses, masses, shares = cells[LEAF], cells[MASS], cells[SHARE]
-    count, floor = at.rows, at.floor
-    test = 0
+    count, floor, test = at.rows, at.floor, np.int64(0)
     for column in range(order.shape[0]):
         frames.start[level, column] = test
         surplus, mass, share = 0, 0, 0
@@ -133,8 +132,7 @@ def _list_three(level, data, frames):
     places, totals = frames.tests[level, PLACE], frames.totals[level]
     kind = cells.dtype.type
     firsts, seconds, masses, shares = cells[LEAF], cells[LEAF + 1], cells[MASS], cells[SHARE]
-    count, floor = at.rows, at.floor
-    test = 0
+    count, floor, test = at.rows, at.floor, np.int64(0)
     for column in range(order.shape[0]):
         frames.start[level, column] = test
         zeros, ones, mass, share = 0, 0, 0, 0
