@@ -9,6 +9,7 @@ Memory is measured in processes of their own. ``python -m benchmarks ordered`` f
 """
 
 import importlib
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -56,35 +57,37 @@ def find(X: np.ndarray, y: np.ndarray, size: int, depth: int | None, limit: floa
     return (solved.errors.lower * len(y)).round(), (solved.errors.upper * len(y)).round()
 
 
-def timed(work: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """The shortest of several runs, and the last result."""
-    times, result = [], None
+def timed(*works: Callable[[], Any], repeats: int = 1) -> list[tuple[float, Any]]:
+    """The shortest of several runs of each, and the last result.
+
+    They take turns: what one leaves in the caches of a processor, the other cannot use.
+    """
+    times, results = [math.inf] * len(works), [None] * len(works)
     for _ in range(repeats):
-        begin = time.process_time()
-        result = work()
-        times.append(time.process_time() - begin)
-    return min(times), result
+        for number, work in enumerate(works):
+            begin = time.process_time()
+            results[number] = work()
+            times[number] = min(times[number], time.process_time() - begin)
+    return list(zip(times, results, strict=True))
 
 
 def beside_peer(name: str, depth: int, peer: Any) -> None:
     X, y = CASES[name]()
     size = 2**depth - 1
     find(X, y, 1, None)  # compiles
-    repeats = 15 if len(y) < 200 else 5 if depth == 2 else 1
-    seconds, (lower, mine) = timed(lambda: find(X, y, size, depth), repeats)
+    repeats = 50 if len(y) < 200 else 5 if depth == 2 else 1
+    works = [lambda: find(X, y, size, depth)]
+    if peer is not None:
+        works.append(lambda: peer(max_depth=depth, time_limit=PEER_SECONDS).fit(X, y))
+    (seconds, (lower, mine)), *rest = timed(*works, repeats=repeats)
     assert np.array_equal(lower, mine)
     what = f"{name}, {X.shape[0]} x {X.shape[1]}, depth {depth}, sizes 1 to {size}: {seconds:.3g} s"
-    if peer is None:
+    if not rest:
         report(what, str(mine[1:]))
         return
-
-    def fit() -> Any:
-        return peer(max_depth=depth, time_limit=PEER_SECONDS).fit(X, y)
-
-    begin = time.perf_counter()
-    theirs, model = timed(fit, repeats)
+    [(theirs, model)] = rest
     wrong = int((model.predict(X) != y).sum())
-    late = time.perf_counter() - begin > 0.9 * PEER_SECONDS * repeats  # it looks at the clock
+    late = theirs > 0.9 * PEER_SECONDS  # it looks at the clock
     assert wrong == mine[size] or late, f"{name}: {mine[size]}, pycontree {wrong}"
     ratio = f"{'>' if late else ''}{theirs / seconds:.2f} x pycontree"
     report(what, ratio, f"at least {'0.5' if name == 'normal' and depth == 3 else WANTED[depth]}")
@@ -94,7 +97,7 @@ def any_depth() -> None:
     """Breast cancer without a limit of depth: when is each size proved?"""
     X, y = CASES["breast_cancer"]()
     for size, wanted in ((3, 2), (4, 60), (5, 60)):
-        seconds, (lower, upper) = timed(lambda s=size: find(X, y, s, None, 90), 1)
+        [(seconds, (lower, upper))] = timed(lambda s=size: find(X, y, s, None, 90))
         proved = "proved" if lower[size] == upper[size] else f"in {lower[size]:.0f} to"
         what = f"breast_cancer, size {size}: {proved} {upper[size]:.0f} errors"
         report(what, f"{seconds:.3g} s", f"at most {wanted} s{', an aim' if size == 5 else ''}")
