@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import mictree
+from mictree._support import inner_code
 
 PACKAGE = Path(mictree.__file__).parent
 ROOT = Path(__file__).parents[2]
@@ -93,6 +94,11 @@ def test_private_names_of_scikit_learn_are_known_and_exist():
     for dotted in SKLEARN_PRIVATE:
         module, _, name = dotted.rpartition(".")
         assert hasattr(importlib.import_module(module), name), dotted
+
+
+def test_private_names_of_numba_exist():
+    """Without them kernels are compiled all the same, but that takes nearly twice as long."""
+    assert inner_code.POSSIBLE
 
 
 def test_types_are_shipped():

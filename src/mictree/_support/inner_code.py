@@ -13,6 +13,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how numba begins the name of a kernel's environment
+# a later numba may lack these names of its own: then inner kernels are compiled as all others
+POSSIBLE = all(
+    hasattr(JITCodeLibrary, name) for name in ("_optimize_final_module", "_finalize_final_module")
+)
 
 
 class InnerCompiler(Compiler):

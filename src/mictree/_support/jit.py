@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
-from mictree._support.inner_code import InnerCompiler
+from mictree._support.inner_code import POSSIBLE, InnerCompiler
 from mictree._support.kernel_cache import make_cache
 
 CORES = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
@@ -34,9 +34,8 @@ def inner_jit(function: Callable[..., Any]) -> Any:
     For kernels with many arrays that code takes longer to compile than the kernel itself. Calling
     such a kernel from Python crashes the process.
     """
-    return _compile(
-        function, no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=InnerCompiler
-    )
+    options = {"pipeline_class": InnerCompiler} if POSSIBLE else {}
+    return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
