@@ -58,7 +58,7 @@ class Frontier:
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
         self.asking = Asking(engine, most, self.depth, memory_limit)
         self.budgets = min(most, self.asking.budgets)  # frames hold at least one split
-        masses = self.rows.masses(self.rows.everything).tolist()
+        masses = self.rows.masses().tolist()
         self.found: list[Any] = [masses.index(max(masses))]
         self.total = sum(masses)
         self.upper = [self.total - max(masses)]

@@ -41,7 +41,7 @@ class OrderedRows(SearchedRows):
         weighted = len(problem.weights) > 0
         slots = row_slots(problem) if weighted or len(problem.bits) else np.empty(0, dtype=np.intp)
         integers, written = np.ones(len(codes), dtype=np.int64), None
-        if weighted or (problem.class_weight != 1).any():
+        if weighted or set(problem.class_weight.tolist()) != {1.0}:
             weights = problem.weights[slots] if weighted else integers.astype(float)
             integers, written = to_integers(weights, codes, problem.class_weight, exact)
         table, origins = _distinct_columns(problem, slots)

@@ -52,9 +52,11 @@ class SearchedRows(ABC):
         """All rows."""
         return np.arange(len(self.codes))
 
-    def masses(self, rows: np.ndarray) -> np.ndarray:
-        """The weight of each class among some rows."""
-        codes, weights, count = self.codes[rows], self.weights[rows], len(self.problem.classes)
+    def masses(self, rows: np.ndarray | None = None) -> np.ndarray:
+        """The weight of each class among some rows, by default all."""
+        codes, weights, count = self.codes, self.weights, len(self.problem.classes)
+        if rows is not None:
+            codes, weights = codes[rows], weights[rows]
         if self._adds_up:
             return np.bincount(codes, weights, count).astype(np.int64)
         return add_up(codes, weights, count)
