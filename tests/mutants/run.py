@@ -147,7 +147,7 @@ def run(folder: Path, mutant: Mutant) -> str:
         return TIMED_OUT
     if status == PASSED:
         return SURVIVED
-    if status in (FAILED, INTERRUPTED):
+    if status in (FAILED, INTERRUPTED) or status < 0:  # a kernel that writes anywhere may crash
         return KILLED
     raise RuntimeError(f"{mutant.name}: pytest ended with {status}; see {folder / 'log'}")
 
