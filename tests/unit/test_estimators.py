@@ -269,7 +269,7 @@ def test_bad_input(kind):
             kind(**options).fit(X, y)
     for bad, rule in (
         (np.empty((0, 2)), "0 sample"), (np.empty((3, 0)), "0 feature"), (np.zeros(3), "1D array"),
-        (np.array([[0.0], [np.inf], [1]]), "infinity"),
+        (np.array([[0.0], [np.inf], [1]]), "infinity; x0 does: leave the column out"),
         (np.array([["a"], [1], [2.0]], dtype=object), "not both"),
         (pl.DataFrame({"a": []}), "0 sample"),
     ):  # fmt: skip
@@ -288,6 +288,21 @@ def test_bad_input(kind):
         model.predict(X, size=-1)
     with pytest.raises(AttributeError, match="not fitted"):
         _ = kind().tree_
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_infinite_numbers(kind):
+    """They are refused, but in rows that do not count; numbers whose sum is infinite are not."""
+    X = np.tile([[1.7e308], [-1.7e308]], (200, 1))
+    model = kind(1).fit(X, X[:, 0] > 0)
+    assert model.tree_.sources in ((), ((0, 0.0),))
+    X[0] = np.inf
+    assert kind(1).fit(X, X[:, 0] > 0, sample_weight=X[:, 0] < np.inf).tree_ == model.tree_
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(X[:1])
+    with pytest.raises(ValueError, match="infinity; x1 does"):
+        kind().fit(sparse.csc_matrix([[0.0, 2], [0, -np.inf], [1, 0]]), [0, 1, 0])
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
