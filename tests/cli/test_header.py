@@ -14,18 +14,6 @@ from mictree.columns.header import doubt_header, read_names
 FLOWERS = "".join(f"{5 + n % 7 / 10},{n % 5}.5,{'ab'[n % 7 > 3]}\n" for n in range(40))
 
 
-@pytest.fixture
-def save(tmp_path):
-    """A file with some text."""
-
-    def write(text, name="a.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
 def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
@@ -58,7 +46,7 @@ class TestDoubt:
 
     @pytest.mark.parametrize("command", ["fit", "data"])
     def test_a_row_as_header_is_warned_about(self, save, command):
-        file, few = save(FLOWERS), ["--max-size", 1]
+        file, few = save("a.csv", FLOWERS), ["--max-size", 1]
         result = run(command, file, "--target", "a", *few)
         assert result.exit_code == 0
         assert (
@@ -74,20 +62,20 @@ class TestDoubt:
         assert "column_1 > 5.35" in rows.stdout
 
     def test_errors_about_names_say_so_too(self, save):
-        file = save(FLOWERS)
+        file = save("a.csv", FLOWERS)
         for words in (["--target", "kind"], ["--target", "a", "--text", "b"]):
             error = str(run("fit", file, *words).exception)
             assert "it has 5.0, 0.5, a; the first line (5.0, 0.5, a) looks like a row" in error
-        twice = save("1,0,1,yes\n0,0,1,no\n1,1,1,yes\n", "b.csv")
+        twice = save("b.csv", "1,0,1,yes\n0,0,1,no\n1,1,1,yes\n")
         error = str(run("fit", twice, "--target", "yes").exception)
         assert "'1' occurs twice; the first line (1, 0, 1, ...) looks like a row of data" in error
-        other = save("a,b,a\n0,0,1\n1,1,1\n", "c.csv")
+        other = save("c.csv", "a,b,a\n0,0,1\n1,1,1\n")
         assert str(run("fit", other, "--target", "b").exception).endswith("'a' occurs twice")
 
 
 class TestNoHeader:
     def test_predict_and_explore_read_it_too(self, save, tmp_path):
-        file, model, page = save(FLOWERS), tmp_path / "model.json", tmp_path / "page.html"
+        file, model, page = save("a.csv", FLOWERS), tmp_path / "model.json", tmp_path / "page.html"
         words = ["--target", "column_3", "--no-header"]
         assert run("fit", file, *words, "--save", model).exit_code == 0
         done = run("predict", model, file, "--no-header")
@@ -101,7 +89,7 @@ class TestNoHeader:
 
     @pytest.mark.parametrize("text", ["1;x;\n2;;\n", 'sep=;\n1;x\n"2";\n', "1;x\r\n\r\n2;\r\n"])
     def test_layouts(self, save, text):
-        frame = read_file(save(text), Layout(header=False)).frame
+        frame = read_file(save("a.csv", text), Layout(header=False)).frame
         assert frame.to_dict(as_series=False) == {"column_1": [1, 2], "column_2": ["x", None]}
 
     def test_files_with_names_of_their_own_refuse_it(self, tmp_path):
@@ -114,16 +102,16 @@ class TestNoHeader:
 class TestSpaces:
     def test_names_and_texts_lose_the_spaces_around_them(self, save):
         rows = "".join(f'{n % 7}, "dark, red" ,{" yes" if n % 2 else " no"}\n' for n in range(9))
-        found = read_file(save('a, b , "c"\n' + rows.replace('" ,', '",')))
+        found = read_file(save("a.csv", 'a, b , "c"\n' + rows.replace('" ,', '",')))
         assert found.frame.columns == ["a", "b", "c"]
         assert set(found.frame["b"]) == {"dark, red"}
         assert set(found.frame["c"]) == {"yes", "no"}
-        spaced = read_file(save("a, y\n1, red\n2,red \n3, NA\n"))
+        spaced = read_file(save("a.csv", "a, y\n1, red\n2,red \n3, NA\n"))
         assert spaced.frame["y"].to_list() == ["red", "red", None]
         assert spaced.said == "UTF-8, separator comma, spaces around texts left out"
 
     def test_names_that_differ_in_spaces_only(self, save):
-        error = str(run("fit", save("a,b, a\n1,2,3\n"), "--target", "b").exception)
+        error = str(run("fit", save("a.csv", "a,b, a\n1,2,3\n"), "--target", "b").exception)
         assert error == (
             "columns must have different names; 'a' occurs twice; spaces around names do not count"
         )
@@ -134,7 +122,7 @@ class TestSpaces:
 
         X = pl.DataFrame({" a": [" x", " z", " x", " z"], "": [0, 1, 2, 3]})
         mt.TopDownClassifier(1).fit(X, [0, 1, 0, 1]).save(tmp_path / "model.json")
-        new = save(",  b, a\n5,1, z\n6,2, x\n")
+        new = save("a.csv", ",  b, a\n5,1, z\n6,2, x\n")
         done = run("predict", tmp_path / "model.json", new)
         assert done.stdout == "prediction\n1\n0\n"
         mt.TopDownClassifier(1).fit(X, [0, 0, 0, 1]).save(tmp_path / "model.json")
@@ -143,7 +131,7 @@ class TestSpaces:
 
 
 def test_blank_lines_above_the_header_are_no_header(save):
-    frame = read_file(save("\n  \n\r\n a,y\n1,2\n")).frame
+    frame = read_file(save("a.csv", "\n  \n\r\n a,y\n1,2\n")).frame
     assert frame.to_dict(as_series=False) == {"a": [1], "y": [2]}
 
 
@@ -157,7 +145,7 @@ class TestUnnamedColumns:
             rows = "".join(
                 f"{n + first},{n * 3 % 7},{'pq'[n % 2] if n % 5 else ''}\n" for n in range(30)
             )
-            file = save(f",a,y\n{rows}")
+            file = save("a.csv", f",a,y\n{rows}")
             said = run("fit", file, "--target", "y", "--max-size", 1).stderr
             assert (
                 "warning: column column_1 numbers the rows, as an index does; --drop column_1 "
@@ -168,13 +156,13 @@ class TestUnnamedColumns:
 
     def test_trees_show_the_name(self, save):
         rows = "".join(f"{n * 2},{n // 15}\n" for n in range(30))
-        done = run("fit", save(f",y\n{rows}"), "--target", "y", "--json")
+        done = run("fit", save("a.csv", f",y\n{rows}"), "--target", "y", "--json")
         assert json.loads(done.stdout)["tree"]["variables"] == ["column_1 > 29"]
 
 
 @pytest.mark.parametrize("command", ["fit", "data", "explore"])
 def test_the_target_cannot_be_dropped(save, command, tmp_path):
-    file = save("a,y\n" + "1,0\n2,1\n" * 9)
+    file = save("a.csv", "a,y\n" + "1,0\n2,1\n" * 9)
     words = ["--data", file] if command == "explore" else [file]
     error = str(run(command, *words, "--target", "y", "--drop", "y").exception)
     assert "must name different columns" in error

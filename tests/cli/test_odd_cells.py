@@ -13,18 +13,6 @@ from mictree.cli import app
 from mictree.columns.files import read_file
 
 
-@pytest.fixture
-def save(tmp_path):
-    """A file with some text."""
-
-    def write(name, text):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
 def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 

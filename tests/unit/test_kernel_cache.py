@@ -62,7 +62,7 @@ def kept(package: Path) -> list[str]:
 
 
 def test_a_kept_kernel_is_used(package):
-    assert "once on this machine, up to a minute in all ..." in run(package).stderr
+    assert "once on this machine, up to two minutes in all ..." in run(package).stderr
     again = run(package)
     assert (again.stdout, again.stderr) == ("21\n", "")
 

@@ -9,12 +9,12 @@ takes little more than half the time, and they are as fast.
 from typing import Any
 
 from llvmlite import binding, ir
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler
 
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how numba begins the name of a kernel's environment
 # a later numba may lack these names of its own: then inner kernels are compiled as all others
-POSSIBLE = all(
+POSSIBLE = hasattr(CPUCodegen, "_create_empty_module") and all(
     hasattr(JITCodeLibrary, name) for name in ("_optimize_final_module", "_finalize_final_module")
 )
 

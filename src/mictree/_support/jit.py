@@ -31,8 +31,9 @@ def jit(function: Callable[..., Any]) -> Any:
 def inner_jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel that only kernels call: without the code that reads Python's objects.
 
-    For kernels with many arrays that code takes longer to compile than the kernel itself. Calling
-    such a kernel from Python crashes the process.
+    For kernels with many arrays that code takes longer to compile than the kernel itself. Their own
+    machine code is left out too, see ``inner_code``. Calling such a kernel from Python crashes the
+    process.
     """
     options = {"pipeline_class": InnerCompiler} if POSSIBLE else {}
     return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)

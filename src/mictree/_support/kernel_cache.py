@@ -36,7 +36,7 @@ class _Announcer(event.Listener):
 
     def on_start(self, event: object) -> None:
         """Numba starts to compile."""
-        kept = "once on this machine, up to a minute in all ..."
+        kept = "once on this machine, up to two minutes in all ..."
         lost = (
             "in memory only: no folder can be written to; NUMBA_CACHE_DIR can name one to keep them"
         )

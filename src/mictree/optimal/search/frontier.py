@@ -89,10 +89,10 @@ class Frontier:
             half = None if time_limit is None else begin + PRICING * time_limit
             begin += self._prove_price(self.price, half)
         sizes = self._order()
-        answered = self._answer_quickly(sizes)
-        if answered == len(sizes):
-            return
         with self.asking.running():
+            answered = self._answer_quickly(sizes)
+            if answered == len(sizes):
+                return
             before = sizes[answered - 1] if answered else 0
             sure = min(self.asking.engine.sure, self.budgets)
             known = Polished(self.asking, self.found[0], sure, self.depth) if sure else None

@@ -70,7 +70,7 @@ class OrderedRows(SearchedRows):
         return cls(problem, data, origins, chosen, slots, codes, both[:, 0], written)
 
     @cached_property
-    def ranks(self) -> tuple[np.ndarray, ...]:  # type: ignore[override]
+    def ranks(self) -> tuple[np.ndarray, ...]:
         """Of each row in the problem's ordered columns, one line each."""
         return tuple(_choose(ranks, self.chosen) for ranks in self.problem.ranks)
 

@@ -32,7 +32,6 @@ class Rows(SearchedRows):
     codes: np.ndarray  # the class of each row
     slots: np.ndarray  # where each row is in the data
     bits: np.ndarray  # (literals, rows), all literals
-    ranks: tuple[np.ndarray, ...]  # of the rows in the problem's ordered columns
     weights: np.ndarray
     written: Written | None  # None where no weight is rounded
 
@@ -80,8 +79,7 @@ class Rows(SearchedRows):
             keys=spread(keys),
             first_word=first_word,
         )
-        ranks = tuple(column[first] for column in problem.ranks)
-        return cls(problem, data, kept, codes, slots, bits, ranks, weights, written)
+        return cls(problem, data, kept, codes, slots, bits, weights, written)
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """The bits of some rows' slots."""

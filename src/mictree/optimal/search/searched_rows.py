@@ -31,14 +31,12 @@ class SearchedRows(ABC):
     ----------
     data : what the kernel works on; its ``weights`` are (rows, 2): the weight, and what of it no
         tree can label right
-    ranks : of each row in the problem's ordered columns, one line each
     codes, weights : the class and the weight of each row
     written : the weights as written; None where none is rounded
     """
 
     problem: SampleProblem
     data: Any
-    ranks: tuple[np.ndarray, ...]
     codes: np.ndarray
     weights: np.ndarray
     written: Written | None
