@@ -47,6 +47,7 @@ class Data:
         self.width: int
         self.rows, self.width = (int(length) for length in shape)
         self._read: dict[int, FloatArray | list[Any]] = {}
+        self._infinite: dict[int, bool] = {}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -114,6 +115,25 @@ class Data:
             return None
         values = self._series(number).to_numpy()
         return values if values.dtype.kind in "biu" else None
+
+    def has_infinity(self, number: int) -> bool:
+        """Whether a column of numbers has an infinite one."""
+        if self._all_finite:
+            return False
+        if number not in self._infinite:
+            values = self.column(number)
+            self._infinite[number] = not isinstance(values, list) and bool(np.isinf(values).any())
+        return self._infinite[number]
+
+    @cached_property
+    def _all_finite(self) -> bool:
+        """Whether no number of a matrix can be infinite; False if only a second look would tell."""
+        if isinstance(self.matrix, np.ndarray) and self.matrix.dtype.kind in "biu":
+            return True
+        if self.floats is None:
+            return False
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.floats.sum()))  # NaN, and an overflow, make it not finite
 
     def merged(self, number: int) -> tuple[Any, Any] | None:
         """Two different numbers of a column that round to one 64-bit float, if there are any."""

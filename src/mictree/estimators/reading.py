@@ -53,9 +53,8 @@ class Reading(BaseEstimator):
                     f"(shape=({data.rows}, {data.width})) while a minimum of 1 is required."
                 )
             return data
-        # columns are learned only if they are finite, and an error then names the one that is not
-        finite = False if reset else "allow-nan"
-        options: dict[str, Any] = {"accept_sparse": "csc", "ensure_all_finite": finite}
+        # a column is learned, or tested, only if it is finite; the error names one that is not
+        options: dict[str, Any] = {"accept_sparse": "csc", "ensure_all_finite": False}
         if isinstance(X, np.ma.MaskedArray) or not hasattr(X, "__array__"):
             X = X if hasattr(X, "tocsc") else read_array(X)
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
