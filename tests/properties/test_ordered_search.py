@@ -1,5 +1,7 @@
 """The search over ordered columns against every tree, the 0/1 search, and its own finished runs."""
 
+import signal
+import sys
 from itertools import pairwise
 from unittest import mock
 
@@ -502,3 +504,41 @@ def test_weights_of_many_digits_and_four_classes(monkeypatch):
     X = pd.DataFrame({"kind": kinds, "number": numbers})
     errors = mt.optimal_errors(mt.SampleProblem(X, labels, weights), 5)
     assert errors[4:].tolist() == pytest.approx([0.07512956455987452, 0.06531840882694706])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("max_size", [6, 4])
+def test_ctrl_c_during_the_quick_answers(monkeypatch, max_size, late):
+    """It comes before or after the compiled call that answers sizes up to 4 at least, but not 6.
+
+    Python answers a signal that comes during the call right after it.
+    """
+    random = np.random.default_rng(0)
+    problem = mt.SampleProblem(random.random((300, 6)), random.integers(0, 2, 300))
+    least = mt.optimal_trees(problem, max_size, max_depth=3).errors
+    solve, handler, answered = SweepEngine.solve_sizes, signal.getsignal(signal.SIGINT), []
+
+    def interrupted(self, *arguments):
+        if not late:
+            signal.raise_signal(signal.SIGINT)
+        found = solve(self, *arguments)
+        answered.append(found[0])
+        if late:
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(SweepEngine, "solve_sizes", interrupted)
+    solved = mt.optimal_trees(problem, max_size, max_depth=3)
+    errors = solved.errors
+    (quick,) = answered
+    assert 4 <= quick <= 5
+    assert solved.interrupted
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert errors.proved.tolist() == [size <= quick for size in range(max_size + 1)]
+    np.testing.assert_array_equal(errors.upper[: quick + 1], least.upper[: quick + 1])
+    assert np.all(errors.lower <= least.upper)
+    assert np.all(least.upper <= errors.upper)
+    for size in range(max_size + 1):
+        assert solved.tree(size).size <= size
+        assert solved.tree(size).error(problem) == pytest.approx(errors.upper[size])
