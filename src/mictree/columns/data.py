@@ -12,6 +12,7 @@ import numpy as np
 
 from mictree._support.checks import ColumnError
 from mictree.columns.arrays import WHOLE, read_array
+from mictree.columns.header import check_header
 from mictree.columns.series import as_named, has_unnamed, kind_of, microseconds, microseconds_of_day
 
 # types that are never rounded
@@ -31,13 +32,11 @@ class Data:
         self.remember = remember
         self.frame: Any = None
         self.matrix: Any = None
+        check_loaded(X)
         if hasattr(X, "tocsc"):
             self.matrix = X.tocsc()
         elif hasattr(X, "columns"):
-            import narwhals
-
-            # refuses a frame in which a name occurs twice
-            self.frame = narwhals.from_native(X, eager_only=True)
+            self.frame = _as_frame(X)
         else:
             self.matrix = read_array(X)
         shape = self.frame.shape if self.frame is not None else self.matrix.shape
@@ -223,6 +222,23 @@ class Data:
             f"a column must hold numbers, texts, booleans, dates or times; {name} has {held}",
             str(name),
         )
+
+
+def check_loaded(X: Any) -> None:
+    """Refuse a polars LazyFrame, which has columns but no rows yet."""
+    if type(X).__name__ == "LazyFrame" and hasattr(X, "collect"):
+        raise TypeError("X must be in memory; a LazyFrame is not: call its collect() first")
+
+
+def _as_frame(X: Any) -> Any:
+    """A frame of any library; refuses one in which a name occurs twice."""
+    import narwhals
+
+    try:
+        return narwhals.from_native(X, eager_only=True)
+    except narwhals.exceptions.DuplicateError:
+        names = getattr(X, "column_names", X.columns)
+    return check_header(list(names))  # which raises an error that reads as for files
 
 
 @lru_cache(32)
