@@ -169,8 +169,8 @@ class Literals:
         distinct = sorted(set(tests))
         place = {test: number for number, test in enumerate(distinct)}
         names = [self.texts(literal, _as_threshold(source))[0] for literal, source in distinct]
-        uses = Counter(names)
-        for number, (_, (column, what)) in enumerate(distinct):
+        uses = Counter(names) if len(set(names)) < len(names) else {}
+        for number, (_, (column, what)) in enumerate(distinct if uses else ()):
             if uses[names[number]] > 1:  # thresholds between the same two values of the table
                 exact = f"{self.columns[column].name} > {what!r}"
                 names[number] = f"{exact} (column {column})" if self._clashing else exact

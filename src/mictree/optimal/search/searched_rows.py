@@ -33,6 +33,7 @@ class SearchedRows(ABC):
         tree can label right
     codes, weights : the class and the weight of each row
     written : the weights as written; None where none is rounded
+    floor : the weight that no tree can label right
     """
 
     problem: SampleProblem
@@ -40,6 +41,7 @@ class SearchedRows(ABC):
     codes: np.ndarray
     weights: np.ndarray
     written: Written | None
+    floor: int
 
     @abstractmethod
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
@@ -62,7 +64,7 @@ class SearchedRows(ABC):
     @cached_property
     def _adds_up(self) -> bool:
         """Whether sums of weights are exact in floating point."""
-        return bool(self.weights.sum() < 2**53)
+        return self.weights.dtype == np.int32 or bool(self.weights.sum() < 2**53)
 
     def leaf_error(self, rows: np.ndarray) -> int:
         """The weight that a leaf labels wrongly."""
