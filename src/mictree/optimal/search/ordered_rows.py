@@ -232,10 +232,11 @@ def merge_rows(
 ):
     """Number rows that are sorted by class; those with equal ranks and one class get one number.
 
-    Says how many numbers there are, the sum of all weights and that of those outvoted. By number are written: the first
-    row, the sum of the weights, which must be 0 at the start, and what of it is outvoted among the
-    rows with equal ranks. ``factors`` make hashes of ranks; ``places`` is room for a hash table, a
-    power of two long and longer than there are rows. There are no weights if all are 1.
+    Says how many numbers there are, the sum of all weights, and of those that are outvoted among
+    the rows with equal ranks. By number are written: the first row, the sum of the weights, which
+    must be 0 at the start, and what of it is outvoted. ``factors`` make hashes of ranks; ``places``
+    is room for a hash table, a power of two long and longer than there are rows. There are no
+    weights if all are 1.
     """
     hashes = _hash_rows(table, factors)
     mask, count = np.uint64(len(places) - 1), np.int32(0)

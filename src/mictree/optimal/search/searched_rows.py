@@ -57,14 +57,14 @@ class SearchedRows(ABC):
         codes, weights, count = self.codes, self.weights, len(self.problem.classes)
         if rows is not None:
             codes, weights = codes[rows], weights[rows]
-        if self._adds_up:
+        if weights.dtype == np.int32 or self._adds_up:
             return np.bincount(codes, weights, count).astype(np.int64)
         return add_up(codes, weights, count)
 
     @cached_property
     def _adds_up(self) -> bool:
         """Whether sums of weights are exact in floating point."""
-        return self.weights.dtype == np.int32 or bool(self.weights.sum() < 2**53)
+        return bool(self.weights.sum() < 2**53)
 
     def leaf_error(self, rows: np.ndarray) -> int:
         """The weight that a leaf labels wrongly."""
