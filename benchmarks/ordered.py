@@ -54,7 +54,12 @@ def find(X: np.ndarray, y: np.ndarray, size: int, depth: int | None, limit: floa
     problem = mt.SampleProblem(X, y)
     solved = mt.optimal_trees(problem, size, max_depth=depth, time_limit=limit)
     solved.tree(size)
-    return (solved.errors.lower * len(y)).round(), (solved.errors.upper * len(y)).round()
+    return solved.errors
+
+
+def in_rows(errors: Any, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both bounds of errors as numbers of rows."""
+    return (errors.lower * len(y)).round(), (errors.upper * len(y)).round()
 
 
 def timed(*works: Callable[[], Any], repeats: int = 1) -> list[tuple[float, Any]]:
@@ -79,7 +84,8 @@ def beside_peer(name: str, depth: int, peer: Any) -> None:
     works = [lambda: find(X, y, size, depth)]
     if peer is not None:
         works.append(lambda: peer(max_depth=depth, time_limit=PEER_SECONDS).fit(X, y))
-    (seconds, (lower, mine)), *rest = timed(*works, repeats=repeats)
+    (seconds, errors), *rest = timed(*works, repeats=repeats)
+    lower, mine = in_rows(errors, y)
     assert np.array_equal(lower, mine)
     what = f"{name}, {X.shape[0]} x {X.shape[1]}, depth {depth}, sizes 1 to {size}: {seconds:.3g} s"
     if not rest:
@@ -97,7 +103,8 @@ def any_depth() -> None:
     """Breast cancer without a limit of depth: when is each size proved?"""
     X, y = CASES["breast_cancer"]()
     for size, wanted in ((3, 2), (4, 60), (5, 60)):
-        [(seconds, (lower, upper))] = timed(lambda s=size: find(X, y, s, None, 90))
+        [(seconds, errors)] = timed(lambda s=size: find(X, y, s, None, 90))
+        lower, upper = in_rows(errors, y)
         proved = "proved" if lower[size] == upper[size] else f"in {lower[size]:.0f} to"
         what = f"breast_cancer, size {size}: {proved} {upper[size]:.0f} errors"
         report(what, f"{seconds:.3g} s", f"at most {wanted} s{', an aim' if size == 5 else ''}")

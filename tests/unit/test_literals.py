@@ -20,7 +20,7 @@ def names(X, **options):
     rows = len(X)
     order = np.full((rows + 63) // 64 * 64, -1)
     order[:rows] = np.arange(rows)
-    return encode(Data(X), order, **options)[0].names
+    return encode(Data(X), order, np.arange(rows), **options)[0].names
 
 
 def choose_thresholds(values, weights, most):
@@ -204,7 +204,7 @@ def test_a_threshold_of_a_leaf_has_no_rounding_error():
     values = np.array([100.1, 100.2, 100.3])
     order = np.full(64, -1)
     order[:3] = np.arange(3)
-    column = encode(Data(pl.DataFrame({"height": values})), order)[0].columns[0]
+    column = encode(Data(pl.DataFrame({"height": values})), order, np.arange(3))[0].columns[0]
     position, threshold = column.between(0, 2)
     assert threshold == 100.2
     assert column.text(position, threshold)[0] == "height > 100.2"

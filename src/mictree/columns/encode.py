@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import ColumnError
-from mictree._support.passing import passing
 from mictree.columns.column import Column, as_levels
 from mictree.columns.data import Data
 from mictree.columns.finite import infinite
@@ -37,6 +36,7 @@ class Encoded(NamedTuple):
 def encode(
     data: Data,
     order: IntArray,
+    rows: IntArray,
     weights: FloatArray | None = None,
     max_thresholds: int | None = None,
 ) -> Encoded:
@@ -45,11 +45,10 @@ def encode(
     Parameters
     ----------
     order : the row in each slot, NONE where it is empty; a multiple of 64 slots
+    rows : those of the slots that are not empty
     weights : of all slots; whole numbers, so that bins do not depend on the order of rows
     """
     used = order != NONE
-    rows = passing(int(used.sum()), np.int64)
-    rows[:] = order[used]
     if weights is not None:
         weights = weights[used]
     columns: list[Column] = []
@@ -82,6 +81,7 @@ def _learn_matrix(data: Data, rows: IntArray) -> list[tuple[Column, Ranks]] | No
     values = matrix.T.take(rows, axis=1).astype(float, copy=False)
     ranks, counts = np.empty(values.shape, dtype=np.uint32), np.empty(len(values), dtype=np.int64)
     rank_columns(values, ranks, counts)
+    ranks = ranks.astype(np.min_scalar_type(len(rows)), copy=False)
     learned = []
     for name, distinct, mine, count in zip(data.names, values, ranks, counts.tolist(), strict=True):
         if count == UNSORTED:
@@ -89,7 +89,9 @@ def _learn_matrix(data: Data, rows: IntArray) -> list[tuple[Column, Ranks]] | No
         ends = distinct[:count].copy()
         edges = Edges(ends[:-1], ends[1:], binned=False, missing=False)
         column = ordered_column(name, edges, "float")
-        learned.append((column, mine.astype(np.min_scalar_type(count))))
+        if mine.itemsize > 1:
+            mine = mine.astype(np.min_scalar_type(count), copy=False)
+        learned.append((column, mine))
     return learned
 
 

@@ -36,8 +36,15 @@ class Literals:
     """All literals of a data set, in the order of its columns."""
 
     def __init__(self, columns: Sequence[Column] | None, binary: Sequence[str] = ()) -> None:
-        self._columns = None if columns is None else tuple(columns)
         self._binary = tuple(binary)
+        self.starts: Sequence[int]  # the first literal of each column, then the number of literals
+        self.ordered: tuple[int, ...]  # the columns that are stored as ranks; bits hold all others
+        if columns is None:
+            self.starts, self.ordered = range(len(self._binary) + 1), ()
+            return
+        self.columns = tuple(columns)
+        self.starts = list(accumulate((column.count for column in columns), initial=0))
+        self.ordered = tuple(number for number, column in enumerate(columns) if column.ranked)
 
     @classmethod
     def binary(cls, names: Sequence[str]) -> Literals:
@@ -45,32 +52,16 @@ class Literals:
         return cls(None, names)
 
     def __len__(self) -> int:
-        return len(self._binary) if self._columns is None else self.starts[-1]
+        return self.starts[-1]
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_columns": self._columns, "_binary": self._binary}
+    def __reduce__(self) -> Any:
+        return Literals, (None if self._binary else self.columns, self._binary)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """How each column becomes literals."""
-        if self._columns is not None:
-            return self._columns
         ends = np.array([0.0]), np.array([1.0])
         return tuple(Column(name, *ends, style="binary") for name in self._binary)
-
-    @cached_property
-    def starts(self) -> Sequence[int]:
-        """The first literal of each column, and at the end the number of literals."""
-        if self._columns is None:
-            return range(len(self._binary) + 1)
-        return list(accumulate((column.count for column in self._columns), initial=0))
-
-    @cached_property
-    def ordered(self) -> tuple[int, ...]:
-        """The columns that are stored as ranks; bits hold all others."""
-        if self._columns is None:
-            return ()
-        return tuple(number for number, column in enumerate(self.columns) if column.ranked)
 
     @cached_property
     def stored_bits(self) -> np.typing.NDArray[np.intp]:
@@ -101,11 +92,11 @@ class Literals:
     @property
     def _names(self) -> Sequence[str]:
         """Those of the columns."""
-        return self._binary if self._columns is None else [each.name for each in self._columns]
+        return self._binary or [each.name for each in self.columns]
 
     def texts(self, literal: int, threshold: float | None = None) -> Texts:
         """The text of a literal and its negation's, perhaps at another threshold."""
-        if self._columns is None and not self._clashing:  # no need to make any column
+        if self._binary and not self._clashing:  # no need to make any column
             name = self._binary[literal]
             return name, f"not {name}"
         number, position = self.locate(literal)
@@ -133,7 +124,7 @@ class Literals:
 
     def thresholds(self, literals: IntArray) -> np.typing.NDArray[np.float64]:
         """Those of several literals."""
-        if self._columns is None:
+        if self._binary:
             return np.full(len(literals), 0.5)
         return np.array([self.threshold(each) for each in literals.tolist()])
 
@@ -170,8 +161,8 @@ class Literals:
         distinct = sorted(set(tests))
         place = {test: number for number, test in enumerate(distinct)}
         names = [self.texts(literal, _as_threshold(source))[0] for literal, source in distinct]
-        uses = Counter(names)
-        for number, (_, (column, what)) in enumerate(distinct):
+        uses = Counter(names) if len(set(names)) < len(names) else {}
+        for number, (_, (column, what)) in enumerate(distinct if uses else ()):
             if uses[names[number]] > 1:  # thresholds between the same two values of the table
                 exact = f"{self.columns[column].name} > {what!r}"
                 names[number] = f"{exact} (column {column})" if self._clashing else exact

@@ -12,6 +12,7 @@ k are among those for k + 1.
 from __future__ import annotations
 
 import math
+import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,8 @@ FloatArray = np.typing.NDArray[np.float64]
 Ranks = np.typing.NDArray[np.unsignedinteger]
 
 UNSORTED = -1
-LARGEST_SHORT = float(np.finfo(np.float32).max)
+FEW = 400  # values, up to which short digits sort faster
+SHORT = struct.Struct("f")  # a float of 32 bits
 MOVES = 4  # for each value, until sorting by comparison is faster
 TIMES = ("date", "datetime", "instant", "duration", "time")  # read as microseconds
 MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
@@ -92,8 +94,9 @@ def _rank(values, keys, moved_rows, out_distinct, out_ranks):
         word = np.uint64(0) if words[row] == sign else words[row]  # -0.0 is 0.0
         keys[row] = ~word if word & sign else word | sign
         rows[row] = row
-    for shift in (31, 42, 53):
-        _sort_digit(keys, rows, np.uint64(shift), moved, moved_rows)
+    width = 7 if len(words) < FEW else 11
+    for shift in range(31, 64, width):
+        _sort_digit(keys, rows, np.uint64(shift), width, moved, moved_rows)
         keys, moved, rows, moved_rows = moved, keys, moved_rows, rows
     if not _insert(keys, rows):
         return UNSORTED
@@ -109,12 +112,13 @@ def _rank(values, keys, moved_rows, out_distinct, out_ranks):
 
 
 @inner_jit
-def _sort_digit(keys, rows, shift, out_keys, out_rows):
-    """Sort by eleven bits of the keys, stably."""
-    place, digit = np.zeros(2049, dtype=np.int64), np.uint64(2047)
+def _sort_digit(keys, rows, shift, width, out_keys, out_rows):
+    """Sort by some bits of the keys, stably."""
+    values = 1 << width
+    place, digit = np.zeros(values + 1, dtype=np.int64), np.uint64(values - 1)
     for key in keys:
         place[(key >> shift & digit) + np.uint64(1)] += 1
-    for value in range(2048):
+    for value in range(values):
         place[value + 1] += place[value]
     for number in range(len(keys)):
         value = keys[number] >> shift & digit
@@ -273,10 +277,10 @@ def round_midpoint(below: float, above: float) -> float:
 
 def _shorten(number: float) -> float:
     """A number rounded to 32 bits, perhaps to infinity."""
-    if abs(number) <= LARGEST_SHORT:
-        return float(np.float32(number))
-    with np.errstate(over="ignore"):  # which takes longer than the rest
-        return float(np.float32(number))
+    try:
+        return SHORT.unpack(SHORT.pack(number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
 
 
 def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:

@@ -177,21 +177,32 @@ def _swap(block, width, mask):
 
 
 @jit
-def count_rows(codes, out_rows):
-    """The number of rows of each class; ``out_rows`` must be zero at the start."""
-    for code in codes:
-        out_rows[code] += 1
+def count_rows(codes, weights, out_rows):
+    """The number of rows of each class, but for those of weight 0; no weights if all are 1.
+
+    ``out_rows`` must be zero at the start.
+    """
+    for row in range(len(codes)):
+        out_rows[codes[row]] += len(weights) == 0 or weights[row] > 0
 
 
 @jit
-def sort_rows(codes, keep, first_word, out_order):
-    """Fill ``order``: the kept rows of each class in turn, each class from a new word on."""
-    place = first_word[:-1] * 64
+def sort_rows(codes, weights, class_rows, out_order, out_rows):
+    """Write the rows that ``count_rows`` has counted, class by class.
+
+    ``out_order`` begins each class with a new word and has NONE where there is no row.
+    """
+    slot, place = np.zeros_like(class_rows), np.zeros_like(class_rows)
+    for code in range(1, len(class_rows)):
+        slot[code] = slot[code - 1] + (class_rows[code - 1] + 63) // 64 * 64
+        place[code] = place[code - 1] + class_rows[code - 1]
     out_order[:] = NONE
     for row in range(len(codes)):
-        if keep[row]:
-            out_order[place[codes[row]]] = row
-            place[codes[row]] += 1
+        if len(weights) == 0 or weights[row] > 0:
+            code = codes[row]
+            out_order[slot[code]] = out_rows[place[code]] = row
+            slot[code] += 1
+            place[code] += 1
 
 
 @jit

@@ -18,10 +18,15 @@ def may_clash(names: Sequence[str]) -> bool:
 
     Both begin with a name, so one name must begin with the other and a joint, or be equal to it.
     """
-    bare = [_without_not(name) for name in names]
+    bare = names
+    if "not " in "\n".join(names):
+        bare = [_without_not(name) for name in names]
     known = set(bare)
-    if len(known) < len(bare) or not all(name.strip() for name in names):
+    if len(known) < len(bare) or not all(map(str.strip, names)):
         return True
+    every = "\n".join(bare)
+    if not any(joint in every for joint in JOINTS):  # as in most tables
+        return False
     return any(
         name[:place] in known for name in bare for joint in JOINTS for place in _places(name, joint)
     )

@@ -51,13 +51,12 @@ class Coded(NamedTuple):
         if kind in "fcmM" and np.isnan(labels).any():
             raise ValueError("y must not contain NaN")
         if kind in "biu" and len(labels):
-            integers = labels.astype(np.int64)  # what does not fit wraps around, and back below
-            least, most = map(int, find_ends(integers))
-            if most - least < MOST_CODES:
-                present = np.zeros(most - least + 1, dtype=bool)
-                codes = np.empty(len(labels), dtype=np.int32)
-                code_labels(integers, least, present, codes)
-                return (present.nonzero()[0] + least).astype(labels.dtype), codes
+            # integers that do not fit wrap around, and back below
+            integers = labels.astype(np.int64, copy=False)
+            values = np.empty(MOST_CODES, dtype=np.int64)
+            codes = np.empty(len(labels), dtype=np.int32)
+            if count := code_labels(integers, values, codes):
+                return values[:count].astype(labels.dtype), codes
         if kind == "O":
             _check_objects(labels)
         values, codes = np.unique(labels, return_inverse=True)
@@ -65,25 +64,27 @@ class Coded(NamedTuple):
 
 
 @jit
-def find_ends(integers):
-    """The least and the largest of some integers."""
+def code_labels(integers, out_values, out_codes):
+    """Write the distinct integers, ascending, and the place of each among them; says how many.
+
+    0 if their range is wider than the room for values.
+    """
     least = most = integers[0]
     for integer in integers:
         least, most = min(least, integer), max(most, integer)
-    return least, most
-
-
-@jit
-def code_labels(integers, least, out_present, out_codes):
-    """Write which of the integers from the least on there are, and the place of each among them.
-
-    ``out_present`` must be False at the start.
-    """
+    room = len(out_values)
+    if most // 2 - least // 2 > room or most - least >= room:  # the latter might overflow
+        return 0
+    place, count = np.zeros(most - least + 1, dtype=np.int32), 0
     for integer in integers:
-        out_present[integer - least] = True
-    place = np.cumsum(out_present)
+        place[integer - least] = 1
+    for offset in range(len(place)):
+        if place[offset]:
+            place[offset], out_values[count] = count, least + offset
+            count += 1
     for row in range(len(integers)):
-        out_codes[row] = place[integers[row] - least] - 1
+        out_codes[row] = place[integers[row] - least]
+    return count
 
 
 def _check_objects(labels: Labels) -> None:

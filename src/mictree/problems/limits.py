@@ -35,3 +35,6 @@ class Limits:
         share = self.min_weight_fraction_leaf
         if not 0 <= share <= 0.5:
             raise ValueError(f"min_weight_fraction_leaf must be from 0 to 0.5; got {share!r}")
+
+
+NO_LIMITS = Limits()

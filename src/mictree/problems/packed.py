@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -44,8 +45,8 @@ class PackedRows:
     def lay_out(self, class_rows: IntArray) -> None:
         """Give each class its words."""
         self.class_rows = class_rows
-        self.first_word = np.zeros(len(class_rows) + 1, dtype=np.int64)
-        np.cumsum((class_rows + 63) // 64, out=self.first_word[1:])
+        words = ((rows + 63) // 64 for rows in class_rows.tolist())
+        self.first_word = np.array([*accumulate(words, initial=0)], dtype=np.int64)
         self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
         valid_slots(class_rows, self.first_word, self.valid)
 

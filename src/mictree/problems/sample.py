@@ -22,7 +22,7 @@ from mictree.columns.parquet import Paths
 from mictree.impurity.gains import leads_of_sums, rate_differences
 from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
-from mictree.problems.limits import Limits
+from mictree.problems.limits import NO_LIMITS, Limits
 from mictree.problems.packed import PackedRows
 from mictree.problems.slots import LeafRows
 from mictree.tree import Source, Tree
@@ -85,10 +85,10 @@ class SampleProblem(PackedRows, Problem):
             raise ValueError("a data set must have at least one row; it has 0")
         check_thresholds(max_thresholds)
         self.classes = classes
-        self.limits = limits or Limits()
+        self.limits = limits or NO_LIMITS
         self.min_gain = self.limits.min_gain
         weights = read_weights(sample_weight, len(codes))
-        self.class_weight = np.ones(len(classes))
+        self.class_weight = np.array([1.0] * len(classes))
         if class_weight is not None:
             self.class_weight = np.array(class_weight, dtype=float)
             if self.class_weight.shape != (len(classes),) or not np.all(self.class_weight > 0):
@@ -103,27 +103,25 @@ class SampleProblem(PackedRows, Problem):
     def _pack(
         self, data: Data, codes: np.ndarray, weights: FloatArray | None, max_thresholds: int | None
     ) -> None:
-        keep = None if weights is None else weights > 0
-        counted = codes if keep is None else codes[keep]
-        class_rows = np.zeros(len(self.classes), dtype=np.int64)
-        count_rows(counted, class_rows)
-        self.lay_out(class_rows)
         self.weights = self.whole_weights = np.empty(0)
+        given = self.weights if weights is None else weights
+        class_rows = np.zeros(len(self.classes), dtype=np.int64)
+        count_rows(codes, given, class_rows)
+        self.lay_out(class_rows)
         self.weight_unit, self.rounded = 1.0, False
         if weights is None and data.bytes is not None:
             bits = np.zeros((data.width, self.first_word[-1]), dtype=np.uint64)
             if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
                 self.literals, self.bits, self.ranks = Literals.binary(data.names), bits, ()
                 return
-        order = passing(64 * int(self.first_word[-1]), np.int64)
-        sort_rows(
-            codes, np.ones(len(codes), bool) if keep is None else keep, self.first_word, order
-        )
+        order = passing(64 * len(self.valid), np.int64)
+        rows = passing(sum(class_rows.tolist()), np.int64)
+        sort_rows(codes, given, class_rows, order, rows)
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)
             self.whole_weights, self.weight_unit, self.rounded = whole_weights(self.weights)
         whole = None if weights is None else self.whole_weights
-        self.literals, self.bits, self.ranks = encode(data, order, whole, max_thresholds)
+        self.literals, self.bits, self.ranks = encode(data, order, rows, whole, max_thresholds)
 
     @classmethod
     def from_parquet(
@@ -172,7 +170,7 @@ class SampleProblem(PackedRows, Problem):
         problem = object.__new__(cls)
         problem.classes = read.classes
         problem.class_weight = np.ones(len(read.classes))
-        problem.limits = limits or Limits()
+        problem.limits = limits or NO_LIMITS
         problem.min_gain = problem.limits.min_gain
         problem.lay_out(read.class_rows)
         problem.weights = read.weights
@@ -295,7 +293,7 @@ class SampleProblem(PackedRows, Problem):
 
     def unlimited(self) -> SampleProblem:
         """The same rows without limits on leaves and splits."""
-        return self.limited(Limits())
+        return self.limited(NO_LIMITS)
 
     def find(self, name: str, source: Source) -> int:
         columns = self.literals.columns

@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -121,10 +122,10 @@ def _certify(frontier: Frontier, exact: bool) -> CertifiedErrors:
         lower = [max(0, wrong - written.slack) * written.unit for wrong in lower]
         upper = _settle(frontier, written)
         lower[0] = upper[0]  # a lone leaf needs no search
-    least = np.array([share(wrong, whole) for wrong in lower], dtype=kind)
-    least = np.maximum.accumulate(least[::-1])[::-1]  # fewer splits do no better
+    lower = [*accumulate(reversed(lower), max)][::-1]  # fewer splits do no better
+    least = np.array([share(wrong, whole) for wrong in map(min, lower, upper)], dtype=kind)
     most = np.array([share(wrong, whole) for wrong in upper], dtype=kind)
-    return CertifiedErrors.between(np.minimum(least, most), most)
+    return CertifiedErrors.between(least, most)
 
 
 def _settle(frontier: Frontier, written: Written) -> list[int]:

@@ -63,8 +63,7 @@ class Frontier:
         self.total = sum(masses)
         self.upper = [self.total - max(masses)]
         self.counting = Counting(masses, self.depth)
-        floor = int(self.rows.data.weights[:, 1].sum(dtype=int))
-        self.lower = [max(floor, bound) for bound in self.counting.by_classes(max_size)]
+        self.lower = [max(self.rows.floor, bound) for bound in self.counting.by_classes(max_size)]
 
     @property
     def trees(self) -> tuple[Tree, ...]:
@@ -89,10 +88,10 @@ class Frontier:
             half = None if time_limit is None else begin + PRICING * time_limit
             begin += self._prove_price(self.price, half)
         sizes = self._order()
+        answered = self._answer_quickly(sizes)
+        if answered == len(sizes):
+            return
         with self.asking.running():
-            answered = self._answer_quickly(sizes)
-            if answered == len(sizes):
-                return
             before = sizes[answered - 1] if answered else 0
             sure = min(self.asking.engine.sure, self.budgets)
             known = Polished(self.asking, self.found[0], sure, self.depth) if sure else None
@@ -163,7 +162,8 @@ class Frontier:
     def _answer_quickly(self, sizes: list[int]) -> int:
         """Answer sizes in turn in one call, as long as they take next to no time; says how many.
 
-        Only where there are neither greedy trees to start from nor prices.
+        Only where there are neither greedy trees to start from nor prices. Nobody can wait for it
+        to end, so Ctrl-C raises KeyboardInterrupt, as it did before the search.
         """
         asking, asked = self.asking, [size for size in sizes if size <= self.budgets]
         helped = self.greedy is not None or self.price is not None

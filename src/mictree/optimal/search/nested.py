@@ -45,7 +45,7 @@ def build(problem: SampleProblem, nested: Any) -> Tree:
     tests: list[int] = []
     thresholds: list[float | None] = []
     labels = [LEAF]
-    everything = np.arange(int(problem.class_rows.sum()) if problem.ranks else 0)
+    everything = np.arange(len(problem.ranks[0]) if problem.ranks else 0)
     waiting = [(nested, 0, everything)]  # subtree, leaf by order of creation, its rows
     while waiting:
         subtree, leaf, rows = waiting.pop()

@@ -34,40 +34,40 @@ class OrderedRows(SearchedRows):
     codes: np.ndarray
     weights: np.ndarray
     written: Written | None
+    floor: int
 
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "OrderedRows":
-        codes = np.repeat(np.arange(len(problem.classes), dtype=np.int32), problem.class_rows)
+        codes = np.arange(len(problem.classes), dtype=np.int32).repeat(problem.class_rows)
         weighted = len(problem.weights) > 0
         slots = row_slots(problem) if weighted or len(problem.bits) else np.empty(0, dtype=np.intp)
-        integers, written = np.ones(len(codes), dtype=np.int64), None
+        integers, written = np.empty(0, dtype=np.int64), None
         if weighted or set(problem.class_weight.tolist()) != {1.0}:
-            weights = problem.weights[slots] if weighted else integers.astype(float)
+            weights = problem.weights[slots] if weighted else np.ones(len(codes))
             integers, written = to_integers(weights, codes, problem.class_weight, exact)
-        table, origins = _distinct_columns(problem, slots)
-        chosen, group, weights, unavoidable = _merge(table, codes, integers)
+        table, origins = _distinct_columns(problem, slots, len(codes))
+        chosen, group, weights, unavoidable, total, floor = _merge(table, codes, integers)
         if written is not None:
             summed = add_up(group, written.weights, len(chosen))
             written = written._replace(weights=summed)
-        if len(chosen) < len(codes):
-            # not table[:, chosen], whose columns would not lie together: other types for kernels
-            table, codes = table.take(chosen, axis=1), codes[chosen]
         slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
         del group, integers
-        sort_columns(table)
-        total = int(weights.sum())
+        order, codes = table, _choose(codes, chosen)
+        if len(chosen) < table.shape[1]:
+            order = np.empty((len(table), len(chosen)), dtype=np.uint32)
+        sort_columns(table, chosen, order)
         kind = np.int32 if total < 2**30 else np.int64
         both = np.empty((len(codes), 2), dtype=kind)
         signed = np.empty(len(codes), dtype=np.int16 if total < 2**15 else kind)
         weigh_rows(weights, unavoidable, codes, both, signed)
         data = OrderedData(
-            order=table.view(np.int32),
+            order=order.view(np.int32),
             weights=both,
             signed=signed,
             codes=codes,
             keys=_keys(len(codes)),
         )
-        return cls(problem, data, origins, chosen, slots, codes, both[:, 0], written)
+        return cls(problem, data, origins, chosen, slots, codes, both[:, 0], written, floor)
 
     @cached_property
     def ranks(self) -> tuple[np.ndarray, ...]:
@@ -105,7 +105,7 @@ class OrderedRows(SearchedRows):
 
 
 def _distinct_columns(
-    problem: SampleProblem, slots: np.ndarray
+    problem: SampleProblem, slots: np.ndarray, rows: int
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """The columns to search, and where they are from; of several that cut rows alike, the first."""
     literals = problem.literals
@@ -117,10 +117,10 @@ def _distinct_columns(
                 bits = np.unpackbits(words.view(np.uint8), bitorder="little")
                 found.append(bits[slots])
                 origins.append(-1 - literal)
-    table = np.empty((len(found), int(problem.class_rows.sum())), dtype=np.uint32)
-    for column, ranks in zip(table, found, strict=True):
-        column[:] = ranks
-    kept = np.ones(len(found), dtype=bool)
+    table = np.empty((len(found), rows), dtype=np.uint32)
+    for number, ranks in enumerate(found):
+        table[number] = ranks
+    kept = np.empty(len(found), dtype=bool)
     if mark_distinct(table, kept) < len(found):
         table, origins = table[kept], [origins[place] for place in np.flatnonzero(kept)]
     return table, tuple(origins)
@@ -166,7 +166,7 @@ def _from_nearer_end(ranks, row, top):
 
 def _choose(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The values of some rows, in their order; the same array if these are all."""
-    return values if len(rows) == len(values) else values[rows]
+    return values if len(rows) == len(values) else values.take(rows)
 
 
 @lru_cache(maxsize=16)
@@ -198,44 +198,52 @@ class Merged(NamedTuple):
     group: np.ndarray  # for each row, its place among those chosen
     weights: np.ndarray
     unavoidable: np.ndarray  # what of the weight no tree can label right
+    total: int  # of the weights
+    floor: int  # of what no tree can label right
 
 
 def _merge(table: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Merged:
-    """Merge rows that are sorted by class."""
+    """Merge rows that are sorted by class; no weights if all are 1."""
     rows = len(codes)
     chosen, group = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int32)
     sums, unavoidable = np.zeros(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
-    places = np.full(1 << (2 * rows).bit_length(), -1, dtype=np.int32)
-    hashes = np.empty(rows, dtype=np.uint64)
-    hash_rows(table, _factors(len(table)), hashes)
-    count = merge_rows(table, codes, weights, hashes, places, chosen, group, sums, unavoidable)
+    places = np.empty(1 << (2 * rows).bit_length(), dtype=np.int32)
+    count, total, floor = merge_rows(
+        table, _factors(len(table)), codes, weights, places, chosen, group, sums, unavoidable
+    )
     if count < rows:
         chosen, sums, unavoidable = chosen[:count].copy(), sums[:count], unavoidable[:count]
-    return Merged(chosen, group, sums, unavoidable)
+    return Merged(chosen, group, sums, unavoidable, total, floor)
 
 
-@jit
-def hash_rows(table, factors, out_hashes):
-    """Write a hash of each row's ranks."""
-    out_hashes[:] = 0
+@inner_jit
+def _hash_rows(table, factors):
+    """A hash of each row's ranks."""
+    hashes = np.zeros(table.shape[1], dtype=np.uint64)
     for column in range(len(table)):
-        for row in range(len(out_hashes)):
-            out_hashes[row] += np.uint64(table[column, row]) * factors[column]
+        for row in range(len(hashes)):
+            hashes[row] += np.uint64(table[column, row]) * factors[column]
+    return hashes
 
 
 @jit
 def merge_rows(
-    table, codes, weights, hashes, places, out_chosen, out_group, out_weights, out_unavoidable
+    table, factors, codes, weights, places, out_chosen, out_group, out_weights, out_unavoidable
 ):
     """Number rows that are sorted by class; those with equal ranks and one class get one number.
 
-    Says how many numbers there are. By number are written: the first row, the sum of the weights,
-    which must be 0 at the start, and what of it is outvoted among the rows with equal ranks.
-    ``places`` is a hash table of -1, a power of two long and longer than there are rows.
+    Says how many numbers there are, the sum of all weights, and of those that are outvoted among
+    the rows with equal ranks. By number are written: the first row, the sum of the weights, which
+    must be 0 at the start, and what of it is outvoted. ``factors`` make hashes of ranks; ``places``
+    is room for a hash table, a power of two long and longer than there are rows. There are no
+    weights if all are 1.
     """
+    hashes = _hash_rows(table, factors)
     mask, count = np.uint64(len(places) - 1), np.int32(0)
+    total, floor = np.int64(0), np.int64(0)
     first, best = np.empty(len(codes), dtype=np.int32), np.empty(len(codes), dtype=np.int32)
     last = best  # of rows with equal ranks; both are by their first number
+    places[:] = -1
     for row in range(len(codes)):
         place = hashes[row] >> np.uint64(32) & mask
         while places[place] >= 0 and not _are_equal(table, out_chosen[places[place]], row):
@@ -249,7 +257,9 @@ def merge_rows(
             first[number], out_chosen[number] = same, row
             count += np.int32(1)
         out_group[row] = number
-        out_weights[number] += weights[row]
+        weight = weights[row] if len(weights) else np.int64(1)
+        out_weights[number] += weight
+        total += weight
     for number in range(count):
         same = first[number]
         if number == same or out_weights[number] > out_weights[best[same]]:
@@ -257,7 +267,8 @@ def merge_rows(
     for number in range(count):
         outvoted = best[first[number]] != number
         out_unavoidable[number] = out_weights[number] if outvoted else 0
-    return count
+        floor += out_unavoidable[number]
+    return count, total, floor
 
 
 @jit
@@ -278,12 +289,16 @@ def _are_equal(table, row, other):
 
 
 @jit
-def sort_columns(table):
-    """Replace the ranks of each column by its rows in their order, as ``OrderedData`` has them."""
-    columns, rows = table.shape
+def sort_columns(table, chosen, out_order):
+    """Write the chosen rows in the order of their ranks in each column, as ``OrderedData`` has it.
+
+    That may overwrite the ranks.
+    """
+    columns, rows = out_order.shape
     ranks = np.empty(rows, dtype=np.uint32)
     for column in range(columns):
-        ranks[:] = table[column]
+        for row in range(rows):
+            ranks[row] = table[column, chosen[row]]
         top = ranks.max()
         place = np.zeros(np.int64(top) + 2, dtype=np.int64)
         for rank in ranks:
@@ -292,8 +307,8 @@ def sort_columns(table):
             place[rank + 1] += place[rank]
         for row in range(rows):
             rank = np.int64(ranks[row])
-            table[column, place[rank]] = 2 * row
+            out_order[column, place[rank]] = 2 * row
             place[rank] += 1
         for rank in range(np.int64(top)):  # now each place is the end of its rank
             if 0 < place[rank] < rows:
-                table[column, place[rank] - 1] |= np.uint32(1)
+                out_order[column, place[rank] - 1] |= np.uint32(1)

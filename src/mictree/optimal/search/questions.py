@@ -111,9 +111,8 @@ class Asking:
     def running(self) -> Iterator[None]:
         """Questions may be asked; Ctrl-C stops them instead of raising KeyboardInterrupt."""
         catch = threading.current_thread() is threading.main_thread()
-        self._before = signal.getsignal(signal.SIGINT)
         if catch:
-            signal.signal(signal.SIGINT, self._interrupt)
+            self._before = signal.signal(signal.SIGINT, self._interrupt)
         try:
             try:
                 yield

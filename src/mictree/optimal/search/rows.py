@@ -34,6 +34,7 @@ class Rows(SearchedRows):
     bits: np.ndarray  # (literals, rows), all literals
     weights: np.ndarray
     written: Written | None  # None where no weight is rounded
+    floor: int
 
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "Rows":
@@ -56,6 +57,7 @@ class Rows(SearchedRows):
             written = written._replace(weights=add_up(group, written.weights, len(first)))
         weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
         unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
+        floor = int(unavoidable.sum(dtype=int))
         amounts, which = _amounts(weights)
         if len(amounts) > 1:
             words = np.column_stack([words, which])
@@ -79,7 +81,7 @@ class Rows(SearchedRows):
             keys=spread(keys),
             first_word=first_word,
         )
-        return cls(problem, data, kept, codes, slots, bits, weights, written)
+        return cls(problem, data, kept, codes, slots, bits, weights, written, floor)
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """The bits of some rows' slots."""

@@ -33,6 +33,7 @@ class SearchedRows(ABC):
         tree can label right
     codes, weights : the class and the weight of each row
     written : the weights as written; None where none is rounded
+    floor : the weight that no tree can label right
     """
 
     problem: SampleProblem
@@ -40,6 +41,7 @@ class SearchedRows(ABC):
     codes: np.ndarray
     weights: np.ndarray
     written: Written | None
+    floor: int
 
     @abstractmethod
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
@@ -55,7 +57,7 @@ class SearchedRows(ABC):
         codes, weights, count = self.codes, self.weights, len(self.problem.classes)
         if rows is not None:
             codes, weights = codes[rows], weights[rows]
-        if self._adds_up:
+        if weights.dtype == np.int32 or self._adds_up:
             return np.bincount(codes, weights, count).astype(np.int64)
         return add_up(codes, weights, count)
 

@@ -136,8 +136,7 @@ def _open(level, first, wanted, data, table, frames, control):
     if budget == 0 or best == 0 or control[STATUS] != RUN:
         return True, best
     atomic_add(control, VISITED, 1)
-    best = list_tests(level, data, frames)
-    at.errors[1], at.best = best, best
+    best = at.best = list_tests(level, data, frames)
     limit = best
     if wanted and best < bound:
         note_one(level, best, data, frames)

@@ -32,7 +32,20 @@ def leaf_error(level, data, frames):
 
 @inner_jit
 def list_tests(level, data, frames):
-    """Fill a frame's tests and what is known of them without a sweep; the least error of one."""
+    """Fill a frame's tests and what is known of them without a sweep; the least error of one.
+
+    Those of all rows are listed once: what is found out of their children with one split stays
+    true, whatever the question.
+    """
+    at = frames.levels[level]
+    if level > 0 or frames.start[0, -1] == 0:
+        at.errors[1] = _list_tests(level, data, frames)
+    return at.errors[1]
+
+
+@inner_jit
+def _list_tests(level, data, frames):
+    """The same for any frame, each time anew."""
     if frames.totals.shape[1] == 2:
         return _list_two(level, data, frames)
     if frames.totals.shape[1] == 3:

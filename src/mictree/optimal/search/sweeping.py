@@ -14,6 +14,7 @@ from mictree.optimal.search.table import ALLOWED, Table
 
 # cells that are swept in a hundredth of a second, and in half a second
 PATIENCE = 2_000_000, 100_000_000
+QUICK = 2**17  # cells of a table up to which all sizes are first asked about in one call
 COUNTED = 10_000_000  # cells that are swept to find the errors of few splits
 
 
@@ -121,7 +122,7 @@ class SweepEngine:
         frames: SweepFrames, control: np.ndarray,
     ) -> tuple[int, dict[int, Any]]:  # fmt: skip
         """Answer sizes in turn, as long as it takes little work."""
-        if not self.patience:
+        if not self.patience or self.rows.data.order.size > QUICK:
             return 0, {}
         most, control[ALLOWED] = max(sizes, default=0), self.patience[0]
         nodes = np.zeros((most + 1, 2 * most + 1, sweep_sizes.NODE), dtype=np.int64)
