@@ -5,7 +5,6 @@ import signal
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -132,37 +131,36 @@ def test_only_one_call_after_another_uses_all_cores(monkeypatch):
 
 def test_the_search_of_a_fold_uses_one_core(monkeypatch):
     workers: list[int] = []
-    compiled = Asking.compile
+    planned = Asking.__init__
 
-    def watched(self):
+    def watched(self, *arguments):
+        planned(self, *arguments)
         workers.append(self.workers)
-        return compiled(self)
 
     monkeypatch.setattr(jit, "CORES", 4)
-    monkeypatch.setattr(Asking, "compile", watched)
+    monkeypatch.setattr(Asking, "__init__", watched)
     with joblib.parallel_config(backend="threading"):
         compared(n_jobs=2)
     assert workers == [4] + [1] * 10  # all rows, then the folds
 
 
 def test_starting_workers_takes_nothing_of_the_time_limit(monkeypatch):
-    now, limits = [0.0], []
+    left, limits = iter([60.0, 60.0, 0.0]), []  # all rows; the folds; workers have started
     learned = run._learn_fold
 
     def learn(*arguments):
         limits.append(arguments[-1])
-        now[0] += 50.0 * (arguments[-1] is None)
         return learned(*arguments)
 
     monkeypatch.setattr(run, "_learn_fold", learn)
-    monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(run.TimeLimit, "left", lambda self: next(left))
     X = np.arange(120).reshape(60, 2) % 7
     weights = np.arange(60) % 3 / 3
     options = {"max_size": 2, "cv": 3, "repeats": 1, "sample_weight": weights}
     expected = mt.compare("topdown", X, X[:, 0] > 3, **options)
     with joblib.parallel_config(backend="threading"):
         found = mt.compare("topdown", X, X[:, 0] > 3, n_jobs=2, time_limit=60, **options)
-    assert limits == [None] * 2 + [40.0] * 3  # two of three folds at once
+    assert limits == [40.0] * 3  # two of three folds at once
     assert_same(found, expected)
 
 

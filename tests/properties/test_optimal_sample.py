@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree._support.checks import TooLarge
 from mictree._support.jit import one_core
+from mictree._support.time_limit import TimeLimit
 from mictree.optimal.search import frontier as sample
 from mictree.optimal.search import questions as _asking
 from mictree.optimal.search import table as _table
@@ -224,7 +225,8 @@ def test_memory_is_planned():
     with mock.patch.object(_asking, "SMALLEST_TABLE", 256):
         few = sample.Frontier(BitEngine(Rows.of(problem, True)), 20, None, 2**21)
         assert few.budgets < 20
-        few.run(mt.TopDown().grow(problem, 20), time_limit=1.0)
+        with TimeLimit(1.0) as limit:
+            few.run(limit, lambda: mt.TopDown().grow(problem, 20))
     kept = [array for frames in few.asking.frames for array in frames]
     assert sum(array.nbytes for array in [*kept, *few.asking.table]) < 2**21
     lower, upper = np.array(few.lower), np.array(few.upper)

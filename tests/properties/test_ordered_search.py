@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 import mictree as mt
 from mictree._support.checks import TooLarge
 from mictree._support.jit import one_core
+from mictree._support.time_limit import TimeLimit
 from mictree.optimal.search import certified, few_splits, questions, sweeping
 from mictree.optimal.search.frontier import Frontier
 from mictree.optimal.search.ordered_rows import OrderedRows
@@ -45,7 +46,8 @@ def find(ranks, labels, weights, max_size, max_depth=None, time_limit=None, memo
 def find_in(problem, max_size, max_depth=None, time_limit=None, memory_limit=2**30):
     engine = SweepEngine(OrderedRows.of(problem, True))
     frontier = Frontier(engine, max_size, max_depth, memory_limit)
-    frontier.run(time_limit=time_limit)
+    with TimeLimit(time_limit) as limit:
+        frontier.run(limit)
     return frontier
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from numba.core import caching, event
 
+FILES = "mictree:kernel files"  # the kind of numba's events while one is read or written
 _PACKAGE = Path(__file__).parents[1]
 _FILES = frozenset(_PACKAGE.rglob("*.py"))
 _IMPORT = re.compile(
@@ -84,22 +85,24 @@ class _Cache(caching.FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """A kept kernel, or None; whatever a damaged file raises, the kernel is compiled again."""
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:
-            with contextlib.suppress(OSError):
-                self._cache_file.flush()
-            return None
+        with event.trigger_event(FILES):
+            try:
+                return super().load_overload(sig, target_context)
+            except Exception:
+                with contextlib.suppress(OSError):
+                    self._cache_file.flush()
+                return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a kernel, and none made from older sources; the disk may be full."""
-        try:
-            super().save_overload(sig, data)
-            for path in Path(self._cache_path).glob(f"{self._impl.filename_base}.*.nb[ic]"):
-                if not path.name.startswith(self._name_now):
-                    path.unlink(missing_ok=True)
-        except OSError as error:
-            _announcer.say(f"compiled kernels cannot be kept: {error}")
+        with event.trigger_event(FILES):
+            try:
+                super().save_overload(sig, data)
+                for path in Path(self._cache_path).glob(f"{self._impl.filename_base}.*.nb[ic]"):
+                    if not path.name.startswith(self._name_now):
+                        path.unlink(missing_ok=True)
+            except OSError as error:
+                _announcer.say(f"compiled kernels cannot be kept: {error}")
 
 
 def digest(source: Path) -> str:

@@ -6,8 +6,7 @@ fold makes its own literals, from its training rows only.
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from mictree._support.checks import check_count, check_seconds, check_size
 from mictree._support.parallel import count_jobs, spread
 from mictree._support.progress import Progress, Report, ignore
+from mictree._support.time_limit import TimeLimit
 from mictree.columns.data import Data
 from mictree.comparison.fold import Fold, Learned, Work, learn
 from mictree.comparison.held_out import (
@@ -24,7 +24,6 @@ from mictree.comparison.held_out import (
     Plan,
     check_folds,
     plan_folds,
-    take_rows,
 )
 from mictree.comparison.learners import Peer, check_max_size, read_peers
 from mictree.comparison.result import Comparison
@@ -32,11 +31,10 @@ from mictree.distributed.collections import is_collection
 from mictree.estimators.reading import read_labels
 from mictree.estimators.scoring import read_scoring
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.problems.labels import Coded, read_weights
+from mictree.problems.labels import read_weights
 from mictree.problems.sample import check_thresholds
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
-WARM_ROWS = 50  # of the search that workers start with
 
 
 def compare(
@@ -74,7 +72,7 @@ def compare(
     X, y : matrix or frame, and labels of any kind
     max_size : the largest size
     time_limit : seconds for all searches together, half of them for the search on all rows; None
-        for no limit. With ``n_jobs`` the clock starts when the workers have loaded their kernels.
+        for no limit. Compiling kernels and loading them does not count.
     cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
         skips cross-validation. ``cv`` may also be a splitter of scikit-learn, which has its own
         repetitions.
@@ -131,13 +129,13 @@ def compare(
         scorer,
     )
     report = progress or ignore
-    clock = _Clock(time_limit)
     everything = np.arange(rows)
-    share = WHOLE_SHARE if len(plan) else 1.0
-    whole = learn(work, X, everything, everything, clock.part(share), "all rows", report)
-    for peer in peers:
-        _check_honest(peer.name, whole.values[peer.name], whole.solved.errors, max_depth)
-    done = None if whole.solved.interrupted else _folds(work, X, plan, clock, n_jobs, report)
+    with TimeLimit(time_limit) as limit:
+        seconds = _part(limit, WHOLE_SHARE if len(plan) else 1.0)
+        whole = learn(work, X, everything, everything, seconds, "all rows", report)
+        for peer in peers:
+            _check_honest(peer.name, whole.values[peer.name], whole.solved.errors, max_depth)
+        done = None if whole.solved.interrupted else _folds(work, X, plan, limit, n_jobs, report)
     return _result(work, whole, plan, done)
 
 
@@ -194,37 +192,35 @@ def _result(work: Work, whole: Learned, plan: Plan, done: list[Fold] | None) -> 
 
 
 def _folds(
-    work: Work, X: Any, plan: Plan, clock: _Clock, n_jobs: int | None, report: Report
+    work: Work, X: Any, plan: Plan, limit: TimeLimit, n_jobs: int | None, report: Report
 ) -> list[Fold] | None:
     """All folds; None if Ctrl-C is pressed, as some of them would mean little."""
     workers = count_jobs(n_jobs)
     try:
         if workers > 1:
-            return _spread(work, X, plan, clock, n_jobs, workers, report)
-        return _in_turn(work, X, plan, clock, report)
+            return _spread(work, X, plan, limit, n_jobs, workers, report)
+        return _in_turn(work, X, plan, limit, report)
     except KeyboardInterrupt:
         return None
 
 
-def _in_turn(work: Work, X: Any, plan: Plan, clock: _Clock, report: Report) -> list[Fold]:
+def _in_turn(work: Work, X: Any, plan: Plan, limit: TimeLimit, report: Report) -> list[Fold]:
     """One fold after another; what one leaves of its time is for the rest."""
     done = []
     for number, (train, test) in enumerate(plan.folds):
         what = f"fold {number + 1} of {len(plan)}"
-        seconds = clock.part(1 / (len(plan) - number))
+        seconds = _part(limit, 1 / (len(plan) - number))
         learned = learn(work, X, train, test, seconds, what, report, work.scorer)
         done.append(_whole_fold(learned.fold))
     return done
 
 
 def _spread(
-    work: Work, X: Any, plan: Plan, clock: _Clock, n_jobs: int | None, workers: int, report: Report
-) -> list[Fold]:
+    work: Work, X: Any, plan: Plan, limit: TimeLimit, n_jobs: int | None, workers: int,
+    report: Report,
+) -> list[Fold]:  # fmt: skip
     """Several folds at once; each has an equal part of the time."""
-    if clock.end is not None and len(plan):
-        report(Progress("starting workers"))
-        clock.end += _warm_up(work, X, n_jobs, workers)
-    seconds = clock.part(workers / len(plan)) if len(plan) else None
+    seconds = _part(limit, workers / len(plan)) if len(plan) else None
     report(Progress("folds", 0.0))
     # X is an argument of its own, which joblib passes to each worker once
     calls = [(X, work, train, test, seconds) for train, test in plan.folds]
@@ -242,45 +238,15 @@ def _whole_fold(fold: Fold) -> Fold:
     return fold
 
 
-def _warm_up(work: Work, X: Any, n_jobs: int | None, workers: int) -> float:
-    """Let workers import and compile what searches need; the seconds that this took."""
-    begin = time.monotonic()
-    some = (
-        np.arange(len(work.coded.codes)) if work.weights is None else np.flatnonzero(work.weights)
-    )
-    few = some[:WARM_ROWS]
-    small = replace(
-        work,
-        coded=Coded(work.coded.classes, work.coded.codes[few]),
-        weights=None if work.weights is None else work.weights[few],
-        peers=(),
-        scorer=None,
-        max_size=min(work.max_size, 2),
-    )
-    rows = np.arange(len(few))
-    calls = [(take_rows(X, few), small, rows, rows, None)] * workers
-    for _ in spread(_learn_fold, calls, n_jobs):
-        pass
-    return time.monotonic() - begin
-
-
 def _learn_fold(
     X: Any, work: Work, train: np.ndarray, test: np.ndarray, seconds: float | None
 ) -> Fold:
     return learn(work, X, train, test, seconds, "", ignore, work.scorer).fold
 
 
-class _Clock:
-    """The rest of a time limit."""
-
-    def __init__(self, limit: float | None) -> None:
-        self.end = None if limit is None else time.monotonic() + limit
-
-    def part(self, share: float) -> float | None:
-        """A share of the remaining time, and at least 0.02 s."""
-        if self.end is None:
-            return None
-        return max(0.02, share * (self.end - time.monotonic()))
+def _part(limit: TimeLimit, share: float) -> float | None:
+    """A share of the remaining time, and at least 0.02 s; None without a limit."""
+    return None if limit.seconds == math.inf else max(0.02, share * limit.left())
 
 
 def _check_honest(

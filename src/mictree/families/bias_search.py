@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-import time
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +23,7 @@ import numpy as np
 from mictree._support.parallel import spread
 from mictree._support.precision import precision
 from mictree._support.progress import Progress, Report
+from mictree._support.time_limit import TimeLimit
 from mictree.families.bias_boxes import Boxes, Chances, Cubes, least_errors
 from mictree.growers.rules import Grower
 
@@ -79,19 +80,15 @@ class Search:
 
     def run(self, ends: Interval, gap: float, time_limit: float | None, report: Report) -> bool:
         """Divide until the gap is closed; says whether it is."""
-        deadline = None if time_limit is None else time.monotonic() + time_limit
-        self._start(ends)
-        try:
-            while self._is_open(gap):
-                if deadline is not None and time.monotonic() > deadline:
-                    break
-                self._divide(gap)
-                low, high = self.supremum
-                boxes = len(self.found) + len(self.final)
-                detail = f"{boxes:,} boxes, largest MIC between {low:.4f} and {high:.4f}"
-                report(Progress("biases", None, detail))
-        except KeyboardInterrupt:
-            pass
+        with TimeLimit(time_limit) as limit:
+            self._start(ends)
+            with suppress(KeyboardInterrupt):
+                while self._is_open(gap) and limit.left() > 0:
+                    self._divide(gap)
+                    low, high = self.supremum
+                    boxes = len(self.found) + len(self.final)
+                    detail = f"{boxes:,} boxes, largest MIC between {low:.4f} and {high:.4f}"
+                    report(Progress("biases", None, detail))
         return self.supremum[1] - self.supremum[0] <= gap
 
     def _is_open(self, gap: float) -> bool:

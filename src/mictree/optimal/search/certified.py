@@ -5,10 +5,9 @@ floats that allow for the rounding of weights.
 """
 
 import operator
-import time
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import accumulate
 from typing import Any
 
@@ -16,10 +15,11 @@ import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
 from mictree._support.progress import Report
+from mictree._support.time_limit import TimeLimit
 from mictree.growers.rules import TopDown
 from mictree.optimal.result import CertifiedErrors, OptimalTrees
 from mictree.optimal.search.bits import BitEngine
-from mictree.optimal.search.engine import Engine
+from mictree.optimal.search.engine import QUICK, Engine
 from mictree.optimal.search.frontier import Frontier
 from mictree.optimal.search.nested import as_trees
 from mictree.optimal.search.rows import Rows
@@ -78,12 +78,16 @@ def solve(
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
-    begin = time.monotonic()
-    greedy = TopDown().grow(problem, max_size) if max_depth is None else None
-    engine = choose_engine(problem, exact, memory_limit)  # once the memory of growth is free
-    frontier = Frontier(engine, max_size, max_depth, memory_limit)
-    frontier.price = None if price is None else price * frontier.total
-    frontier.run(greedy, progress, time_limit, begin)
+    with TimeLimit(time_limit) as limit:
+        grow = None
+        if max_depth is None:
+            grow = cache(partial(TopDown().grow, problem, max_size))
+            if sum(map(len, problem.ranks)) > QUICK:
+                grow()  # whose memory is free again before the search takes its own
+        engine = choose_engine(problem, exact, memory_limit)
+        frontier = Frontier(engine, max_size, max_depth, memory_limit)
+        frontier.price = None if price is None else price * frontier.total
+        frontier.run(limit, grow, progress)
     errors = _certify(frontier, exact)  # before the trees, which it may change
     return SampleOptimalTrees(
         problem, max_size, errors,

@@ -17,6 +17,8 @@ from mictree.optimal.search.table import Table
 PLAIN, FIRST, ANY, KNOWN = range(4)
 Question = tuple[int, int, int, int]  # the budget, the bound, the depth, and what is wanted
 
+QUICK = 2**17  # cells of a table up to which all sizes are first asked about in one call
+
 Leaf = tuple[int, int]  # a label, and the error of some rows with it
 
 

@@ -11,6 +11,7 @@ tree with this many splits or fewer that makes ``upper`` errors.
 
 import math
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 
 from mictree._support.checks import TooLarge
 from mictree._support.progress import Progress, Report, ignore
+from mictree._support.time_limit import TimeLimit
 from mictree.growers.growth import Growth
 from mictree.optimal.search.bits import BitEngine
 from mictree.optimal.search.counting_bounds import Counting
@@ -52,6 +54,7 @@ class Frontier:
         self.rows, self.max_size = engine.rows, max_size
         self.price: Fraction | None = None  # of a split, in the unit of weights
         self.least_cost: int | None = None  # of all sizes, times the price's denominator
+        self.greedy: Growth | None = None
         self.cheapest: Any = None  # the nested tree of that cost, unless the greedy growth has it
         self.memory_limit = memory_limit
         most = min(max_size, MOST_BUDGETS)
@@ -72,25 +75,24 @@ class Frontier:
 
     def run(
         self,
-        greedy: Growth | None = None,
+        limit: TimeLimit,
+        grow: Callable[[], Growth] | None = None,
         progress: Report | None = None,
-        time_limit: float | None = None,
-        begin: float | None = None,
     ) -> None:
-        """Prove sizes one by one; start from the trees of a greedy growth, if there is one."""
-        self.greedy, self.progress = greedy, progress or ignore
-        begin, compiling = begin or time.monotonic(), time.monotonic()
-        self.asking.compile()
-        begin += time.monotonic() - compiling  # compiling does not count
-        if time_limit is not None:
-            self.asking.deadline = begin + PROVING * time_limit
-        if self.price is not None:
-            half = None if time_limit is None else begin + PRICING * time_limit
-            begin += self._prove_price(self.price, half)
+        """Prove sizes one by one.
+
+        Unless that takes next to no time, start from the trees of a greedy growth, if there is one.
+        """
+        self.progress = progress or ignore
         sizes = self._order()
         answered = self._answer_quickly(sizes)
         if answered == len(sizes):
             return
+        self.greedy = None if grow is None else grow()
+        self.asking.compile()
+        if self.price is not None:
+            self._prove_price(self.price, limit)
+        self.asking.deadline = limit.when(PROVING)
         with self.asking.running():
             before = sizes[answered - 1] if answered else 0
             sure = min(self.asking.engine.sure, self.budgets)
@@ -111,13 +113,13 @@ class Frontier:
                     self._prove(size)
                 before = size
             self._polish()
-            if time_limit is not None:
-                self._bound(begin + time_limit)
+            if limit.seconds < math.inf:
+                self._bound(limit.when())
             for size in range(1, self.max_size + 1):
                 self._carry_over(size)
 
-    def _prove_price(self, price: Fraction, deadline: float | None) -> float:
-        """Search for the least cost of all sizes; returns the seconds that compiling took.
+    def _prove_price(self, price: Fraction, limit: TimeLimit) -> None:
+        """Search for the least cost of all sizes.
 
         Then each size makes at least the errors that this cost leaves after the price of its
         splits. So no size is open: none can pay.
@@ -129,15 +131,13 @@ class Frontier:
             or self.max_size * price.numerator < bound  # a larger tree may cost less
             or max(bound, price.numerator, self.total * price.denominator) > LARGEST_COST
         ):
-            return 0.0
+            return
         try:
             search = PricedSearch(engine, price, bound, self.memory_limit - engine.bytes)
         except TooLarge:
-            return 0.0
-        compiling = time.monotonic()
+            return
         search.asking.compile()
-        compiling = time.monotonic() - compiling
-        search.asking.deadline = None if deadline is None else deadline + compiling
+        search.asking.deadline = limit.when(PRICING)
         found = search.run()
         self.asking.interrupted = search.asking.interrupted
         if found is not None:
@@ -146,7 +146,6 @@ class Frontier:
                 self.lower[size] = max(least, -(-spent // price.denominator))
             self.least_cost = found.least
             self.cheapest = found.nested
-        return compiling
 
     def _order(self) -> list[int]:
         """In which sizes are proved: in turn, but for depth 3 with all splits from the most down.
@@ -162,12 +161,11 @@ class Frontier:
     def _answer_quickly(self, sizes: list[int]) -> int:
         """Answer sizes in turn in one call, as long as they take next to no time; says how many.
 
-        Only where there are neither greedy trees to start from nor prices. Nobody can wait for it
-        to end, so Ctrl-C raises KeyboardInterrupt, as it did before the search.
+        Only where splits have no price. Nobody can wait for it to end, so Ctrl-C raises
+        KeyboardInterrupt, as it did before the search.
         """
         asking, asked = self.asking, [size for size in sizes if size <= self.budgets]
-        helped = self.greedy is not None or self.price is not None
-        if helped or not asked or self.lower[-1] == self.upper[0] or asking.is_late():
+        if self.price is not None or not asked or self.lower[-1] == self.upper[0]:
             return 0
         bounds = np.array([self.lower, self.upper * len(self.lower)])
         answered, found = asking.engine.solve_sizes(
@@ -182,7 +180,7 @@ class Frontier:
 
     def _enlarge(self, size: int, most: int) -> None:
         """Find trees of some more splits, quickly, from the tree of a size."""
-        until = self.asking.deadline or math.inf
+        until = self.asking.deadline
         if self.lower[most] == self.upper[most] or self.asking.is_late():
             return
         polished = Polished(self.asking, self.found[size], most, self.depth, until)

@@ -9,6 +9,7 @@ Invariant: nothing that a stopped worker returns is used, but everything in the 
 Memory is planned before the first question: frames for all workers, then the table.
 """
 
+import math
 import signal
 import threading
 import time
@@ -53,7 +54,7 @@ class Asking:
     Attributes
     ----------
     budgets : the most splits that may be asked about; fewer than wanted where memory is short
-    deadline : when to stop, by the monotonic clock; None for never
+    deadline : when to stop, by the monotonic clock
     interrupted : whether Ctrl-C was pressed; nothing is answered from then on
     answers : the type of the numbers in the table; by default that of weights
     tell : called now and then while a question is being answered
@@ -85,7 +86,7 @@ class Asking:
         self.steady = len(engine.patience) > 0
         self.frames = [engine.make_frames()]
         self._use_table(self._make_table(SMALLEST_TABLE))
-        self.deadline: float | None = None
+        self.deadline = math.inf
         self.interrupted = False
         self._before: Any = None  # what answered Ctrl-C before the search
         self.pool: ThreadPoolExecutor | None = None
@@ -270,12 +271,10 @@ class Asking:
 
     def is_late(self) -> bool:
         """Whether nothing is answered any more."""
-        return self.interrupted or (self.deadline is not None and time.monotonic() > self.deadline)
+        return self.interrupted or time.monotonic() > self.deadline
 
     def _patience(self, alone: bool) -> float:
         longest = ALONE if alone else PATIENCE
-        if self.deadline is None:
-            return longest
         return max(0.001, min(longest, self.deadline - time.monotonic()))
 
     def _make_table(self, places: int) -> Table:

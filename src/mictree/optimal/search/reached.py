@@ -8,7 +8,6 @@ states have not been expanded: as leaves they give upper bounds, as states witho
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from mictree._support.checks import check_count, check_seconds, check_size
 from mictree._support.progress import Progress, Report, ignore
+from mictree._support.time_limit import TimeLimit
 from mictree.growers.functions import gains_by
 from mictree.growers.pair_drops import PackedLeaves
 from mictree.growers.rules import TopDown
@@ -50,12 +50,15 @@ def solve(
     progress: Report | None = None,
 ) -> ReachedTrees:
     """Explore, then solve; limits on leaves and splits are ignored, as in the ordinary search."""
-    deadline = math.inf
     if time_limit is not None:
-        deadline = time.monotonic() + check_seconds(time_limit, "time_limit")
+        time_limit = check_seconds(time_limit, "time_limit")
     depth = max_size if max_depth is None else check_size(max_depth, "max_depth")
-    states = _States(problem.unlimited(), exact, min(max_size, depth), max_depth is not None, top)
-    states.explore(deadline, check_count(memory_limit, "memory_limit"), progress or ignore)
+    memory = check_count(memory_limit, "memory_limit")
+    with TimeLimit(time_limit) as limit:
+        states = _States(
+            problem.unlimited(), exact, min(max_size, depth), max_depth is not None, top
+        )
+        states.explore(limit, memory, progress or ignore)
     graph, lengths = states.graph(max_size)
     errors = states.errors()
     upper = _solve(graph, lengths, errors)
@@ -132,12 +135,12 @@ class _States:
     def variables(self) -> list[int]:
         return [variable for edges in self.edges for variable, _, _ in edges]
 
-    def explore(self, deadline: float, memory_limit: int, report: Report) -> None:
+    def explore(self, limit: TimeLimit, memory_limit: int, report: Report) -> None:
         """Expand one state after another, those nearest to the root first."""
         most = memory_limit // (2 * self.problem.valid.nbytes + STATE_BYTES)
         done = 0
         try:
-            while done < len(self.leaves) <= most and time.monotonic() < deadline:
+            while done < len(self.leaves) <= most and limit.left() > 0:
                 if done % REPORTED == 0:
                     report(Progress("row sets", None, self._told(done)))
                 self.edges.append(self._expand(done))

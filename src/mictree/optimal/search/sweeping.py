@@ -6,7 +6,7 @@ import numpy as np
 
 from mictree.optimal.search import sweep_kernel, sweep_sizes
 from mictree.optimal.search.counting_bounds import Counting
-from mictree.optimal.search.engine import PLAIN, FirstTest, Question
+from mictree.optimal.search.engine import PLAIN, QUICK, FirstTest, Question
 from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.sweep_frames import SweepFrames, frame_bytes, make_frames
 from mictree.optimal.search.sweep_sizes import ERROR, SPLITS
@@ -14,7 +14,6 @@ from mictree.optimal.search.table import ALLOWED, Table
 
 # cells that are swept in a hundredth of a second, and in half a second
 PATIENCE = 2_000_000, 100_000_000
-QUICK = 2**17  # cells of a table up to which all sizes are first asked about in one call
 COUNTED = 10_000_000  # cells that are swept to find the errors of few splits
 
 

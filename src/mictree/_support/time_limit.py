@@ -1,0 +1,50 @@
+"""A limit on the time of some work; to compile kernels, or to load them, does not count."""
+
+import math
+import time
+from types import TracebackType
+
+from numba.core import event
+
+from mictree._support.kernel_cache import FILES
+
+
+class TimeLimit:
+    """A number of seconds that begins with a ``with`` statement; None for no limit.
+
+    Otherwise the first work on a machine, or in a process, would be over before it began.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        self._begin = time.monotonic()
+        self._kernels = event.TimingListener()
+
+    def __enter__(self) -> "TimeLimit":
+        if self.seconds < math.inf:
+            for kind in ("numba:compile", FILES):  # one within the other counts once
+                event.register(kind, self._kernels)
+        self._begin = time.monotonic()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.seconds < math.inf:
+            for kernels in ("numba:compile", FILES):
+                event.unregister(kernels, self._kernels)
+
+    def when(self, share: float = 1.0) -> float:
+        """When a share of the time is over, by the monotonic clock; infinite without a limit.
+
+        What is compiled later puts it off.
+        """
+        kernels = self._kernels.duration if self._kernels.done else 0.0
+        return self._begin + kernels + share * self.seconds
+
+    def left(self) -> float:
+        """The seconds that are left; negative when the time is over."""
+        return self.when() - time.monotonic()
