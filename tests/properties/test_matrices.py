@@ -139,6 +139,6 @@ def test_the_table_is_read_as_rows_in_any_order():
     matrix = np.array([[0.5, np.nan], [-0.0, 2.0], [0.0, 1.0], [9.0, 1.0]])
     order = np.full(64, -1)
     order[[3, 5, 40]] = [3, 0, 2]
-    literals, _, ranks = encode(Data(matrix), order)
+    literals, _, ranks = encode(Data(matrix), order, np.array([3, 0, 2]))
     check_columns(literals.columns, read_matrix(matrix[[3, 0, 2]].tolist()))
     np.testing.assert_array_equal(ranks[0], [2, 1, 0])
