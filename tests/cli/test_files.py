@@ -456,6 +456,16 @@ def test_columns_that_are_unclear(cells, options, rule, tmp_path):
     assert rule in str(run(file, "--target", "y", *options).exception)
 
 
+@pytest.mark.parametrize("cells", [["1", "2", "x"], ["2024-05-10", "2024-06-10", "soon"]])
+def test_labels_that_are_unclear_cannot_be_dropped(cells, tmp_path):
+    lines = [f"{cells[n % 3]},{n}\n" for n in range(30)]
+    file = save(tmp_path, "a.csv", "y,a\n" + "".join(lines))
+    said = str(run(file, "--target", "y").exception)
+    assert "to read them as missing, or --text y to read all as categories" in said
+    assert "--drop" not in said
+    assert "--drop y" in str(run(file, "--target", "a").exception)
+
+
 @pytest.mark.parametrize(
     "cells",
     [["1", "2", "3", "x"], ["03/04/2024", "04/05/2024"], ["2024-05-10", "2024-06-10", "soon"]],
@@ -717,6 +727,7 @@ def test_long_texts_are_cut_in_errors(tmp_path):
     [
         (("1,00,000", "12,34,567", "2,00,000"), "has numbers with marks, such as '1,00,000'"),
         (("1_000", "2_000", "30_000"), "has numbers with marks, such as '1_000'"),
+        (("1", "(2)", "(4)"), "has numbers with marks, such as '(2)'"),
         (("2024-01", "2024-02", "2024-11"), "looks like dates, such as '2024-01'"),
         (("na", "x", "z"), "has the text 'na', and it is read as a category; in a text file"),
         (("x", " N.A. ", "z"), "--missing N.A. reads it as missing"),

@@ -48,7 +48,8 @@ def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
     stripped = texts.str.strip_chars()
     if len(texts) <= FEW_NUMBERS:
         return ""
-    example = f"such as {texts[0]!r}, and is read as categories"
+    marked = texts.filter(~stripped.str.contains(PLAIN))  # the others may stand beside them
+    example = f"such as {(marked if len(marked) else texts)[0]!r}, and is read as categories"
     shown = f"{example}; write them as plain numbers"
     if stripped.str.contains(OTHER_DATES).all():
         return f"looks like dates, {example}; write them as 2024-01-26 or 2024-01-26 10:30"

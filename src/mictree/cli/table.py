@@ -118,7 +118,11 @@ class Loaded(NamedTuple):
 
 
 def load(
-    file: Path, written: Format, kinds: dict[str, str] | None = None, unread: Sequence[str] = ()
+    file: Path,
+    written: Format,
+    kinds: dict[str, str] | None = None,
+    unread: Sequence[str] = (),
+    target: str | None = None,
 ) -> Loaded:
     """Read the table in a file; nothing in the columns that are ``unread`` is refused."""
     from mictree.columns.cells import Reading
@@ -134,6 +138,7 @@ def load(
             tuple(written.number),
             None if written.only is None else tuple(written.only),
             tuple(written.options),
+            target,
         ),
         kinds,
     )
@@ -168,7 +173,7 @@ def read_table(
 ) -> tuple["polars.DataFrame", Any]:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
     check_drop(target, drop)
-    frame, said, remarks, doubt = load(file, written, unread=drop)
+    frame, said, remarks, doubt = load(file, written, unread=drop, target=target)
     check_names(frame, [target, *drop, *keep], doubt)
     say(said)
     first = frame.columns[0]

@@ -62,6 +62,7 @@ class Reading(NamedTuple):
     numbers : the columns to read as numbers, even if some have a leading zero
     only : the columns that matter, if not all: nothing in the others is refused
     options : the options of the command that act on one column, for errors to name
+    target : the column of labels, which cannot be left out
     """
 
     missing: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class Reading(NamedTuple):
     numbers: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
     options: tuple[str, ...] = ("--text", "--drop")
+    target: str | None = None
 
     def kind(self, name: str) -> str | None:
         """The kind that a column must have, if the user says so."""
@@ -82,7 +84,8 @@ class Reading(NamedTuple):
     def ways_out(self, name: str) -> list[str]:
         """The options that read a column otherwise, or not at all."""
         ends = {"--text": " to read all as categories"}
-        return [f"{option} {shell_word(name)}{ends.get(option, '')}" for option in self.options]
+        options = [each for each in self.options if each != "--drop" or name != self.target]
+        return [f"{option} {shell_word(name)}{ends.get(option, '')}" for option in options]
 
 
 def read_cells(
