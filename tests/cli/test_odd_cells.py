@@ -1,5 +1,6 @@
 """Cells that look like something else: quotes inside, digits of other alphabets, other dates."""
 
+import math
 import shutil
 import subprocess
 
@@ -78,9 +79,25 @@ def test_an_infinite_number_names_the_options(save):
     error = str(run("fit", file, "--target", "y").exception)
     assert error == (
         "numbers must be finite, at most 1.8e+308; a b has an infinite or a larger one: add "
-        "--drop 'a b', or --missing with its text in the file, as in --missing inf"
+        "--drop 'a b', or in a text file --missing with its text, as in --missing inf"
     )
     assert run("fit", file, "--target", "y", "--missing", "inf").exit_code == 0
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf])
+def test_labels_of_a_parquet_file_that_are_no_numbers(tmp_path, odd):
+    """NaN is missing, as a label that is not there at all."""
+    labels = [odd if n == 3 else n % 2 for n in range(40)]
+    rows = {"a": [n * 7 % 10 for n in range(40)], "my label": labels}
+    pl.DataFrame(rows, schema_overrides={"my label": pl.Float64}).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    result = run("fit", tmp_path / "a.parquet", "--target", "my label", "--size", 1)
+    if math.isnan(odd):
+        assert result.exit_code == 0, result.exception
+        assert "left out 1 row without a label: my label is missing" in result.stderr
+    else:
+        assert str(result.exception) == "labels must be classes; my label has an infinite number"
 
 
 ZIPS = ("01234", "00501", "90210", "10001")

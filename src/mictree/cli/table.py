@@ -183,6 +183,8 @@ def read_table(
         if name not in keep:
             say(remark)
     indices = [column.name for column in frame if counts_rows(column)]
+    if frame[target].dtype.is_float():  # Parquet files may have NaN
+        frame = frame.with_columns(frame[target].fill_nan(None))
     missing = frame[target].null_count()
     if missing == frame.height:
         raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
@@ -234,6 +236,8 @@ def check_labels(labels: "polars.Series") -> None:
         kind
     ).startswith(("Categorical", "Enum")):
         raise ValueError(f"labels must be numbers, texts or booleans; {name} has {kind}")
+    if kind.is_float() and bool(labels.is_infinite().any()):
+        raise ValueError(f"labels must be classes; {name} has an infinite number")
     if kind.is_float() and bool((labels != labels.round()).any()):
         raise ValueError(
             f"labels must be classes; {name} holds measured numbers such as {labels[0]}. "
@@ -252,7 +256,7 @@ def check_features(features: "polars.DataFrame") -> None:
             raise ValueError(
                 f"numbers must be finite, at most {sys.float_info.max:.3g}; "
                 f"{show_name(column.name)} has an infinite or a larger one: add --drop "
-                f"{shell_word(column.name)}, or --missing with its text in the file, as in "
+                f"{shell_word(column.name)}, or in a text file --missing with its text, as in "
                 "--missing inf"
             )
         count = column.n_unique() if str(column.dtype) == "String" else 0
