@@ -18,7 +18,7 @@ help:
 	@echo "make test-quick  the quick tests only, without lint, site and Dask clusters"
 	@echo "make lint       format, lint, types and layers only"
 	@echo "make test-distributed  the tests on Dask clusters only"
-	@echo "make test-extras  exported trees in SHAP and ONNX; installs them"
+	@echo "make test-extras  exported trees in SHAP and ONNX, and Excel files; installs what reads them"
 	@echo "make bench      speed, as ratios to peers measured in the same run"
 	@echo "make mutants    break the source on purpose; the tests must notice (long)"
 	@echo "make reproduce  the paper's results, and one page that shows them: out/report.html"
@@ -103,6 +103,7 @@ test-extras: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-extras.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps xgboost==3.2.0
 	$(BIN)/python -m pytest tests/unit/test_estimators_exports.py
+	$(BIN)/python -m pytest tests/cli/test_files.py -k excel
 
 mutants: setup
 	$(BIN)/python tests/mutants/run.py --jobs 2 --write docs/mutants.md

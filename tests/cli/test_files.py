@@ -64,7 +64,7 @@ def zst(text):
     return pyarrow.compress(text.encode(), codec="zstd", asbytes=True)
 
 
-def xlsx():
+def xlsx(rows=(HEADER, *ROWS)):
     """A workbook with one sheet, by hand: no library that writes them is needed."""
     names = {int: "n", float: "n", str: "inlineStr", bool: "b"}
 
@@ -76,7 +76,7 @@ def xlsx():
             return f'<c t="inlineStr"><is><t>{escape(value)}</t></is></c>'
         return f'<c t="{kind}"><v>{value if kind == "n" else int(value)}</v></c>'
 
-    rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in [HEADER, *ROWS])
+    rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
@@ -220,13 +220,70 @@ def test_standard_input(name, expected):
     assert answer("-", stdin=raw) == expected
 
 
-def test_an_excel_file(tmp_path, expected):
-    pytest.importorskip("fastexcel")
-    assert answer(save(tmp_path, "people.xlsx", xlsx())) == expected
+def sheet(rows, has_header, read_options=None):
+    """The frame that polars reads from a sheet by fastexcel, which has names of its own."""
+    names = [f"column_{place}" for place in range(len(rows[0]))]
+    header = [None if cell is None else str(cell) for cell in rows[0]]
+    if read_options is not None:
+        rows = [header]
+    elif has_header:
+        rows = rows[1:]
+        for place, name in enumerate(header):
+            twice = f"_{place}" if name in header[:place] else ""
+            names[place] = f"__UNNAMED__{place}" if name is None else f"{name}{twice}"
+    return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+
+
+@pytest.fixture(params=["fastexcel", "twin"])
+def excel(request, tmp_path, monkeypatch):
+    """Saves rows as an Excel file; a twin reads them where fastexcel is not installed."""
+    if request.param == "fastexcel":
+        pytest.importorskip("fastexcel")
+
+    def write(rows):
+        def read(source, drop_empty_cols, **options):
+            return sheet(rows, **options)
+
+        if request.param == "twin":
+            monkeypatch.setattr(pl, "read_excel", read)
+        return save(tmp_path, "people.xlsx", xlsx(rows))
+
+    return write
+
+
+def test_an_excel_file(excel, expected):
+    assert answer(excel([HEADER, *ROWS])) == expected
+
+
+def test_an_excel_file_without_a_header(excel, tmp_path):
+    rows = [row for row in ROWS if None not in row and "maybe" not in row]
+    lines = "".join(",".join(map(show, row)) + "\n" for row in rows)
+    files, model = (excel(rows), save(tmp_path, "people.csv", lines)), tmp_path / "model.json"
+    options = ["--target", "column_5", "--no-header"]
+    for command in (
+        ["data", "FILE", "--max-size", 2, *options],
+        ["fit", "FILE", "--size", 4, *options, "--save", model],
+        ["predict", model, "FILE", "--no-header"],
+    ):
+        words = [[str(file if word == "FILE" else word) for word in command] for file in files]
+        sheet, text = (CliRunner().invoke(app, each) for each in words)
+        assert sheet.exit_code == 0, sheet.exception
+        assert sheet.stdout == text.stdout
+
+
+def test_names_in_an_excel_file(excel):
+    rows = [(number, number % 3, None, number % 2, str(number % 2)) for number in range(40)]
+    result = run(excel([("a", "a", None, "b", "y"), *rows]), "--target", "y")
+    assert str(result.exception) == "columns must have different names; 'a' occurs twice"
+    result = run(excel([("a", " b ", None, None, "y"), *rows]), "--target", "z")
+    assert str(result.exception) == "the file must have a column 'z'; it has a, b, column_3, y"
+    result = run(excel(rows), "--target", "column_5")
+    assert "the first line (0, 0, 0, ...) looks like a row of data" in str(result.exception)
+    assert "--no-header reads it as a row" in str(result.exception)
 
 
 def test_an_excel_file_without_its_reader(tmp_path, monkeypatch):
-    def absent(source, has_header):
+    def absent(source, **options):
         raise ModuleNotFoundError("fastexcel")
 
     monkeypatch.setattr(pl, "read_excel", absent)

@@ -102,8 +102,8 @@ class TestFewRows:
     @pytest.mark.parametrize(
         ("labels", "given", "error", "options"),
         [
-            ("xz", [], "1 to hold out; 0.25 of 2 rows is 0", ["--held-out", 0.5, "--size", 1]),
-            ("xz", ["--held-out", 0.5], "there is 1 row to grow on, of 2 in all", ["--size", 1]),
+            ("xz", [], "of 2 rows is 0: --held-out 0.5 does", ["--held-out", 0.5, "--size", 1]),
+            ("xz", ["--held-out", 0.5], "1 row to grow on, of 2 in all: name a", ["--size", 1]),
             ("xzw", [], "are 2 rows to grow on, of 3 in all, each with another", ["--size", 1]),
             ("xzxzx", [], "--cv must be at most 2, the number of rows with the", ["--cv", 2]),
             ("xzxzx", [], "(4 rows to grow on, of 5 in all); got 5; a --size", ["--size", 1]),

@@ -351,9 +351,13 @@ def test_a_byte_beside_its_bounds_is_noticed(tmp_path, classes, other):
         assert f"flag has others in {tmp_path / '0.parquet'}" in refusal(tmp_path)
 
 
-@pytest.mark.parametrize("low", [2**53, 2**63 - 2, -(2**53) - 1])
-def test_neighbours_that_are_one_float_are_refused(tmp_path, low):
-    """The files state their least and largest value, which differ by one."""
+@pytest.mark.parametrize("low", [2**53, 2**53 + 1, 2**63 - 2, -(2**53) - 1, -(2**53) - 2])
+def test_neighbours_that_floats_do_not_keep_are_refused(tmp_path, low):
+    """The files state their least and largest value, which differ by one.
+
+    2**53 and 2**53 + 1 are one float. 2**53 + 1 and 2**53 + 2 are two, but the first is rounded
+    down to 2**53, and both cells lie above it: stored by that float, they would be one value.
+    """
     cells = [low, low + 1] * 5
     pl.DataFrame({"id": cells, "label": [0, 1] * 5}).write_parquet(tmp_path / "0.parquet")
     assert "64-bit floats" in refusal(tmp_path)

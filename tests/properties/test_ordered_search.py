@@ -1,5 +1,7 @@
 """The search over ordered columns against every tree, the 0/1 search, and its own finished runs."""
 
+import signal
+import sys
 from itertools import pairwise
 from unittest import mock
 
@@ -14,7 +16,7 @@ import mictree as mt
 from mictree._support.checks import TooLarge
 from mictree._support.jit import one_core
 from mictree._support.time_limit import TimeLimit
-from mictree.optimal.search import certified, few_splits, questions
+from mictree.optimal.search import certified, few_splits, questions, sweeping
 from mictree.optimal.search.frontier import Frontier
 from mictree.optimal.search.ordered_rows import OrderedRows
 from mictree.optimal.search.sweep_frames import LIVE, MASS, ONE, PLACE
@@ -504,3 +506,56 @@ def test_weights_of_many_digits_and_four_classes(monkeypatch):
     X = pd.DataFrame({"kind": kinds, "number": numbers})
     errors = mt.optimal_errors(mt.SampleProblem(X, labels, weights), 5)
     assert errors[4:].tolist() == pytest.approx([0.07512956455987452, 0.06531840882694706])
+
+
+def pressing(work, calls, late):
+    """A function that gets SIGINT before or after its first call."""
+
+    def pressed(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1 and not late:
+            signal.raise_signal(signal.SIGINT)
+        found = work(*arguments)
+        if len(calls) == 1 and late:
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    return pressed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("late", [False, True])
+def test_ctrl_c_during_the_first_question(monkeypatch, late):
+    """Python answers a signal that comes during a compiled call right after it."""
+    random, calls, handler = np.random.default_rng(0), [], signal.getsignal(signal.SIGINT)
+    problem = mt.SampleProblem(random.random((300, 6)), random.integers(0, 2, 300))
+    least = mt.optimal_trees(problem, 6, max_depth=3).errors
+    monkeypatch.setattr(sweeping, "QUICK", 300)  # so that the table is a large one
+    monkeypatch.setattr(SweepEngine, "solve", pressing(SweepEngine.solve, calls, late))
+    solved = mt.optimal_trees(problem, 6, max_depth=3)
+    errors = solved.errors
+    assert calls
+    assert solved.interrupted
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert errors.proved[0]
+    assert not errors.proved[6]
+    assert np.all(errors.lower <= least.upper)
+    assert np.all(least.upper <= errors.upper)
+    for size in range(7):
+        assert solved.tree(size).size <= size
+        assert solved.tree(size).error(problem) == pytest.approx(errors.upper[size])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("late", [False, True])
+def test_ctrl_c_during_the_quick_answers_of_a_small_table(monkeypatch, late):
+    """They take next to no time, so nothing is certified yet; the next search is as any other."""
+    random, calls, handler = np.random.default_rng(0), [], signal.getsignal(signal.SIGINT)
+    problem = mt.SampleProblem(random.random((300, 6)), random.integers(0, 2, 300))
+    pressed = pressing(SweepEngine.solve_sizes, calls, late)
+    monkeypatch.setattr(SweepEngine, "solve_sizes", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        mt.optimal_trees(problem, 4, max_depth=3)
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert len(calls) == 1
+    assert mt.optimal_trees(problem, 4, max_depth=3).errors.proved.all()

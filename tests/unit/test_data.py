@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import polars as pl
+import pyarrow
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -199,8 +200,63 @@ def test_cells_of_a_list_stay_what_they_are():
     assert read_array([0.5, 1]).dtype == float
 
 
-def test_columns_have_different_names():
-    frame = pandas.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
-    for fit in (mt.SampleProblem, mt.TopDownClassifier().fit):
-        with pytest.raises(ValueError, match=r"unique column names, got:\n- 'a' 2 times"):
-            fit(frame, [0, 1])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pandas.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
+        pyarrow.table([pyarrow.array([1, 3]), pyarrow.array([2, 4])], names=["a", "a"]),
+    ],
+)
+def test_columns_have_different_names(frame):
+    known = mt.TopDownClassifier().fit([[1, 2], [3, 4]], [0, 1])
+    for work in (mt.SampleProblem, mt.TopDownClassifier().fit, lambda X, _: known.predict(X)):
+        with pytest.raises(ValueError, match="columns must have different names; 'a' occurs twice"):
+            work(frame, [0, 1])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("X", "error", "words"),
+    [
+        (pl.LazyFrame({"a": [1, 2]}), TypeError, "LazyFrame is not: call its collect"),
+        (pl.Series([1, 2]), ValueError, "two dimensions|Expected 2D array, got 1D array"),
+    ],
+)
+def test_tables_that_are_none(X, error, words):
+    known = mt.TopDownClassifier().fit([[1], [3]], [0, 1])
+    for work in (mt.SampleProblem, mt.TopDownClassifier().fit, lambda X, _: known.predict(X)):
+        with pytest.raises(error, match=words):
+            work(X, [0, 1])
+
+
+@pytest.mark.parametrize("kind", ["Int64", "int64[pyarrow]", "UInt64"])
+@pytest.mark.parametrize("form", [pandas.Series, pandas.array])
+def test_labels_of_the_types_of_pandas(kind, form):
+    """scikit-learn would make floats of them: two large ones might be one, and True be 1.0."""
+    X = [[1], [2], [3], [4]]
+    labels = [2**53, 2**53, 2**53 + 1, 2**53 + 1]
+    model = mt.TopDownClassifier(1).fit(X, form(labels, dtype=kind))
+    assert model.classes_.tolist() == [2**53, 2**53 + 1]
+    assert model.predict(X).tolist() == labels
+    assert model.score(X, form(labels, dtype=kind)) == 1
+    for own in ("boolean", "bool[pyarrow]"):
+        model = mt.TopDownClassifier(1).fit(X, form([False, False, True, True], dtype=own))
+        assert model.predict(X).tolist() == [False, False, True, True]
+        assert model.classes_.dtype == bool
+    with pytest.raises(ValueError, match="y must not contain"):
+        mt.TopDownClassifier(1).fit(X, form([1, 0, None, 1], dtype=kind))
+
+
+@pytest.mark.filterwarnings("error")
+def test_short_floats_in_a_list():
+    """A cell of 16 bits cannot be compared with a number beyond them."""
+    assert read_array([np.arange(3, dtype=np.float16)]).tolist() == [[0, 1, 2]]
+
+
+def test_times_of_a_matrix_are_explained_as_times():
+    days = np.array([["2024-01-01"], ["2024-02-01"], ["2024-03-05"]], dtype="M8[D]")
+    said = mt.TopDownClassifier(1).fit(days, [0, 1, 1]).explain(days[1])
+    assert "x0 > 2024-01-16 (it is 2024-02-01 00:00:00)" in said
+    hours = np.array([[1], [2], [3]], dtype="m8[h]")
+    said = mt.TopDownClassifier(1).fit(hours, [0, 1, 1]).explain(hours[2])
+    assert "x0 > 01:30 (it is 3:00:00)" in said

@@ -299,10 +299,55 @@ def test_infinite_numbers(kind):
     assert model.tree_.sources in ((), ((0, 0.0),))
     X[0] = np.inf
     assert kind(1).fit(X, X[:, 0] > 0, sample_weight=X[:, 0] < np.inf).tree_ == model.tree_
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(ValueError, match=r"^X must not contain infinity; x0 does$"):
         model.predict(X[:1])
     with pytest.raises(ValueError, match="infinity; x1 does"):
         kind().fit(sparse.csc_matrix([[0.0, 2], [0, -np.inf], [1, 0]]), [0, 1, 0])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [mt.TopDownClassifier, mt.OptimalTreeClassifier])
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.array,
+        np.float32,
+        np.asfortranarray,
+        np.longdouble,
+        list,
+        partial(np.array, dtype=object),
+        sparse.csr_matrix,
+        partial(pandas.DataFrame, columns=["x0", "x1"]),
+        partial(pandas.DataFrame, columns=["x0", "x1"], dtype=object),
+        partial(pandas.DataFrame, columns=["x0", "x1"], dtype="Float64"),
+        partial(pl.DataFrame, schema=["x0", "x1"], orient="row"),
+    ],
+)
+def test_a_column_that_is_tested_must_be_finite(kind, form, tmp_path):
+    """In whatever form it comes, and also where no row meets the test; others may be infinite."""
+    rows = np.array([[3.0, 0.25], [2, 0.5], [1, 1], [0, 2], [0.5, 3]] * 3)
+    model = kind(1).fit(form(rows), rows[:, 1] > 0.75)
+    model.save(tmp_path / "model.json")
+    for wrong in (np.inf, -np.inf):
+        untested, tested = rows.copy(), rows.copy()
+        untested[2, 0] = tested[2, 1] = wrong
+        untested[0, 0] = tested[0, 0] = np.nan
+        for each in (model, mt.load(tmp_path / "model.json")):
+            np.testing.assert_array_equal(each.predict(form(untested)), rows[:, 1] > 0.75)
+            for work in (each.predict, each.predict_proba, each.apply):
+                with pytest.raises(ValueError, match=r"^X must not contain infinity; x1 does$"):
+                    work(form(tested))
+            with pytest.raises(ValueError, match=r"^X must not contain infinity; x1 does$"):
+                each.explain(tested[2])
+        with pytest.raises(ValueError, match=r"infinity; x0 does: leave the column out of X$"):
+            kind(1).fit(form(untested), rows[:, 1] > 0.75)
+
+
+def test_literals_of_an_infinite_number():
+    problem = mt.SampleProblem([[0.5], [1.5], [2.5]], [0, 1, 0])
+    for work in (problem.literals.transform, problem.literals.ranks):
+        with pytest.raises(ValueError, match=r"^X must not contain infinity; x0 does$"):
+            work([[1.0], [np.inf]])
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)

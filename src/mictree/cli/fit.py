@@ -199,9 +199,10 @@ def _check_folds(labels: Any, rows: int, cv: int) -> None:
     common = int(np.unique(labels, return_counts=True)[1].max())
     grown = f"{count_of(len(labels), 'row')} to grow on, of {rows} in all"
     if common < 2:
+        found = f"are {grown}, each with another label" if len(labels) > 1 else f"is {grown}"
         raise ValueError(
             "folds can choose a size if a label occurs twice in the rows to grow on; there "
-            f"{'is' if len(labels) == 1 else 'are'} {grown}, each with another label: name a --size"
+            f"{found}: name a --size"
         )
     if cv > common:
         raise ValueError(
@@ -356,7 +357,7 @@ def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
             )
         raise ValueError(
             "--held-out must leave at least 1 row to grow on and 1 to hold out; "
-            f"{held_out:g} of {rows} rows is {count}"
+            f"{held_out:g} of {rows} rows is {count}: --held-out 0.5 does"
         )
     codes = np.unique(labels, return_inverse=True)[1]
     shuffled = np.random.default_rng(seed).permutation(rows)

@@ -30,7 +30,7 @@ def read_array(values: Any) -> Array:
         return array.astype(object)
     if hasattr(values, "__array__") or kind not in "USf":
         return array
-    if kind == "f" and not np.any(np.abs(array) >= WHOLE):
+    if kind == "f" and not np.any(np.abs(array) >= np.float64(WHOLE)):
         return array
     cells = np.array(values, dtype=object)
     if kind == "f":

@@ -9,7 +9,7 @@ import numpy as np
 from mictree._support.checks import ColumnError
 from mictree.columns.arrays import WHOLE
 from mictree.columns.data import Data
-from mictree.columns.encode import infinite
+from mictree.columns.finite import infinite
 from mictree.columns.parquet import Batch, as_polars
 
 if TYPE_CHECKING:

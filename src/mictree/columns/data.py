@@ -12,6 +12,7 @@ import numpy as np
 
 from mictree._support.checks import ColumnError
 from mictree.columns.arrays import WHOLE, read_array
+from mictree.columns.header import check_header
 from mictree.columns.series import as_named, has_unnamed, kind_of, microseconds, microseconds_of_day
 
 # types that are never rounded
@@ -31,13 +32,11 @@ class Data:
         self.remember = remember
         self.frame: Any = None
         self.matrix: Any = None
+        check_loaded(X)
         if hasattr(X, "tocsc"):
             self.matrix = X.tocsc()
         elif hasattr(X, "columns"):
-            import narwhals
-
-            # refuses a frame in which a name occurs twice
-            self.frame = narwhals.from_native(X, eager_only=True)
+            self.frame = _as_frame(X)
         else:
             self.matrix = read_array(X)
         shape = self.frame.shape if self.frame is not None else self.matrix.shape
@@ -47,6 +46,7 @@ class Data:
         self.width: int
         self.rows, self.width = (int(length) for length in shape)
         self._read: dict[int, FloatArray | list[Any]] = {}
+        self._infinite: dict[int, bool] = {}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -114,6 +114,25 @@ class Data:
             return None
         values = self._series(number).to_numpy()
         return values if values.dtype.kind in "biu" else None
+
+    def has_infinity(self, number: int) -> bool:
+        """Whether a column of numbers has an infinite one."""
+        if self._all_finite:
+            return False
+        if number not in self._infinite:
+            values = self.column(number)
+            self._infinite[number] = not isinstance(values, list) and bool(np.isinf(values).any())
+        return self._infinite[number]
+
+    @cached_property
+    def _all_finite(self) -> bool:
+        """Whether no number of a matrix can be infinite; False if only a second look would tell."""
+        if isinstance(self.matrix, np.ndarray) and self.matrix.dtype.kind in "biu":
+            return True
+        if self.floats is None:
+            return False
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.floats.sum()))  # NaN, and an overflow, make it not finite
 
     def merged(self, number: int) -> tuple[Any, Any] | None:
         """Two different numbers of a column that round to one 64-bit float, if there are any."""
@@ -203,6 +222,23 @@ class Data:
             f"a column must hold numbers, texts, booleans, dates or times; {name} has {held}",
             str(name),
         )
+
+
+def check_loaded(X: Any) -> None:
+    """Refuse a polars LazyFrame, which has columns but no rows yet."""
+    if type(X).__name__ == "LazyFrame" and hasattr(X, "collect"):
+        raise TypeError("X must be in memory; a LazyFrame is not: call its collect() first")
+
+
+def _as_frame(X: Any) -> Any:
+    """A frame of any library; refuses one in which a name occurs twice."""
+    import narwhals
+
+    try:
+        return narwhals.from_native(X, eager_only=True)
+    except narwhals.exceptions.DuplicateError:
+        names = getattr(X, "column_names", X.columns)
+    return check_header(list(names))  # which raises an error that reads as for files
 
 
 @lru_cache(32)

@@ -10,6 +10,7 @@ import numpy as np
 from mictree._support.checks import ColumnError
 from mictree.columns.column import Column, as_levels
 from mictree.columns.data import Data
+from mictree.columns.finite import infinite
 from mictree.columns.literals import Literals
 from mictree.columns.ordered import TIMES, UNSORTED, Ranks, are_finite, rank, rank_columns
 from mictree.columns.packing import NONE, pack_bits, pack_categories
@@ -119,7 +120,7 @@ def learn_column(
         present = ~np.isnan(values)
         values, weights = values[present], weights[present] if weights is not None else None
         if np.isinf(values).any():
-            raise infinite(name)
+            raise infinite(name, advice=OUT)
     below, above, ranks, binned = rank(values, weights, max_thresholds, scratch)
     # a column of nothing but missing values, like any constant one, is no literal
     missing = present is not None and len(values) > 0
@@ -143,11 +144,6 @@ def check_numbers(data: Data, number: int, name: str) -> None:
             OUT,
             or_texts=True,
         )
-
-
-def infinite(name: str, where: str = "", advice: str = OUT) -> ColumnError:
-    """The error about a column with an infinite number."""
-    return ColumnError(f"X must not contain infinity; {name} does{where}", name, advice)
 
 
 def ordered_column(

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mictree.columns.cells import Reading, read_cells
-from mictree.columns.header import check_header, read_names
+from mictree.columns.header import check_header
 from mictree.columns.lines import read_lines
 from mictree.columns.ragged import split_cells
 from mictree.columns.remarks import Remark, find_remarks
+from mictree.columns.sheets import read_sheet
 from mictree.columns.unpacking import ZIP, unpack
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ MARKS = (  # byte order marks; each with the encoding that it announces and the 
 )
 LINES_TO_JUDGE = 200  # lines from which the separator is found
 MARKED = {".parquet": b"PAR1", ".feather": b"ARROW1", ".arrow": b"ARROW1", ".xlsx": b"PK\x03\x04"}
-UNNAMED = re.compile(r"^__UNNAMED__\d+$")  # polars' name for a column of a sheet without one
 BEYOND = "\0\x1a"  # at the end: of a file on a disk that stores whole blocks, and of DOS
 
 
@@ -136,7 +136,8 @@ def _read_raw(raw: bytes, layout: Layout, known: Collection[str]) -> TableFile:
         check_header(_names(raw, "ipc"))
         return TableFile(polars.read_ipc(io.BytesIO(raw)), "Feather", typed=True)
     if raw.startswith(ZIP):
-        return TableFile(_read_excel(raw, layout.header, known), "Excel, first sheet")
+        read = read_sheet(raw, layout.header, known)
+        return TableFile(read.frame, "Excel, first sheet", doubt=read.doubt)
     text, encoding = decode(raw, layout.encoding)
     text = text.rstrip(BEYOND)
     first, _, rest = text.partition("\n")
@@ -160,24 +161,6 @@ def _names(raw: bytes, form: str) -> list[str]:
         return ipc.open_file(pyarrow.BufferReader(raw)).schema.names
     except (pyarrow.ArrowException, OSError):
         return []
-
-
-def _read_excel(raw: bytes, header: bool, known: Collection[str]) -> polars.DataFrame:
-    import polars
-
-    try:
-        frame = polars.read_excel(io.BytesIO(raw), has_header=header)
-    except ModuleNotFoundError:
-        raise ValueError(
-            "an Excel file needs the package fastexcel; pip install 'mictree[excel]', "
-            "or save the sheet as CSV"
-        ) from None
-    except Exception as error:  # fastexcel has errors of its own
-        raise ValueError(f"the Excel file cannot be read: {error}") from None
-    names = read_names([UNNAMED.sub("", name) for name in frame.columns], known)
-    check_header(names)
-    frame.columns = names
-    return frame
 
 
 def decode(raw: bytes, encoding: str | None = None) -> tuple[str, str]:

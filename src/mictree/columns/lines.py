@@ -58,10 +58,17 @@ def read_lines(text: str, separator: str, header: bool, known: Collection[str] =
     frame = frame[:, [place for place in range(width) if place not in beyond]]
     cells = [cell for place, cell in enumerate(first) if place not in beyond]
     doubt = doubt_header(cells, frame) if header else ""
+    name_columns(frame, cells, known, doubt)
+    return Lines(frame, note_short_rows(text, separator, width), doubt)
+
+
+def name_columns(
+    frame: polars.DataFrame, cells: list[str], known: Collection[str], doubt: str
+) -> None:
+    """Name the columns of a frame by the cells of its header, or by what stands for one."""
     names = read_names(cells, known)
     check_header(names, doubt=doubt or _tell_spaces(cells))
     frame.columns = names
-    return Lines(frame, note_short_rows(text, separator, width), doubt)
 
 
 def _filled(cells: list[str]) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 
 from mictree.columns.column import Column, Texts
 from mictree.columns.data import Data, unnamed
+from mictree.columns.finite import check_finite
 from mictree.columns.ordered import Ranks, check_kind
 from mictree.columns.texts import may_clash, tell_apart
 from mictree.tree import LEAF, Source, Tree
@@ -213,6 +214,7 @@ class Literals:
         matrix = data.matrix
         if column.categories is None:
             check_kind(data, number, column.style, column.name)
+            check_finite(data, number, column.name)
         if (
             column.categories is None
             and isinstance(matrix, np.ndarray)
@@ -265,6 +267,7 @@ class Literals:
         for number, column in enumerate(self.columns):
             start, stop = self.starts[number], self.starts[number + 1]
             if column.ranked:
+                check_finite(data, number, column.name)
                 matrix[:, place] = column.ranks(data.column(number))
                 place, start = place + 1, start + column.thresholds
             for literal in range(start, stop):

@@ -19,6 +19,7 @@ import numpy as np
 from mictree.columns.cells import NUMBERS, SPACED, TEXT
 from mictree.columns.column import as_levels
 from mictree.columns.data import Data
+from mictree.columns.finite import check_finite
 from mictree.columns.ordered import TIMES, apart, changed, check_kind
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ class Tests:
         place = self.find(data, column)
         if column.kind != "category":
             check_kind(data, place, column.kind, column.name)
+            check_finite(data, place, column.name)
         values = data.column(place)
         if rows is not None:
             values = [values[row] for row in rows] if isinstance(values, list) else values[rows]

@@ -12,7 +12,8 @@ import numpy as np
 
 from mictree.columns.column import as_levels
 from mictree.columns.data import Data
-from mictree.columns.encode import check_numbers, infinite
+from mictree.columns.encode import OUT, check_numbers
+from mictree.columns.finite import infinite
 from mictree.columns.ordered import rank
 from mictree.columns.packing import pack_bits, valid_slots
 from mictree.columns.placement import Placement
@@ -115,7 +116,7 @@ def distinct(data: Data, number: int, slots: Slots, placement: Placement) -> Dis
     absent = np.isnan(values)
     present = values[~absent]
     if not np.isfinite(present).all():
-        raise infinite(name)
+        raise infinite(name, advice=OUT)
     below, above, ranks, _ = rank(present, None, None)
     held = np.append(below, above[-1:]) if len(above) else present[:1] + 0.0
     if not absent.any():

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from mictree._support.checks import check_unmasked
 from mictree.columns.arrays import read_array
-from mictree.columns.data import Data
+from mictree.columns.data import Data, check_loaded
 from mictree.distributed.collections import is_collection, is_frame
 from mictree.problems.labels import Coded
 
@@ -37,6 +37,7 @@ class Reading(BaseEstimator):
                 f"only fit of greedy trees, predict and predict_proba take Dask collections; "
                 f"call X.compute() first to use {type(self).__name__} otherwise"
             )
+        check_loaded(X)
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu" and X.size:
             if reset:  # nothing here can fail; skipping check_array makes small fits faster
                 self.n_features_in_ = X.shape[1]
@@ -45,20 +46,19 @@ class Reading(BaseEstimator):
             if X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
                 return Data(X)
         if hasattr(X, "columns") and not hasattr(X, "tocsc"):
-            validate_data(self, X=X, reset=reset, skip_check_array=True)  # type: ignore[arg-type]
             data = Data(X, remember=not reset)
+            validate_data(self, X=X, reset=reset, skip_check_array=True)  # type: ignore[arg-type]
             if not data.rows or not data.width:
                 raise ValueError(
                     f"Found array with {data.rows} sample(s) and {data.width} feature(s) "
                     f"(shape=({data.rows}, {data.width})) while a minimum of 1 is required."
                 )
             return data
-        # columns are learned only if they are finite, and an error then names the one that is not
-        finite = False if reset else "allow-nan"
-        options: dict[str, Any] = {"accept_sparse": "csc", "ensure_all_finite": finite}
+        # a column is learned, or tested, only if it is finite; the error names one that is not
+        options: dict[str, Any] = {"accept_sparse": "csc", "ensure_all_finite": False}
         if isinstance(X, np.ma.MaskedArray) or not hasattr(X, "__array__"):
             X = X if hasattr(X, "tocsc") else read_array(X)
-        if getattr(X, "dtype", None) is not None and X.dtype.kind in "OUS":
+        if getattr(getattr(X, "dtype", None), "kind", None) in ("O", "U", "S"):
             options = {"dtype": None, "ensure_all_finite": False}
         checked = validate_data(self, X=X, reset=reset, **options)  # type: ignore[arg-type]
         return Data(checked, remember=not reset)
@@ -80,5 +80,11 @@ def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
 
 
 def as_labels(y: Any) -> Any:
-    """Labels as given, lists as arrays."""
-    return read_array(y) if isinstance(y, list | tuple) else check_unmasked(y, "y")
+    """Labels as given, lists as arrays; integers and Booleans of pandas' own types as NumPy's."""
+    if isinstance(y, list | tuple):
+        return read_array(y)
+    kind = getattr(y, "dtype", None)
+    own = getattr(kind, "kind", None) in ("b", "i", "u") and not isinstance(kind, np.dtype)
+    if own and not y.isna().any():  # scikit-learn would make floats of them
+        return read_array(y.tolist())
+    return check_unmasked(y, "y")

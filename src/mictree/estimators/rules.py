@@ -244,6 +244,8 @@ def _value(data: Data, number: int) -> str:
         return "missing"
     if data.frame is not None and data.kind(number) in TIMES:
         return str(data.frame[:, number].to_list()[0])
+    if data.kind(number) in TIMES:
+        return str(data.matrix[0, number].astype(f"{data.matrix.dtype.kind}8[us]").item())
     if not isinstance(value, float):
         return str(value)
     narrow = data.kind(number) == "float32"
