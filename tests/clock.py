@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mictree.optimal.search import certified, frontier
+from mictree._support import time_limit
+from mictree.optimal.search import frontier
 from mictree.optimal.search import polish as _polish
 from mictree.optimal.search import questions as _asking
 
@@ -30,7 +31,7 @@ class LookedAt:
 def looked_at(patch: pytest.MonkeyPatch) -> LookedAt:
     """Let the search for optimal trees look at a new clock."""
     clock = LookedAt()
-    for module in (_asking, _polish, certified, frontier):
+    for module in (_asking, _polish, time_limit, frontier):
         patch.setattr(module, "time", SimpleNamespace(monotonic=clock.monotonic))
     gather = _asking.Asking._gather
 

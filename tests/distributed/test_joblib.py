@@ -153,11 +153,11 @@ def test_starting_workers_takes_nothing_of_the_time_limit(monkeypatch):
         return learned(*arguments)
 
     monkeypatch.setattr(run, "_learn_fold", learn)
-    monkeypatch.setattr(run.TimeLimit, "left", lambda self: next(left))
     X = np.arange(120).reshape(60, 2) % 7
     weights = np.arange(60) % 3 / 3
     options = {"max_size": 2, "cv": 3, "repeats": 1, "sample_weight": weights}
     expected = mt.compare("topdown", X, X[:, 0] > 3, **options)
+    monkeypatch.setattr(run.TimeLimit, "left", lambda self: next(left))
     with joblib.parallel_config(backend="threading"):
         found = mt.compare("topdown", X, X[:, 0] > 3, n_jobs=2, time_limit=60, **options)
     assert limits == [40.0] * 3  # two of three folds at once

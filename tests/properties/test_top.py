@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree._support import time_limit
 from mictree.impurity import CRITERIA
 from mictree.optimal.dynamic import allowed_subcubes
 from mictree.optimal.dynamic import lattice as lattices
@@ -202,7 +204,7 @@ def test_a_search_that_ends_early_gives_an_interval(stop, monkeypatch):
     settings = {}
     if stop == "time":
         clock = LookedAt()
-        monkeypatch.setattr(reached.time, "monotonic", clock.monotonic)
+        monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=clock.monotonic))
         settings = {"time_limit": 0.2}
     elif stop == "memory":
         settings = {"memory_limit": 60 * (2 * problem.valid.nbytes + reached.STATE_BYTES)}
