@@ -18,10 +18,11 @@ class TimeLimit:
     def __init__(self, seconds: float | None) -> None:
         self.seconds = math.inf if seconds is None else seconds
         self._begin = time.monotonic()
-        self._kernels = event.TimingListener()
+        self._kernels: event.TimingListener | None = None
 
     def __enter__(self) -> "TimeLimit":
         if self.seconds < math.inf:
+            self._kernels = event.TimingListener()
             for kind in ("numba:compile", FILES):  # one within the other counts once
                 event.register(kind, self._kernels)
         self._begin = time.monotonic()
@@ -33,7 +34,7 @@ class TimeLimit:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.seconds < math.inf:
+        if self._kernels is not None:
             for kernels in ("numba:compile", FILES):
                 event.unregister(kernels, self._kernels)
 
@@ -42,7 +43,9 @@ class TimeLimit:
 
         What is compiled later puts it off.
         """
-        kernels = self._kernels.duration if self._kernels.done else 0.0
+        kernels = 0.0
+        if self._kernels is not None and self._kernels.done:
+            kernels = self._kernels.duration
         return self._begin + kernels + share * self.seconds
 
     def left(self) -> float:

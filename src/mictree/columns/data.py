@@ -45,15 +45,12 @@ class Data:
         self.rows: int
         self.width: int
         self.rows, self.width = (int(length) for length in shape)
+        # x0, x1, ... if they have none
+        self.names = (
+            unnamed(self.width) if self.frame is None else tuple(map(str, self.frame.columns))
+        )
         self._read: dict[int, FloatArray | list[Any]] = {}
         self._infinite: dict[int, bool] = {}
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names; ``x0``, ``x1``, ... if they have none."""
-        if self.frame is not None:
-            return tuple(str(name) for name in self.frame.columns)
-        return unnamed(self.width)
 
     @property
     def bytes(self) -> np.typing.NDArray[np.uint8] | None:

@@ -70,7 +70,8 @@ def encode(
             blocks.append(pack_bits(ranks > column.missing, used, len(order)))
         if column.missing:
             blocks.append(pack_bits(ranks == 0, used, len(order)))
-    return Encoded(Literals(columns), np.concatenate(blocks), tuple(kept))
+    bits = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+    return Encoded(Literals(columns), bits, tuple(kept))
 
 
 def _learn_matrix(data: Data, rows: IntArray) -> list[tuple[Column, Ranks]] | None:

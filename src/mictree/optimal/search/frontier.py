@@ -171,8 +171,8 @@ class Frontier:
         answered, found = asking.engine.solve_sizes(
             asked, self.counting, bounds, asking.table, asking.frames[0], asking.control
         )
-        for _ in range(max(sizes[:answered], default=0)):
-            self._add_candidate()
+        most = max(sizes[:answered], default=0)
+        self.found, self.upper = (most + 1) * self.found, (most + 1) * self.upper
         self.lower = bounds[0].tolist()
         for size, nested in found.items():
             self._take(size, nested, self.lower[size])

@@ -5,6 +5,7 @@ or a category) two. A missing value fails every threshold, so its rank is below 
 above it is the test for missing values, which needs no column of its own.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -18,6 +19,10 @@ from mictree.optimal.search.searched_rows import SearchedRows, Written, add_up, 
 from mictree.optimal.search.sweep_frames import OrderedData
 from mictree.problems.sample import SampleProblem
 
+# the ranks of a column, the literal of rank 0, and that for missing values; or, of a bit, no ranks
+# and its only literal
+Cuts = tuple[np.ndarray | None, int, int | None]
+
 SEED = 0x6D696374
 FEW_ROWS = 1 << 12  # for which random keys are drawn once and kept
 
@@ -29,6 +34,7 @@ class OrderedRows(SearchedRows):
     problem: SampleProblem
     data: OrderedData
     origins: tuple[int, ...]  # of each column searched: its place in ``ranks``, or -1 - a literal
+    cuts: tuple[Cuts, ...]  # of each column searched
     chosen: np.ndarray  # the row of the problem; of equal ones, the first
     slots: np.ndarray  # of each row in the problem's bits; none if it has no bits
     codes: np.ndarray
@@ -67,7 +73,8 @@ class OrderedRows(SearchedRows):
             codes=codes,
             keys=_keys(len(codes)),
         )
-        return cls(problem, data, origins, chosen, slots, codes, both[:, 0], written, floor)
+        cuts = _find_cuts(problem, origins)
+        return cls(problem, data, origins, cuts, chosen, slots, codes, both[:, 0], written, floor)
 
     @cached_property
     def ranks(self) -> tuple[np.ndarray, ...]:
@@ -80,28 +87,24 @@ class OrderedRows(SearchedRows):
 
     def literal(self, column: int, row: int) -> tuple[int, bool]:
         """The test that cuts a column above the rank of a row, and whether it holds below."""
-        ranks, first, is_missing = self._cuts[column]
+        ranks, first, is_missing = self.cuts[column]
         if ranks is None:
             return first, False
         rank = ranks.item(self.chosen.item(row))
         return (first + rank, False) if rank or is_missing is None else (is_missing, True)
 
-    @cached_property
-    def _cuts(self) -> list[tuple[np.ndarray | None, int, int | None]]:
-        """Of each column searched: its ranks, the literal of rank 0, and that for missing values.
 
-        No ranks, and its only literal, if it is a bit.
-        """
-        literals, cuts = self.problem.literals, []
-        for origin in self.origins:
-            if origin < 0:
-                cuts.append((None, -1 - origin, None))
-                continue
-            number = literals.ordered[origin]
-            column, start = literals.columns[number], literals.starts[number]
-            is_missing = start + column.thresholds if column.missing else None
-            cuts.append((self.problem.ranks[origin], start - column.missing, is_missing))
-        return cuts
+def _find_cuts(problem: SampleProblem, origins: Sequence[int]) -> tuple[Cuts, ...]:
+    literals, cuts = problem.literals, []
+    for origin in origins:
+        if origin < 0:
+            cuts.append((None, -1 - origin, None))
+            continue
+        number = literals.ordered[origin]
+        column, start = literals.columns[number], literals.starts[number]
+        is_missing = start + column.thresholds if column.missing else None
+        cuts.append((problem.ranks[origin], start - column.missing, is_missing))
+    return tuple(cuts)
 
 
 def _distinct_columns(

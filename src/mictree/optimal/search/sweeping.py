@@ -129,12 +129,14 @@ class SweepEngine:
             np.array(sizes, dtype=np.int64), counting.depth, counting.masses, counting.most_leaves,
             self.rows.data, table, frames, control, *bounds, nodes,
         )  # fmt: skip
-        trees = {size: nodes[size].tolist() for size in sizes[:answered]}
-        for size, (first, *_) in trees.items():
-            if first[SPLITS] and first[ERROR] != bounds[0, size]:
-                wrong, least = first[ERROR], bounds[0, size]
-                raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {least}")
-        found = {size: self._nest(tree) for size, tree in trees.items() if tree[0][SPLITS]}
+        found, lower = {}, bounds[0].tolist()
+        for size in sizes[:answered]:
+            tree = nodes[size].tolist()
+            if tree[0][SPLITS]:
+                wrong, least = tree[0][ERROR], lower[size]
+                if wrong != least:
+                    raise AssertionError(f"a tree of size {size} makes {wrong} errors, not {least}")
+                found[size] = self._nest(tree)
         return answered, found
 
     def _nest(self, nodes: list[list[int]], node: int = 0) -> Any:
