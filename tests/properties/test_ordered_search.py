@@ -219,7 +219,7 @@ def test_trees_that_test_what_is_missing():
 
 
 def test_thresholds_lie_halfway_between_the_values_of_their_rows():
-    X = [[0, 0], [1, 0], [2, 0], [5, 0], [6, 0], [10, 3], [3, 9], [4, 9], [7, 9]]
+    X = [[0, 0], [1, 0], [2, 0], [5, 0], [6, 0], [10, 3], [3, 9], [1, 9], [7, 9]]
     problem = mt.SampleProblem(X, [0, 0, 0, 1, 1, 1, 2, 2, 2])
     with mock.patch.object(certified, "FEW_THRESHOLDS", 0):
         swept = mt.optimal_tree(problem, 2)
