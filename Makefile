@@ -7,9 +7,9 @@ PACKAGE := $(VENV)/.package
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
-# The lists of requirements are complete, so there is nothing to resolve. pip would compile modules on one core only.
+# The lists of requirements are complete, so there is nothing to resolve. pip would compile all modules; a process that
+# imports one compiles it, and most are never imported.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
-COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests?/'
 # Where this is set, every process would compile all modules that it imports anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -42,7 +42,6 @@ $(MADE):
 $(PACKAGE): requirements.txt pyproject.toml | $(MADE)
 	@$(PIP) --requirement requirements.txt
 	@$(PIP) --no-build-isolation --editable .
-	@$(COMPILE) $(VENV)/lib src || true
 	@touch $(PACKAGE)
 
 $(TOOLS): requirements-tools.txt | $(MADE)
