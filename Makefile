@@ -7,9 +7,9 @@ PACKAGE := $(VENV)/.package
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
-# The lists of requirements are complete, so there is nothing to resolve. pip would compile all modules; a process that
-# imports one compiles it, and most are never imported.
+# The lists of requirements are complete, so there is nothing to resolve. pip would compile modules on one core only.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
+COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests?/'
 # Where this is set, every process would compile all modules that it imports anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -42,6 +42,7 @@ $(MADE):
 $(PACKAGE): requirements.txt pyproject.toml | $(MADE)
 	@$(PIP) --requirement requirements.txt
 	@$(PIP) --no-build-isolation --editable .
+	@$(if $(FIRST),,$(COMPILE) $(VENV)/lib src || true)
 	@touch $(PACKAGE)
 
 $(TOOLS): requirements-tools.txt | $(MADE)
@@ -71,7 +72,8 @@ browser:
 	fi
 
 # Jobs at once, of which some wait for the network or, as tests on clusters, for one another; a job prints when it ends.
-# FIRST makes tests wait for the kernels they need: their processes would each compile the same ones.
+# FIRST makes tests wait for the kernels they need: their processes would each compile the same ones. It also leaves
+# modules to be compiled by the first process that imports them, as most are never imported.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test:
 	@$(MAKE) --no-print-directory --jobs 4 $(GROUPED) FIRST=yes browser test-main test-distributed docs lint
