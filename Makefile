@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+MADE := $(VENV)/.made
+PACKAGE := $(VENV)/.package
+TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
 # The lists of requirements are complete, so there is nothing to resolve. pip would compile modules on one core only.
@@ -10,7 +13,7 @@ COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests?/'
 # Where this is set, every process would compile all modules that it imports anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup browser test prepare-test test-main test-quick test-distributed test-extras \
+.PHONY: help setup browser test test-main test-quick test-distributed test-extras \
 	kernels-formulas kernels-data kernels-wide lint docs reproduce mutants bench dist clean
 
 help:
@@ -29,13 +32,24 @@ help:
 
 setup: $(READY)
 
-$(READY): requirements.txt pyproject.toml
+$(MADE):
 	@echo "Setting up $(VENV) with pinned versions ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mictree needs Python 3.11 or newer; $(PYTHON) is older" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@touch $(MADE)
+
+# The three lists of requirements share no package, so they may be installed at once.
+$(PACKAGE): requirements.txt pyproject.toml | $(MADE)
 	@$(PIP) --requirement requirements.txt
 	@$(PIP) --no-build-isolation --editable .
-	@$(COMPILE) $(VENV)/lib src || true
+	@$(if $(FIRST),,$(COMPILE) $(VENV)/lib src || true)
+	@touch $(PACKAGE)
+
+$(TOOLS): requirements-tools.txt | $(MADE)
+	@$(PIP) --requirement requirements-tools.txt
+	@touch $(TOOLS)
+
+$(READY): $(PACKAGE) $(TOOLS)
 	@$(BIN)/python -m pip --disable-pip-version-check check >/dev/null || { $(BIN)/python -m pip check >&2; exit 1; }
 	@touch $(READY)
 
@@ -58,13 +72,17 @@ browser:
 	fi
 
 # Jobs at once, of which some wait for the network or, as tests on clusters, for one another; a job prints when it ends.
-# Lint needs no kernels, so it runs while they are compiled.
+# FIRST makes tests wait for the kernels they need: their processes would each compile the same ones. It also leaves
+# modules to be compiled by the first process that imports them, as most are never imported.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test:
-	@$(MAKE) --no-print-directory --jobs 3 $(GROUPED) prepare-test lint
-	@$(MAKE) --no-print-directory --jobs 3 $(GROUPED) test-main test-distributed docs
+	@$(MAKE) --no-print-directory --jobs 4 $(GROUPED) FIRST=yes browser test-main test-distributed docs lint
 
-prepare-test: kernels-data $(DOCS_READY) kernels-formulas kernels-wide browser
+ifdef FIRST
+test-main: kernels-data kernels-formulas kernels-wide browser
+test-distributed: kernels-data
+docs: kernels-data kernels-formulas
+endif
 
 test-main: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed
@@ -74,26 +92,24 @@ PARALLEL := -n 2 --dist worksteal
 test-quick: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed -m "not slow"
 
-# Before the tests: their processes would each compile the same kernels. These parts share few, and the wide searches,
-# which begin by growing a tree, find that compiled.
-kernels-formulas: setup
+# These parts share few kernels, and the wide searches, which begin by growing a tree, find that compiled.
+kernels-formulas: $(PACKAGE)
 	@$(BIN)/python -m tests.properties.kernel_cases formulas families functions
-kernels-data: setup
+kernels-data: $(PACKAGE)
 	@$(BIN)/python -m tests.properties.kernel_cases packing data searches ordered partitions
-kernels-wide: setup kernels-formulas
+kernels-wide: $(PACKAGE) kernels-formulas
 	@$(BIN)/python -m tests.properties.kernel_cases wide
 
 # Clusters of two processes each, so these tests run one after another.
 test-distributed: setup
 	$(BIN)/python -m pytest tests/distributed
 
-reproduce: setup
+reproduce: $(PACKAGE)
 	$(BIN)/mictree reproduce --out out
 
 # Offline; every example of the gallery is run, every link between pages checked, and a warning is an error.
-$(DOCS_READY): $(READY) requirements-docs.txt
+$(DOCS_READY): requirements-docs.txt | $(MADE)
 	@$(PIP) --requirement requirements-docs.txt
-	@$(COMPILE) $(VENV)/lib || true
 	@touch $(DOCS_READY)
 
 docs: setup $(DOCS_READY)

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from contextlib import contextmanager
 
 import pytest
 
@@ -32,38 +33,57 @@ def browser():
         browser.close()
 
 
+class Screens:
+    """Pages in one browser; those that a test leaves serve the next, as a new one takes long."""
+
+    def __init__(self, browser):
+        self.contexts = {touch: browser.new_context(has_touch=touch) for touch in (False, True)}
+        self.idle = {touch: [] for touch in self.contexts}
+
+    def take(self, touch):
+        return self.idle[touch].pop() if self.idle[touch] else self.contexts[touch].new_page()
+
+    @contextmanager
+    def opener(self):
+        """Open files; complaints and requests that leave a file are errors at the end."""
+        taken, complaints = [], []
+
+        def open_file(path, width=1280, height=900, scheme="light", fragment="", touch=False):
+            allowed = (path.as_uri(), "data:", "blob:null/")  # a blob of the page becomes a worker
+            page = self.take(touch)
+            listeners = {
+                "console": lambda message: complaints.append(message.text),
+                "pageerror": lambda error: complaints.append(str(error)),
+                "dialog": lambda dialog: (complaints.append(dialog.message), dialog.dismiss()),
+                "request": lambda request: (
+                    request.url.startswith(allowed) or complaints.append(request.url)
+                ),
+            }
+            taken.append((page, touch, listeners))
+            page.set_viewport_size({"width": width, "height": height})
+            page.emulate_media(media="screen", color_scheme=scheme)
+            page.set_default_timeout(10_000)
+            for event, listener in listeners.items():
+                page.on(event, listener)
+            page.goto(path.as_uri() + fragment)
+            return page
+
+        yield open_file
+        for page, touch, listeners in taken:
+            for event, listener in listeners.items():
+                page.remove_listener(event, listener)
+            page.mouse.move(0, 0)
+            page.goto("about:blank")  # a page that differs in its fragment only is not loaded anew
+            self.idle[touch].append(page)
+        assert complaints == []
+
+
 @pytest.fixture(scope="package")
-def contexts(browser):
-    """One for each kind of screen: a page in a context of its own takes twice the time to open."""
-    return {
-        (scheme, touch): browser.new_context(color_scheme=scheme, has_touch=touch)
-        for scheme in ("light", "dark")
-        for touch in (False, True)
-    }
+def screens(browser):
+    return Screens(browser)
 
 
 @pytest.fixture
-def open_page(contexts):
-    """Open a file; complaints and requests that leave the file are errors at the end."""
-    pages, complaints = [], []
-
-    def open_file(path, width=1280, height=900, scheme="light", fragment="", touch=False):
-        page = contexts[scheme, touch].new_page()
-        pages.append(page)
-        page.set_viewport_size({"width": width, "height": height})
-        page.set_default_timeout(10_000)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
-        allowed = (path.as_uri(), "data:", "blob:null/")  # a blob of the page becomes a worker
-        page.on(
-            "request",
-            lambda request: request.url.startswith(allowed) or complaints.append(request.url),
-        )
-        page.goto(path.as_uri() + fragment)
-        return page
-
-    yield open_file
-    for page in pages:
-        page.close()
-    assert complaints == []
+def open_page(screens):
+    with screens.opener() as open_file:
+        yield open_file

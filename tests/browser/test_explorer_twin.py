@@ -50,11 +50,13 @@ SOLVE = """requests => JSON.stringify(JSON.parse(requests).map(request => {
 }), (_, value) => typeof value === "bigint" ? String(value) : value)"""
 
 
-@pytest.fixture
-def page(open_page, tmp_path):
-    path = tmp_path / "explorer.html"
+@pytest.fixture(scope="module")
+def page(screens, tmp_path_factory):
+    """One for all tests, as they only call functions that change nothing."""
+    path = tmp_path_factory.mktemp("explorer") / "explorer.html"
     path.write_text(render(), encoding="utf-8")
-    return open_page(path)
+    with screens.opener() as open_page:
+        yield open_page(path)
 
 
 def random_formula(draw, names):

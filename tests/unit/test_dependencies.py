@@ -7,9 +7,12 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import packages_distributions, requires, version
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 import mictree
 from mictree._support import inner_code
@@ -17,7 +20,7 @@ from mictree._support import inner_code
 PACKAGE = Path(mictree.__file__).parent
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PINNED = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+LISTS = ("requirements.txt", "requirements-tools.txt", "requirements-docs.txt")
 
 # scikit-learn may change these without notice: run the tests with a new version before you
 # widen the range.
@@ -58,9 +61,36 @@ def test_declared_is_imported():
     assert imported == _declared()
 
 
-def test_what_is_declared_is_pinned():
-    pinned = {_normal(line.split("==")[0]) for line in PINNED.splitlines() if "==" in line}
-    assert _declared() <= pinned
+def _pinned(name: str) -> set[str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return _names([line for line in lines if "==" in line])
+
+
+def _needed(distribution: str, extras: set[str], found: set[str]) -> None:
+    """Add what a distribution needs, and what that needs."""
+    for text in requires(distribution) or ():
+        each = Requirement(text)
+        wanted = each.marker is None or any(
+            each.marker.evaluate({"extra": extra}) for extra in ("", *extras)
+        )
+        if wanted and str(each) not in found:
+            found.add(str(each))
+            _needed(each.name, each.extras, found)
+
+
+def test_all_that_the_package_needs_is_pinned():
+    """Also what its dependencies need: pip resolves nothing, and ``make reproduce`` has no more."""
+    found: set[str] = set()
+    _needed("mictree", {"dask"}, found)
+    needed = _names(sorted(found))
+    assert needed > _declared()
+    assert needed <= _pinned("requirements.txt")
+
+
+def test_no_package_is_pinned_twice():
+    """make installs the lists at the same time."""
+    for one, other in combinations(LISTS, 2):
+        assert not _pinned(one) & _pinned(other)
 
 
 def test_one_machine_needs_no_dask():

@@ -1,6 +1,7 @@
 """Forked and spawned children, and threads, compute what their parent computed before them."""
 
 import os
+import runpy
 import subprocess
 import sys
 import textwrap
@@ -74,8 +75,7 @@ if __name__ == "__main__":
 def script(tmp_path_factory):
     path = tmp_path_factory.mktemp("processes") / "script.py"
     path.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
-    # compiling may take longer than any wait
-    subprocess.run([sys.executable, str(path), str(path.parent)], check=True)
+    runpy.run_path(str(path))["work"](path.parent)  # compiling may take longer than any wait
     return path
 
 
