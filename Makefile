@@ -92,7 +92,7 @@ PARALLEL := -n 2 --dist worksteal
 test-quick: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed -m "not slow"
 
-# These parts share few kernels, and the wide searches, which begin by growing a tree, find that compiled.
+# These parts share few kernels, and the wide searches, some of which begin by growing a tree, find that compiled.
 kernels-formulas: $(PACKAGE)
 	@$(BIN)/python -m tests.properties.kernel_cases formulas families functions
 kernels-data: $(PACKAGE)
