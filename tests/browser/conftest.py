@@ -60,6 +60,7 @@ class Screens:
                 ),
             }
             taken.append((page, touch, listeners))
+            page.bring_to_front()  # timers of a page behind another one are slow
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(media="screen", color_scheme=scheme)
             page.set_default_timeout(10_000)
