@@ -128,6 +128,19 @@ def test_many_classes_and_columns_without_tests(tmp_path, weights):
         assert_same(problem, mt.SampleProblem(frame.select(names), labels, weight))
 
 
+@pytest.mark.parametrize("weights", [None, [0, 1, 2]])
+def test_zeros_of_both_signs_are_one_label(tmp_path, weights):
+    labels = np.resize([0.0, -0.0, 0.5, 0.0], 300)
+    frame = pl.DataFrame({"number": np.arange(300) % 7, "label": labels})
+    weight = None if weights is None else np.resize(weights, 300)
+    if weight is not None:
+        frame = frame.with_columns(pl.Series("weight", weight))
+    pattern = write(tmp_path, frame, [100])
+    name = None if weights is None else "weight"
+    problem = mt.SampleProblem.from_parquet(pattern, "label", sample_weight=name)
+    assert_same(problem, mt.SampleProblem(frame.select("number"), labels, weight))
+
+
 @pytest.fixture
 def table(tmp_path):
     """A folder with two files, and their rows."""

@@ -252,6 +252,13 @@ def test_probabilities_of_delayed_frames(verified):
             model.predict_proba(frame)
 
 
+def test_labels_that_fit_no_signed_integer():
+    X, y = np.arange(6.0)[:, None], np.array([2**64 - 1, 0, 0, 2**63, 0, 0], dtype=np.uint64)
+    model = mt.TopDownClassifier(max_size=5)
+    model.fit(da.from_array(X, chunks=(3, 1)), da.from_array(y, chunks=3))
+    assert model.predict(X).tolist() == y.tolist()
+
+
 @pytest.mark.parametrize("kind", ["u1", "i8", "f8"])
 def test_masked_chunks(kind):
     cells = np.ma.array([[0], [1], [1], [0]] * 3, dtype=kind, mask=[[0], [0], [1], [1]] * 3)

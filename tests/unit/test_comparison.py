@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
@@ -230,6 +230,15 @@ def test_without_cross_validation():
     assert result.frame["held_out_error"].null_count() == 4
     assert "held-out" not in str(result)
     assert len(result.plot(Figure()).axes) == 1
+
+
+def test_scikit_learn_gets_lone_leaves_where_no_column_has_two_values():
+    y = [0, 1, 1, 0, 1, 1]
+    result = mt.compare("sklearn", np.full((6, 2), 3.0), y, 2, cv=0)
+    np.testing.assert_allclose(result.training_errors["sklearn"], [1 / 3] * 3)
+    constant_in_one_fold = [[0], [1], [1], [0], [0], [0]]
+    result = mt.compare("sklearn", constant_in_one_fold, y, 1, cv=KFold(2))
+    np.testing.assert_allclose(result.held_out["sklearn"].errors, [[1 / 3, 1 / 3], [1 / 3, 2 / 3]])
 
 
 def test_lightgbm_and_xgboost_grow_the_trees_of_gini():

@@ -40,6 +40,7 @@ def integer_labels(draw):
 @example(np.array([-128, 127], dtype=np.int8))
 @example(np.array([2**63 - 1, 2**63, 2**63 + 1], dtype=np.uint64))
 @example(np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64))
+@example(np.array([2**64 - 1, 0], dtype=np.uint64))
 @example(np.array([-(2**63), 1 - 2**63], dtype=np.int64))
 def test_integer_labels(labels):
     values, codes = Coded.positions(labels)

@@ -64,6 +64,9 @@ class Peer:
                 yield Grown(lesson, growth.tree(size))
             return
         make = self._maker(lesson.known)
+        if not len(lesson.problem.literals):  # no column has two values
+            yield from [Lone(lesson)] * max_size
+            return
         weights = () if lesson.weights is None else (lesson.weights,)
         for size in range(1, max_size + 1):
             model = make(lesson.seen, lesson.codes, size, *weights)

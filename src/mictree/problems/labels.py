@@ -50,8 +50,7 @@ class Coded(NamedTuple):
         kind = labels.dtype.kind
         if kind in "fcmM" and np.isnan(labels).any():
             raise ValueError("y must not contain NaN")
-        if kind in "biu" and len(labels):
-            # integers that do not fit wrap around, and back below
+        if np.can_cast(labels.dtype, np.int64) and len(labels):
             integers = labels.astype(np.int64, copy=False)
             values = np.empty(MOST_CODES, dtype=np.int64)
             codes = np.empty(len(labels), dtype=np.int32)

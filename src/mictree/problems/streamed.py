@@ -119,7 +119,7 @@ class _Labels:
         self._done += len(codes)
         if keep is not None:
             rows = np.bincount(codes[keep], minlength=len(values))
-        self.counts[places] += rows[here]
+        np.add.at(self.counts, places, rows[here])  # 0.0 and -0.0 are one label
 
     def find(self, labels: Sequence[Any]) -> list[int]:
         """The numbers of some labels; new ones get the next."""
