@@ -87,9 +87,8 @@ endif
 test-main: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed
 
-# Three workers, as many tests wait for a browser or for other processes. One that is done takes tests from another's end, so
-# tests that share a fixture mostly stay together.
-PARALLEL := -n 3 --dist worksteal
+# A worker that is done takes tests from the other's end, so tests that share a fixture mostly stay together.
+PARALLEL := -n 2 --dist worksteal
 test-quick: setup
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/distributed -m "not slow"
 

@@ -82,7 +82,7 @@ def solve(
         grow = None
         if max_depth is None:
             grow = cache(partial(TopDown().grow, problem, max_size))
-            if sum(map(len, problem.ranks)) > QUICK:
+            if not 0 < sum(map(len, problem.ranks)) <= QUICK:
                 grow()  # whose memory is free again before the search takes its own
         engine = choose_engine(problem, exact, memory_limit)
         frontier = Frontier(engine, max_size, max_depth, memory_limit)
