@@ -200,8 +200,10 @@ def test_mixed_columns_with_missing_values(case, max_depth, swept):
         assert tree.error(problem, exact=True) == solved.errors[size]
 
 
-def test_trees_that_test_what_is_missing():
-    """On a table too large for trees that are found without tracing."""
+@pytest.mark.parametrize("patience", [SweepEngine.patience, ()])
+def test_trees_that_test_what_is_missing(patience, monkeypatch):
+    """Answered at once, and size by size."""
+    monkeypatch.setattr(SweepEngine, "patience", patience)
     random = np.random.default_rng(0)
     X = random.integers(0, 9, (40, 3)).astype(float)
     X[random.random((40, 3)) < 0.3] = np.nan
