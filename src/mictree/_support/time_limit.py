@@ -1,4 +1,4 @@
-"""A limit on the time of some work; to compile kernels, or to load them, does not count."""
+"""A limit on the time of some work; compiling kernels and loading them does not count."""
 
 import math
 import time
@@ -12,7 +12,7 @@ from mictree._support.kernel_cache import FILES
 class TimeLimit:
     """A number of seconds that begins with a ``with`` statement; None for no limit.
 
-    Otherwise the first work on a machine, or in a process, would be over before it began.
+    If kernels counted, the time could be over before the first work on a machine began.
     """
 
     def __init__(self, seconds: float | None) -> None:

@@ -43,8 +43,8 @@ class Literals:
             self.starts, self.ordered = range(len(self._binary) + 1), ()
             return
         self.columns = tuple(columns)
-        self.starts = list(accumulate((column.count for column in columns), initial=0))
-        self.ordered = tuple(number for number, column in enumerate(columns) if column.ranked)
+        self.starts = list(accumulate((column.count for column in self.columns), initial=0))
+        self.ordered = tuple(number for number, column in enumerate(self.columns) if column.ranked)
 
     @classmethod
     def binary(cls, names: Sequence[str]) -> Literals:
@@ -55,7 +55,7 @@ class Literals:
         return self.starts[-1]
 
     def __reduce__(self) -> Any:
-        return Literals, (None if self._binary else self.columns, self._binary)
+        return type(self), (None if self._binary else self.columns, self._binary)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

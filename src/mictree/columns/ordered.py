@@ -28,7 +28,7 @@ FloatArray = np.typing.NDArray[np.float64]
 Ranks = np.typing.NDArray[np.unsignedinteger]
 
 UNSORTED = -1
-FEW = 400  # values, up to which short digits sort faster
+FEW = 400  # values; fewer are sorted faster by short digits
 SHORT = struct.Struct("f")  # a float of 32 bits
 MOVES = 4  # for each value, until sorting by comparison is faster
 TIMES = ("date", "datetime", "instant", "duration", "time")  # read as microseconds
@@ -84,7 +84,7 @@ def are_finite(values):
 def _rank(values, keys, moved_rows, out_distinct, out_ranks):
     """Write the distinct values and the rank of each; returns how many there are.
 
-    Keys are words that have the order of the floats. Three passes sort them by their upper 33 bits,
+    Keys are words that have the order of the floats. Passes sort them by their upper 33 bits,
     from the lowest digit on, and insertion by the others. That is fast unless many values are
     nearly equal: then returns UNSORTED. ``keys`` and ``moved_rows`` are scratch.
     """
@@ -94,7 +94,7 @@ def _rank(values, keys, moved_rows, out_distinct, out_ranks):
         word = np.uint64(0) if words[row] == sign else words[row]  # -0.0 is 0.0
         keys[row] = ~word if word & sign else word | sign
         rows[row] = row
-    width = 7 if len(words) < FEW else 11
+    width = 7 if len(words) < FEW else 11  # five passes or three: the last must fill ``moved``
     for shift in range(31, 64, width):
         _sort_digit(keys, rows, np.uint64(shift), width, moved, moved_rows)
         keys, moved, rows, moved_rows = moved, keys, moved_rows, rows

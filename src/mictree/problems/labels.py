@@ -51,7 +51,7 @@ class Coded(NamedTuple):
         if kind in "fcmM" and np.isnan(labels).any():
             raise ValueError("y must not contain NaN")
         if np.can_cast(labels.dtype, np.int64) and len(labels):
-            integers = labels.astype(np.int64, copy=False)
+            integers = labels.astype(np.int64)  # a copy: numba compiles anew for read-only arrays
             values = np.empty(MOST_CODES, dtype=np.int64)
             codes = np.empty(len(labels), dtype=np.int32)
             if count := code_labels(integers, values, codes):

@@ -161,8 +161,8 @@ class Frontier:
     def _answer_quickly(self, sizes: list[int]) -> int:
         """Answer sizes in turn in one call, as long as they take next to no time; says how many.
 
-        Only where splits have no price. Nobody can wait for it to end, so Ctrl-C raises
-        KeyboardInterrupt, as it did before the search.
+        Only where splits have no price. This is too short to be interrupted on purpose, so Ctrl-C
+        raises KeyboardInterrupt, as it does before the search.
         """
         asking, asked = self.asking, [size for size in sizes if size <= self.budgets]
         if self.price is not None or not asked or self.lower[-1] == self.upper[0]:
