@@ -30,11 +30,15 @@ def monks(number: int) -> tuple[np.ndarray, np.ndarray]:
 def tic_tac_toe() -> tuple[np.ndarray, np.ndarray]:
     """The 958 end positions of the game, 27 one-hot columns; 1 where the first player has won."""
     ends: dict[tuple[int, ...], int] = {}
+    seen: set[tuple[int, ...]] = set()
 
     def won(board: list[int], player: int) -> bool:
         return any(all(board[place] == player for place in line) for line in LINES)
 
     def play(board: list[int], player: int) -> None:
+        if tuple(board) in seen:
+            return
+        seen.add(tuple(board))
         if won(board, 1) or won(board, 2) or 0 not in board:
             ends[tuple(board)] = int(won(board, 1))
             return
