@@ -38,9 +38,10 @@ $(MADE):
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $(MADE)
 
-# The three lists of requirements share no package, so they may be installed at once.
+# The three lists of requirements share no package, so they may be installed at once. pip unpacks on one core, so two of
+# them share the longest list.
 $(PACKAGE): requirements.txt pyproject.toml | $(MADE)
-	@$(PIP) --requirement requirements.txt
+	@grep -v '^#' requirements.txt | xargs -n 21 -P 2 $(PIP)
 	@$(PIP) --no-build-isolation --editable .
 	@$(if $(FIRST),,$(COMPILE) $(VENV)/lib src || true)
 	@touch $(PACKAGE)
@@ -72,8 +73,9 @@ browser:
 	fi
 
 # Jobs at once, of which some wait for the network or, as tests on clusters, for one another; a job prints when it ends.
-# FIRST makes tests wait for the kernels they need: their processes would each compile the same ones. It also leaves
-# modules to be compiled by the first process that imports them, as most are never imported.
+# FIRST makes tests wait for the kernels they need: their processes would each compile the same ones. The site and lint
+# come last, so that there is a third job beside the two processes of the main suite, which wait now and then. FIRST also
+# leaves modules to be compiled by the first process that imports them, as most are never imported.
 GROUPED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test:
 	@$(MAKE) --no-print-directory --jobs 4 $(GROUPED) FIRST=yes browser test-main test-distributed docs lint
@@ -81,7 +83,8 @@ test:
 ifdef FIRST
 test-main: kernels-data kernels-formulas kernels-wide browser
 test-distributed: kernels-data
-docs: kernels-data kernels-formulas
+docs: test-distributed kernels-formulas
+lint: docs
 endif
 
 test-main: setup

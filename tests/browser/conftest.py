@@ -62,7 +62,7 @@ class Screens:
             taken.append((page, touch, listeners))
             page.bring_to_front()  # timers of a page behind another one are slow
             page.set_viewport_size({"width": width, "height": height})
-            page.emulate_media(media="screen", color_scheme=scheme)
+            page.emulate_media(media="screen", color_scheme=scheme, reduced_motion="reduce")
             page.set_default_timeout(10_000)
             for event, listener in listeners.items():
                 page.on(event, listener)
