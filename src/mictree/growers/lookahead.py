@@ -7,16 +7,18 @@ adds nothing.
 
 import math
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mictree.growers.functions import gains_by
-from mictree.growers.pair_drops import PackedLeaves
 from mictree.growers.rules import Grower, depth_of
 from mictree.growers.ties import settle_ties
 from mictree.problems.base import FloatArray, Leaf, Problem
-from mictree.problems.sample import SampleProblem
+
+if TYPE_CHECKING:
+    from mictree.growers.pair_drops import PackedLeaves
+    from mictree.problems.sample import SampleProblem
 
 MOST_WORDS = 2**32  # counted at a leaf of a table with ordered columns: about ten seconds
 
@@ -47,11 +49,7 @@ class _Subtrees:
     def __init__(self, rule: Grower, problem: Problem) -> None:
         self._problem = problem
         self._gains = gains_by(rule.criterion)
-        if depth_of(rule) > 1 and isinstance(problem, SampleProblem):
-            _check_tests(problem)
-        self._packed: PackedLeaves | None = None
-        if depth_of(rule) > 1 and isinstance(problem, SampleProblem) and PackedLeaves.hold(problem):
-            self._packed = PackedLeaves(rule, problem)
+        self._packed = _pack(rule, problem) if depth_of(rule) > 1 else None
         self._known: dict[tuple[Hashable, int], FloatArray] = {}
 
     def drops(self, leaf: Leaf, depth: int) -> tuple[np.typing.NDArray[np.intp], FloatArray]:
@@ -81,7 +79,18 @@ class _Subtrees:
         return largest
 
 
-def _check_tests(problem: SampleProblem) -> None:
+def _pack(rule: Grower, problem: Problem) -> "PackedLeaves | None":
+    """The leaves of data that is stored as bits, whose kernels nothing else needs."""
+    from mictree.growers.pair_drops import PackedLeaves
+    from mictree.problems.sample import SampleProblem
+
+    if not isinstance(problem, SampleProblem):
+        return None
+    _check_tests(problem)
+    return PackedLeaves(rule, problem) if PackedLeaves.hold(problem) else None
+
+
+def _check_tests(problem: "SampleProblem") -> None:
     """Refuse thresholds whose pairs nobody would wait for."""
     tests, ordered = len(problem.literals), len(problem.ranks)
     most = math.isqrt(MOST_WORDS // len(problem.valid))
