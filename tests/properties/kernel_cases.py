@@ -35,6 +35,7 @@ from mictree.optimal.search.sweeping import SweepEngine
 SOURCE = Path(mt.__file__).parent
 TIES = ("last", "first", "random", "heaviest", "lightest")
 CRITERIA = ("entropy", "gini", "root", "minority")
+KERNELS = ("jit", "inner_jit", "inner_loop_jit")
 CASES = (
     "formulas", "families", "functions", "packing", "data", "searches", "ordered", "wide",
     "partitions",
@@ -236,14 +237,14 @@ def partitions() -> Iterator[tuple[str, Any]]:
 
 
 def all_kernels() -> set[str]:
-    """Every function of the package that ``jit`` or ``inner_jit`` decorates, with its file."""
+    """Every function of the package that is a kernel, with its file."""
     return {
         f"{path.relative_to(SOURCE)}:{node.name}"
         for path in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
         for decorator in node.decorator_list
-        if isinstance(decorator, ast.Name) and decorator.id in ("jit", "inner_jit")
+        if isinstance(decorator, ast.Name) and decorator.id in KERNELS
     }
 
 

@@ -39,6 +39,14 @@ def inner_jit(function: Callable[..., Any]) -> Any:
     return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)
 
 
+def inner_loop_jit(function: Callable[..., Any]) -> Any:
+    """The same for a loop that must be optimized before, as its caller is too long to do it well.
+
+    Such a kernel is not inlined, so the loop has the processor's registers to itself.
+    """
+    return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
     kernel = numba.njit(nogil=True, **options)(function)
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ and equal to it where bit ``b`` of ``children[level, side].exact`` is set.
 
 import numpy as np
 
-from mictree._support.jit import inner_jit, lowest_bit
+from mictree._support.jit import inner_jit, inner_loop_jit, lowest_bit
 from mictree.optimal.search.frames import ALL
 from mictree.optimal.search.table import EXACT_BUDGETS, find, finish_key, unchanged
 
@@ -111,24 +111,23 @@ def common_weight(level, literal, other, frames):
     return both
 
 
-@inner_jit
+@inner_loop_jit
 def compare(level, literal, frames):
     """Raise the bounds of a literal's children by those of similar children.
 
     A row set that lacks some rows of another has at least the other's least error less their
     weight.
     """
-    at, bounds, held = frames.levels[level], frames.bounds, frames.held
-    classes = frames.totals.shape[1]
-    mass = held[level, classes, literal]
-    for number in range(at.tried):
+    tried, budget = frames.levels[level].tried, frames.levels[level].budget
+    bounds, held = frames.bounds[level], frames.held[level, frames.totals.shape[1]]
+    for number in range(tried):
         other = frames.order[level, 1, number]
-        lacked = mass - common_weight(level, literal, other, frames)  # by the low child
+        lacked = held[literal] - common_weight(level, literal, other, frames)  # by the low child
         for side in range(2):
-            for size in range(2, at.budget):
-                bound = bounds[level, 1 + number, side, size] - lacked
-                bounds[level, 0, side, size] = max(bounds[level, 0, side, size], bound)
-            lacked += held[level, classes, other] - mass
+            for size in range(2, budget):
+                bound = bounds[1 + number, side, size] - lacked
+                bounds[0, side, size] = max(bounds[0, side, size], bound)
+            lacked += held[other] - held[literal]
 
 
 @inner_jit
