@@ -1,4 +1,4 @@
-"""Tables of data for the commands: the options that read a file, and what is worth a warning."""
+"""Tables of data for the commands: the options that read a file, and warnings about columns."""
 
 import difflib
 import glob
