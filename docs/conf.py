@@ -29,7 +29,9 @@ html_show_copyright = False
 html_copy_source = False
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
-suppress_warnings = ["config.cache"]
+# Sphinx takes a word such as "frame" in the description of a parameter for a name, which several
+# classes have.
+suppress_warnings = ["config.cache", "ref.python"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say it in words

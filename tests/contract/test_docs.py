@@ -1,4 +1,4 @@
-"""The examples in docs/ print what the pages say."""
+"""The examples in docs/ print what the pages say, and the API page has every public name."""
 
 import doctest
 import io
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import mictree as mt
 from mictree.cli import app
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -23,6 +24,7 @@ PROMPT = "$ mictree "
 VARIES = "<!-- varies"  # above an output that is not compared
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "```python" in page.read_text("utf-8")]
 LOOSELY = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+API = (DOCS / "api.md").read_text("utf-8")
 
 
 def examples(text: str) -> list[tuple[str, str | None]]:
@@ -61,6 +63,11 @@ def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
         printed = run(code, names)
         if expected is not None:
             assert doctest.OutputChecker().check_output(expected, printed, LOOSELY), printed
+
+
+def test_the_api_page_has_every_public_name():
+    named = re.findall(r"^\.\. auto\w+:: mictree\.(?:problems\.)?(\w+)", API, re.MULTILINE)
+    assert set(mt.__all__) - set(named) == {"__version__"}
 
 
 def test_a_wrong_output_is_noticed():

@@ -1,1 +1,1 @@
-"""What every room may use and that uses none of them: checks, kernels, draws, files."""
+"""Helpers for every room, which import no other room: checks, kernels, draws, files."""

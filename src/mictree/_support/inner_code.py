@@ -1,10 +1,9 @@
 """Compiles kernels that only kernels call, no further than their callers need.
 
 numba links such a kernel into every caller, where LLVM inlines and optimizes it, and into the
-callers of these. What it would make of the kernel alone, optimized machine code, is never called.
-So here it stays LLVM's own code until a kernel that Python calls is compiled. Compiling all kernels
-takes little more than half the time, and nearly all are as fast: ``inner_loop_jit`` is for the
-others.
+callers of these. Optimized machine code of the kernel alone would never be called. So here it stays
+LLVM's own code until a kernel that Python calls is compiled. Compiling all kernels takes little
+more than half the time, and nearly all are as fast; ``inner_loop_jit`` is for the others.
 """
 
 from typing import Any

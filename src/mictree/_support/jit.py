@@ -1,6 +1,6 @@
 """The only place that configures numba.
 
-Kernels are compiled once per machine and kept on disk, see ``_kernel_cache``. No fastmath: the same
+Kernels are compiled once per machine and kept on disk, see ``kernel_cache``. No fastmath: the same
 numbers in the same order must give the same floats.
 """
 

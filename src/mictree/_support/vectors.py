@@ -1,8 +1,8 @@
 """Vectors as values of kernels: LANES whole numbers that a processor adds and compares at once.
 
-A vector that is a variable of a loop stays in registers. What LLVM makes of a loop over an array
-depends on many things, and the array goes through memory each time. Without compiling, a vector is
-an array of NumPy.
+A vector that is a variable of a loop stays in registers. LLVM makes vector code of some loops over
+arrays only, and an array goes through memory each time. Without compiling, a vector is an array of
+NumPy.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a kept result depends on besides its parameters: this package's code, and libraries."""
+"""Versions of the code and libraries that a kept result depends on, besides its parameters."""
 
 import hashlib
 from functools import cache

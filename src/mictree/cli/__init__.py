@@ -24,8 +24,8 @@ from mictree.cli import (
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
 mic, grow, optimal and biases take a formula; fit, predict and data take a table of data; sweep
-covers whole families of formulas; explore writes a page to play with; reproduce and verify check
-the paper; atlas shows where greedy trees fail.
+covers whole families of formulas or functions; explore writes a page to play with; reproduce and
+verify check the paper; atlas shows where greedy trees fail.
 
 \b
 Examples:

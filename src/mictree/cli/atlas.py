@@ -17,7 +17,9 @@ def atlas(
     scheduler: Scheduler = None,
     workers: Workers = None,
 ) -> None:
-    """Show where greedy trees fail: all small functions, all biases, forests.
+    """Show where greedy trees fail, over all small functions.
+
+    The page also covers all biases, dependent variables, noise and forests.
 
     Writes atlas.html, the figures and all numbers into the folder --out. Repeat the command to
     continue an interrupted run. --jobs, --scheduler and --workers change no number.

@@ -41,9 +41,11 @@ def biases(
         tuple[float, float], typer.Option(help="The least and the largest bias.")
     ] = (0.1, 0.9),
     max_size: LargestSize = 20,
-    gap: Annotated[float, typer.Option(help="End when the largest MIC is known this well.")] = 1e-3,
+    gap: Annotated[
+        float, typer.Option(help="Stop when the largest MIC is known to within GAP.")
+    ] = 1e-3,
     each: Annotated[
-        bool, typer.Option("--each", help="One bias for each variable, of at most 4.")
+        bool, typer.Option("--each", help="Give each of at most 4 variables its own bias.")
     ] = False,
     rule: BiasRule = "topdown",
     criterion: Criterion = "entropy",

@@ -75,7 +75,9 @@ def data(
             show_default=False,
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Folds at once; -1 for one on each core.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(help="Number of folds at once; -1 for one on each core.")
+    ] = 1,
     scheduler: Scheduler = None,
     workers: Workers = None,
     seed: Annotated[int, typer.Option(help="Random seed for the folds.")] = 0,
@@ -107,8 +109,8 @@ def data(
     """Compare tree learners with the optimal trees of every size.
 
     Every learner and the optimal trees choose from the same tests. When the time limit ends the
-    search early, each optimal error that is not proved is shown as a certified interval. So it is
-    after Ctrl-C, without held-out rows and with exit status 130.
+    search early, each optimal error that is not proved is shown as a certified interval. Ctrl-C
+    ends the search in the same way, without held-out errors and with exit status 130.
 
     \b
     Examples:

@@ -34,7 +34,7 @@ def explore(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Start with a .csv or .parquet file of at most 200 rows.", show_default=False
+            help="Start with a table of at most 200 rows and 50 columns.", show_default=False
         ),
     ] = None,
     target: Annotated[
@@ -50,7 +50,7 @@ def explore(
     number: Number = [],  # noqa: B006
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("explorer.html"),
 ) -> None:
-    """Write a page that shows how greedy trees grow beside the best ones.
+    """Write a page on which greedy trees grow beside the best ones.
 
     The page is one HTML file. It opens from disk, computes by itself and needs no network.
 

@@ -110,11 +110,11 @@ def fit(
         typer.Option(help="Seconds to search the optimal trees of --report; 0 leaves them out."),
     ] = 20,
 ) -> None:
-    """Grow a tree from data, choose its size by cross-validation, and test it on held-out rows.
+    """Grow a tree from data; cross-validation chooses its size.
 
-    A quarter of the rows is held out first, classes in proportion. Cross-validation on the others
-    chooses the size; these rows also grow the tree. So the held-out error comes from rows that had
-    no part in the tree or in its size.
+    A quarter of the rows (--held-out) is set aside first, classes in proportion. Cross-validation
+    on the others chooses the size; these rows also grow the tree. So the held-out error comes from
+    rows that had no part in the tree or in its size.
 
     Parquet files that a folder or a quoted pattern names are read batch by batch and may be larger
     than the memory. Then all rows grow the tree, its size is --size or else --max-size, and a

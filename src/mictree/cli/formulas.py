@@ -77,8 +77,8 @@ def mic(
     """Compare greedy with optimal trees of every size (MIC).
 
     MIC is the mean, over sizes 1 to --max-size, of the greedy error minus the optimal error. With
-    --top the optimal trees are those whose nodes test splits of largest gain by --criterion only;
-    a greedy rule that looks ahead may then have a negative excess.
+    --top, each node of an optimal tree tests one of its splits of largest gain by --criterion, and
+    a greedy rule that looks ahead may have a negative excess.
 
     \b
     Examples:
@@ -179,7 +179,7 @@ def optimal(
 ) -> None:
     """Find the best tree with at most SIZE splits.
 
-    With --top 1 it is the best pruning of a greedy tree over all choices of ties.
+    With --top 1, find the best pruning of a greedy tree over all choices of ties.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""What is odd about a column, in words: it gives the target away, or hides numbers or dates."""
+"""Oddities of a column, in words: it gives the target away, or hides numbers or dates."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

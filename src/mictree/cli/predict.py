@@ -27,7 +27,7 @@ def predict(
     model: Annotated[Path, typer.Argument(help="A model from mictree fit --save.")],
     file: DataFiles,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Also the probability of every class.")
+        bool, typer.Option("--proba", help="Also write the probability of every class.")
     ] = False,
     out: Annotated[
         Path | None,
@@ -49,9 +49,9 @@ def predict(
 ) -> None:
     """Predict the label of every row of a table.
 
-    The table needs the columns that the tree tests, by name; it may have others. The answer is a
-    table with one row for each row, in the same order. Files that a folder or a pattern names are
-    read batch by batch, in the order of their names, and may be larger than the memory.
+    The table needs the columns that the tree tests, by name; it may have others. Predictions are
+    written as a table, one for each row, in the same order. Files that a folder or a pattern names
+    are read batch by batch, in the order of their names, and may be larger than the memory.
 
     \b
     Examples:

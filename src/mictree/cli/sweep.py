@@ -45,15 +45,15 @@ def sweep(
     variables: Annotated[
         int | None,
         typer.Option(
-            help="Number of variables; of up_to the largest, instead of --terms and --literals.",
+            help="Number of variables; the largest number with --family up_to.",
             show_default=False,
         ),
     ] = None,
     bias: Annotated[
         list[str],
         typer.Option(
-            help="P[literal is true] of some literals, repeatable; of functions one for all "
-            "variables.",
+            help="P[literal is true] that literals may have; repeatable. Functions take one, for "
+            "all variables.",
             metavar="NUMBER",
         ),
     ] = ["0.5"],  # noqa: B006  # typer copies defaults
@@ -91,7 +91,9 @@ def sweep(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute the MIC of every member of a family, and how many splits it needs.
+    """Compute the MIC of every member of a family.
+
+    Also count the splits of the smallest tree without error, and those of greedy trees.
 
     Families of read-once DNFs: grid takes --terms and --literals, up_to --variables. Families of
     Boolean functions up to symmetry take --variables: functions up to 5, monotone up to 6,

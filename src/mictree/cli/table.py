@@ -1,4 +1,4 @@
-"""Tables of data for the commands: the options that read a file, and what is worth a warning."""
+"""Tables of data for the commands: the options that read a file, and warnings about columns."""
 
 import difflib
 import glob
@@ -72,7 +72,7 @@ Encoding = Annotated[
     str | None, typer.Option(help="utf-8, utf-16, latin-1, ...", show_default="found")
 ]
 Decimal = Annotated[
-    str | None, typer.Option(help="Decimal mark: , or a point.", show_default="found")
+    str | None, typer.Option(help="Decimal mark: ',' or '.'.", show_default="found")
 ]
 Missing = Annotated[
     list[str],

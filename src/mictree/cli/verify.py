@@ -1,4 +1,4 @@
-"""The command verify: the paper's statements, checked."""
+"""The command verify: statements of the paper and of others, checked."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
@@ -22,8 +22,8 @@ def verify(
 ) -> None:
     """Check the paper's theorems and inequalities.
 
-    Every check is exact or uses certified bounds. With --all, statements of later papers on greedy
-    trees and of Kearns and Mansour follow, checked on all small functions.
+    Every check is exact or uses certified bounds. With --all, statements of other papers on greedy
+    trees follow, checked on all small functions.
 
     The exit status is 1 if a result is not the expected one: a statement that should hold fails, or
     one that is known to be false or unclear as printed does not fail at its known counterexample.

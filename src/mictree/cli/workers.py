@@ -17,9 +17,9 @@ Scheduler = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(help="Start a Dask cluster of so many processes here.", show_default=False),
+    typer.Option(help="Start a Dask cluster of this many local processes.", show_default=False),
 ]
-Jobs = Annotated[int, typer.Option(help="Independent tasks at once; -1 for one on each core.")]
+Jobs = Annotated[int, typer.Option(help="Number of tasks at once; -1 for one on each core.")]
 SECONDS = 10  # to connect
 
 

@@ -1,4 +1,4 @@
-"""How one column becomes literals, how these read, and what they say of values."""
+"""The literals of one column: their choice, their texts, and their answers for values."""
 
 from __future__ import annotations
 

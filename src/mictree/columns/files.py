@@ -2,7 +2,8 @@
 
 The content decides how a file is read, not its ending: ``.gz`` and ``.zst`` are unpacked, Parquet,
 Feather and Excel files open with marks of their own, and everything else is text. Text without a
-byte order mark is UTF-8 if it can be, else Windows-1252, which contains Latin-1's letters.
+byte order mark is UTF-8 if it can be, UTF-16 if half of its bytes are zero, else Windows-1252,
+which contains Latin-1's letters.
 ``mictree.columns.cells`` then turns the texts of cells into numbers.
 """
 

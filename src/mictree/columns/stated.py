@@ -1,4 +1,4 @@
-"""Columns whose files state all that is to be known: at most two values, and whether some miss.
+"""Columns whose files state their values, at most two, and whether cells are missing.
 
 Such a column needs no pass that learns its literals. The statement is checked when its cells are
 stored: a file may be wrong about itself.

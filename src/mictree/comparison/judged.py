@@ -1,4 +1,4 @@
-"""What a fold judges: a tree of some size, whoever grew it, on rows that it has not seen."""
+"""Trees as a fold judges them: of some size, by any learner, on held-out rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a counted leaf offers: its tests, their gains, and the counts of its children."""
+"""A counted leaf: its tests, their gains, and the counts of its children."""
 
 from __future__ import annotations
 

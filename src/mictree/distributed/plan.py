@@ -1,4 +1,4 @@
-"""What all partitions agree on before they are packed: classes, columns, the unit of weights."""
+"""The plan by which all partitions are packed: classes, columns, the unit of weights."""
 
 from __future__ import annotations
 

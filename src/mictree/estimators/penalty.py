@@ -1,4 +1,4 @@
-"""What every price per split buys: the best size for each price, as intervals of prices.
+"""The best size for every price per split, as intervals of prices.
 
 The cost of a tree is its error plus the price of its splits. As the price falls, the best size
 moves along the lower convex hull of the points (size, error). A cost is certified if no size can

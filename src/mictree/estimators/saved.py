@@ -1,4 +1,4 @@
-"""Models as JSON: only what their trees test, every size, and nothing that could run.
+"""Models as JSON: only the tests of their trees, every size, and nothing that could run.
 
 ``FORMAT`` names the version of the layout; models of the version before are read too. Reading
 checks everything, see ``saved_parts``, so whatever a file holds, the answer is a model that works

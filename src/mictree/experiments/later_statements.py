@@ -1,4 +1,4 @@
-"""The verdicts on what other papers state about greedy trees, as a frame."""
+"""The verdicts on other papers' statements about greedy trees, as a frame."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What all sweeps share: a family with its optimal errors, and the columns of a frame."""
+"""The common parts of all sweeps: a family with its optimal errors, and columns of a frame."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a growing loop returns: one tree per size."""
+"""The result of a growing loop: one tree per size."""
 
 from __future__ import annotations
 

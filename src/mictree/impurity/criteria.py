@@ -4,7 +4,7 @@ All are concave, symmetric, zero at 0 and 1, and largest at 1/2. Each takes a nu
 
 A gain is a small difference of impurities, so none is computed by subtracting them: each comes from
 the difference of the children's rates, and has a small relative error however small it is. Kernels
-do the same in ``_gains``.
+do the same in ``gains``.
 """
 
 import math

@@ -1,1 +1,1 @@
-"""The paper's statements, checked."""
+"""The statements of the paper, and of other papers on greedy trees, checked."""

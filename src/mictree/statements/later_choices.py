@@ -1,4 +1,4 @@
-"""What papers say of criteria, of choices among splits, and of where greed suffices.
+"""Other papers on criteria, on choices among splits, and on where greed suffices.
 
 Kearns and Mansour, "On the boosting ability of top-down decision tree learning algorithms" (JCSS
 1999); Tan, Klusowski and Balasubramanian, "Statistical-computational trade-offs for recursive

@@ -1,4 +1,4 @@
-"""What later papers say of the size and height of greedy trees, under the uniform distribution.
+"""Other papers on the size and height of greedy trees, under the uniform distribution.
 
 Fiat and Pechyony, "Decision trees: more theoretical justification for practical algorithms" (ALT
 2004); Blanc, Lange and Tan, "Top-down induction of decision trees: rigorous guarantees and inherent

@@ -1,6 +1,6 @@
 """Lower bounds on the least errors of both children of a literal, for every budget.
 
-Before a child is asked, the search collects what it has for free: the pair counts give the child's
+Before a child is asked, the search collects free bounds: the pair counts give the child's
 least errors without a split and with one, and a floor for more; the table of sub-problems may have
 an answer or a bound; and a child that was tried before bounds a similar one. The sum of both
 children's bounds often reaches the limit, and then neither is asked.

@@ -1,8 +1,8 @@
 """Sub-problems with two splits, or three of which one is in each child, by sweeping few tests.
 
 The low child of a test contains that of every smaller threshold of its column, and lacks little of
-that of a slightly larger one: so what is known of one test bounds its neighbours. Tests that may
-still help are swept ``LANES`` at a time, evenly spaced, until none is left.
+that of a slightly larger one: so the errors of one test bound those of its neighbours. Tests that
+may still help are swept ``LANES`` at a time, evenly spaced, until none is left.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What is known of the children of ordered tests: lower bounds on their least errors, by budget.
+"""Lower bounds on the least errors of the children of ordered tests, by budget.
 
 They come from the table, from sweeps, and from children of other tests: a row set that lacks some
 rows of another has at least the other's least error less their weight.

@@ -1,4 +1,4 @@
-"""What the search over ordered columns works on: sorted rows, and one frame of scratch per level.
+"""The memory of the search over ordered columns: sorted rows, one frame of scratch per level.
 
 A test is a column and a place in its order: the rows up to the place are the low child, the others
 the high one. Few and large arrays, as compiling grows with their number.

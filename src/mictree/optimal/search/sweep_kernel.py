@@ -1,8 +1,8 @@
 """Branch and bound over row sets of ordered columns, whose tests are swept, not enumerated.
 
 The questions, the table and the stack are those of ``kernel``. A sub-problem with one or two
-splits, or of depth 2, is answered by sweeps. For a larger one, what is found out of a child of one
-test bounds the children of all others: a row set that lacks some rows of another has at least the
+splits, or of depth 2, is answered by sweeps. For a larger one, the bounds of a child of one test
+bound the children of all others: a row set that lacks some rows of another has at least the
 other's least error less their weight. So a child is asked for more than its own test needs.
 """
 

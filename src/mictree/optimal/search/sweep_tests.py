@@ -1,4 +1,4 @@
-"""The tests of a sub-problem of ordered columns, and what is known of them without a sweep.
+"""The tests of a sub-problem of ordered columns, and bounds on them that need no sweep.
 
 One pass over the sorted rows of each column lists its tests: a place in the order, the errors of
 both children as leaves, and lower bounds for one split. Two and three classes have loops of their

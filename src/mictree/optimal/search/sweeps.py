@@ -1,9 +1,10 @@
 """Sweeping the columns of a sub-problem in sorted order: its tests' children with one split.
 
 One sweep over all columns finds the least errors with one split of both children of ``LANES`` tests
-at a time: what the rows seen so far weigh in the low children is a vector, and the high children
-have the rest. Whatever labels one split has, two classes decide: its error follows from the largest
-lead of one over the other at a test. For up to three classes, all vectors stay in registers.
+at a time: the weights of the rows seen so far in the low children are a vector, and the high
+children have the rest. Whatever labels one split has, two classes decide: its error follows from
+the largest lead of one over the other at a test. For up to three classes, all vectors stay in
+registers.
 ``data`` and ``frames`` are an ``OrderedData`` and ``SweepFrames``.
 """
 

@@ -1,4 +1,4 @@
-"""What is known of row sets: a lower bound on the least error for every budget of splits.
+"""The table of row sets: a lower bound on the least error for every budget of splits.
 
 One table serves the whole search, under a 128-bit hash of the row set: two random 64-bit numbers
 per row, xor-ed. Two different sets share a key with probability 2**-128; among n sets a collision

@@ -1,7 +1,7 @@
 """The explorer's files -> one self-contained HTML page.
 
 The page has two scripts, both allowed by their hashes: the twin, whose text also becomes the
-worker, and the page's own. What it starts with and its examples are JSON that cannot close its
+worker, and the page's own. Its first problem and its examples are JSON that cannot close its
 element.
 """
 

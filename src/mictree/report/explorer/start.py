@@ -1,4 +1,4 @@
-"""What the explorer shows first: a formula, or a table of data."""
+"""The explorer's first problem: a formula, or a table of data."""
 
 from typing import TYPE_CHECKING, Any
 
