@@ -5,12 +5,13 @@ of a child is computed from its terms; nothing is searched for.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mictree._support.chances import at_least_one
 from mictree._support.checks import TooLarge
-from mictree._support.jit import jit, run
+from mictree._support.jit import inner_jit, jit, run
 from mictree.families.family import Family
 from mictree.optimal.dynamic.lattice import Graph
 
@@ -40,6 +41,43 @@ class FamilyGraph:
         return memory_of(len(self.graph), len(self.graph.low))
 
 
+class _Ranking(NamedTuple):
+    """How members are numbered; the first two are the family's."""
+
+    before: np.ndarray
+    costs: np.ndarray
+    most_terms: int
+
+
+class _Moves(NamedTuple):
+    """The tests of each term: the bias of the literal, and the term that is left."""
+
+    first: np.ndarray  # for each term
+    value: np.ndarray
+    to: np.ndarray
+
+
+class _Terms(NamedTuple):
+    """All terms by number."""
+
+    lengths: np.ndarray
+    chances: np.ndarray
+    failures: np.ndarray
+
+
+class _Filled(NamedTuple):
+    """What the kernel writes: four arrays by member, then four by edge."""
+
+    literals: np.ndarray
+    positive_rate: np.ndarray
+    negative_rate: np.ndarray
+    terms: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    value: np.ndarray
+    edge_term: np.ndarray
+
+
 def memory_of(members: int, edges: int) -> int:
     """Of a graph, in bytes."""
     return members * BYTES_EACH + edges * BYTES_EACH_EDGE
@@ -52,11 +90,11 @@ def build(family: Family, memory_limit: int) -> FamilyGraph:
         raise TooLarge.states(count, memory_limit, "a smaller family")
     distinct = family.distinct_terms
     costs = np.array(family.costs, dtype=np.int64)
-    most_terms = family.capacity // int(costs[1:].min())
-    shape = (family.before, costs, most_terms, distinct.first_move)
+    ranking = _Ranking(family.before, costs, family.capacity // int(costs[1:].min()))
+    moves = _Moves(distinct.first_move, distinct.move_value, distinct.move_to)
     degree = np.zeros(count + 1, dtype=np.int64)
     chunks = -(-count // CHUNK)
-    run(_count_edges, chunks, STEPS * count, *shape, degree)
+    run(_count_edges, chunks, STEPS * count, ranking, moves, degree)
     first = np.cumsum(degree)
     if memory_of(count, int(first[-1])) > memory_limit:
         raise TooLarge.states(count, memory_limit, "a smaller family")
@@ -78,12 +116,12 @@ def build(family: Family, memory_limit: int) -> FamilyGraph:
         edge_term=np.empty(first[-1], dtype=np.int32),
     )
     lengths = np.array([len(term) for term in family.term_values], dtype=np.int32)
-    run(
-        _fill_graph, chunks, STEPS * len(graph.low),
-        *shape, distinct.move_value, distinct.move_to, lengths, chances, failures,
-        graph.first, graph.literals, graph.low, graph.high, graph.value,
-        built.positive_rate, built.negative_rate, built.terms, built.edge_term,
+    out = _Filled(
+        graph.literals, built.positive_rate, built.negative_rate, built.terms,
+        graph.low, graph.high, graph.value, built.edge_term,
     )  # fmt: skip
+    terms = _Terms(lengths, chances, failures)
+    run(_fill_graph, chunks, STEPS * len(graph.low), ranking, moves, terms, graph.first, out)
     return built
 
 
@@ -112,65 +150,71 @@ def _chances(family: Family) -> tuple[np.ndarray, np.ndarray]:
 
 
 @jit
-def _count_edges(start, stop, before, costs, most_terms, first_move, out_degree):
+def _count_edges(start, stop, ranking, moves, out_degree):
     """Write the number of edges of the members in some chunks one place later, to be summed up."""
     count = len(out_degree) - 1
     for chunk in range(start, stop):
-        row = np.zeros(most_terms + 1, dtype=np.int64)
-        length = unrank(chunk * CHUNK, before, costs, row)
+        row = np.zeros(ranking.most_terms + 1, dtype=np.int64)
+        length = unrank(chunk * CHUNK, ranking.before, ranking.costs, row)
         for member in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             edges = 0
             for position in range(length):
                 if position == 0 or row[position] != row[position - 1]:
-                    edges += first_move[row[position] + 1] - first_move[row[position]]
+                    edges += moves.first[row[position] + 1] - moves.first[row[position]]
             out_degree[member + 1] = edges
-            length = _next_row(length, costs, before.shape[1] - 1, row)
+            length = _next_row(length, ranking.costs, ranking.before.shape[1] - 1, row)
 
 
 @jit
-def _fill_graph(
-    start, stop, before, costs, most_terms, first_move, move_value, move_to, lengths, chances,
-    failures, first, out_literals, out_low, out_high, out_value, out_rate, out_negative, out_terms,
-    out_term,
-):  # fmt: skip
-    """Write the literals, rates and edges of the members in some chunks."""
-    count = len(out_literals)
+def _fill_graph(start, stop, ranking, moves, terms, first, out):
+    """Write the members in some chunks, and their edges."""
+    count = len(out.literals)
     for chunk in range(start, stop):
-        row = np.zeros(most_terms + 1, dtype=np.int64)
-        ascending = np.empty(most_terms + 1)
-        length = unrank(chunk * CHUNK, before, costs, row)
+        row = np.zeros(ranking.most_terms + 1, dtype=np.int64)
+        ascending = np.empty(ranking.most_terms + 1)
+        length = unrank(chunk * CHUNK, ranking.before, ranking.costs, row)
         for member in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
-            literals = 0
-            negative = 1.0
-            for position in range(length):
-                literals += lengths[row[position]]
-                negative *= failures[row[position]]
-                ascending[position] = chances[row[position]]
-            out_literals[member] = literals
-            out_terms[member] = length
-            ascending[:length].sort()
-            out_rate[member] = _at_least_one(ascending[:length])
-            out_negative[member] = negative
-            edge = first[member]
-            rank, room = 0, before.shape[1] - 1  # of the terms before the position
-            for position in range(length):
-                term = row[position]
-                if position == 0 or term != row[position - 1]:
-                    low = rank + _rank_rest(row, position + 1, length, 0, room, before, costs)
-                    for move in range(first_move[term], first_move[term + 1]):
-                        high = 0
-                        if move_to[move] > 0:
-                            high = rank + _rank_rest(
-                                row, position + 1, length, move_to[move], room, before, costs
-                            )
-                        out_low[edge] = low
-                        out_high[edge] = high
-                        out_value[edge] = move_value[move]
-                        out_term[edge] = term
-                        edge += 1
-                rank += before[term - 1, room]
-                room -= costs[term]
-            length = _next_row(length, costs, before.shape[1] - 1, row)
+            _fill_member(member, row, length, terms, ascending, out)
+            _fill_edges(first[member], row, length, ranking, moves, out)
+            length = _next_row(length, ranking.costs, ranking.before.shape[1] - 1, row)
+
+
+@inner_jit
+def _fill_member(member, row, length, terms, ascending, out):
+    """Write the literals and rates of a member, given its terms."""
+    literals = 0
+    negative = 1.0
+    for position in range(length):
+        literals += terms.lengths[row[position]]
+        negative *= terms.failures[row[position]]
+        ascending[position] = terms.chances[row[position]]
+    ascending[:length].sort()
+    out.literals[member] = literals
+    out.terms[member] = length
+    out.positive_rate[member] = _at_least_one(ascending[:length])
+    out.negative_rate[member] = negative
+
+
+@inner_jit
+def _fill_edges(edge, row, length, ranking, moves, out):
+    """Write the edges of a member, given its terms, from a first place on."""
+    before, costs = ranking.before, ranking.costs
+    rank, room = 0, before.shape[1] - 1  # of the terms before the position
+    for position in range(length):
+        term = row[position]
+        if position == 0 or term != row[position - 1]:
+            low = rank + _rank_rest(row, position + 1, length, 0, room, before, costs)
+            for move in range(moves.first[term], moves.first[term + 1]):
+                high, after = 0, moves.to[move]
+                if after > 0:
+                    high = rank + _rank_rest(row, position + 1, length, after, room, before, costs)
+                out.low[edge] = low
+                out.high[edge] = high
+                out.value[edge] = moves.value[move]
+                out.edge_term[edge] = term
+                edge += 1
+        rank += before[term - 1, room]
+        room -= costs[term]
 
 
 @jit
