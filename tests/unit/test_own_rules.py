@@ -424,3 +424,32 @@ def test_negative_priorities_tie_relative_to_their_size():
     assert [step.leaf for step in close.grow(FORMULA, 4).steps] == [
         step.leaf for step in Says(-1).grow(FORMULA, 4).steps
     ]
+
+
+class Enormous(mt.TopDown):
+    """Gives integers that no float holds."""
+
+    def priority(self, reach, gain, born):
+        return 10**400
+
+
+@pytest.mark.parametrize("problem", [FORMULA, SampleProblem([[0], [1]], [0, 1])])
+def test_numbers_that_no_float_holds_are_refused(problem):
+    with pytest.raises(ValueError, match="a priority must fit a float; Enormous"):
+        Enormous().grow(problem, 2)
+    with pytest.raises(ValueError, match="an impurity must be a finite number"):
+        mt.TopDown(lambda rate: 10**400).grow(problem, 2)
+
+
+@pytest.mark.parametrize("use", [mt.TopDown, lambda each: mt.TopDownClassifier(criterion=each)])
+def test_a_criterion_takes_one_number(use):
+    def two(rate, other):
+        return rate * other
+
+    def more(rate, factor=2.0):
+        return factor * rate * (1 - rate)
+
+    rule = "a criterion must be a function of one number.*; two takes \\(rate, other\\)"
+    with pytest.raises(ValueError, match=rule):
+        use(two) if use is mt.TopDown else use(two).fit([[0], [1]], [0, 1])
+    assert use(more) is not None

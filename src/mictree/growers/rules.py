@@ -257,6 +257,10 @@ def as_rule(rule: Any) -> Any:
 def checked_priority(rule: Grower, reach: float, gain: float, born: int) -> float:
     """The priority of a leaf, as a number."""
     priority = rule.priority(reach, gain, born)
-    if not isinstance(priority, Real) or math.isnan(priority):
+    try:
+        number = float(priority) if isinstance(priority, Real) else math.nan
+    except OverflowError:
+        raise ValueError(f"a priority must fit a float; {rule!r} gave a larger number") from None
+    if math.isnan(number):
         raise ValueError(f"a priority must be a number; {rule!r} gave {priority!r}")
-    return float(priority)
+    return number

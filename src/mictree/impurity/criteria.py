@@ -7,6 +7,7 @@ the difference of the children's rates, and has a small relative error however s
 do the same in ``gains``.
 """
 
+import inspect
 import math
 from collections.abc import Callable
 from numbers import Real
@@ -201,12 +202,30 @@ def check_criterion(criterion: Criterion) -> Criterion:
     >>> mt.impurity.check_criterion("gini")
     'gini'
     """
-    if callable(criterion) or (isinstance(criterion, str) and criterion in CRITERIA):
+    if isinstance(criterion, str) and criterion in CRITERIA:
+        return criterion
+    if callable(criterion):
+        _check_parameters(criterion)
         return criterion
     raise ValueError(
         f"criterion must be one of {', '.join(CRITERIA)}, or a function of a positive rate; "
         f"got {criterion!r}"
     )
+
+
+def _check_parameters(criterion: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called with one number."""
+    try:
+        signature = inspect.signature(criterion)
+    except ValueError:  # of a built-in function that does not tell
+        return
+    try:
+        signature.bind(0.5)
+    except TypeError:
+        raise ValueError(
+            "a criterion must be a function of one number, the positive rate; "
+            f"{name_of(criterion)} takes {signature}"
+        ) from None
 
 
 def name_of(criterion: Criterion) -> str:
@@ -231,9 +250,13 @@ def own_impurity(criterion: Callable[[float], Any], rate: float) -> float:
     value = criterion(float(rate))
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
-    if not isinstance(value, Real) or not LEAST_IMPURITY <= float(value) < math.inf:
+    try:
+        number = float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not LEAST_IMPURITY <= number < math.inf:
         raise ValueError(refusal(criterion, rate, value))
-    return float(value)
+    return number
 
 
 def refusal(criterion: Criterion, rate: float, value: object) -> str:
