@@ -177,6 +177,9 @@ def test_importing_the_package_imports_nothing_else():
         (["grow", EXAMPLE], False),
         (["grow", EXAMPLE], True),
         (["grow", EXAMPLE, "--json"], True),
+        (["mic", EXAMPLE, "--max-size", "8"], False),
+        (["optimal", EXAMPLE, "--size", "5"], True),
+        (["sweep", "--variables", "6"], False),
         (["sweep", "--variables", "6"], True),
     ],
 )

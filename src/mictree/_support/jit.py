@@ -40,9 +40,9 @@ def inner_jit(function: Callable[..., Any]) -> Any:
 
 
 def inner_loop_jit(function: Callable[..., Any]) -> Any:
-    """The same for a loop that must be optimized before, as its caller is too long to do it well.
+    """Compile an inner kernel that is optimized on its own, before its callers are.
 
-    Such a kernel is not inlined, so the loop has the processor's registers to itself.
+    Compiling takes longer. It is for hot loops that were measured to be slower as ``inner_jit``.
     """
     return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
 

@@ -10,11 +10,10 @@ from mictree.problems.table import TableProblem
 
 def grow(rule: Grower, problem: Problem, limit: int) -> Growth:
     """The compiled loop where there is one, else the loop for any problem."""
-    if isinstance(problem, FormulaProblem | TableProblem):
-        return generic_loop.grow(rule, problem, limit)
-    from mictree.growers import data_loop  # many kernels, which formulas need not load
-    from mictree.problems.sample import SampleProblem
+    if not isinstance(problem, FormulaProblem | TableProblem):
+        from mictree.growers import data_loop  # many kernels, which formulas need not load
+        from mictree.problems.sample import SampleProblem
 
-    if isinstance(problem, SampleProblem):
-        return data_loop.split(problem, rule, limit).growth(problem, rule, limit)
+        if isinstance(problem, SampleProblem):
+            return data_loop.split(problem, rule, limit).growth(problem, rule, limit)
     return generic_loop.grow(rule, problem, limit)
