@@ -205,3 +205,17 @@ def test_many_classes_against_the_recurrence(noise):
         y = np.where(random.random(40) < noise, random.integers(0, 8, 40), X[:, :3] @ [4, 2, 1])
         solved = mt.optimal_trees(mt.SampleProblem(X, y), 4, exact=True)
         assert [error * 40 for error in solved.errors] == recursive_least_errors(X, y, 4)
+
+
+@pytest.mark.parametrize(("rows", "seed"), [(40, 51), (40, 56), (80, 17), (80, 34)])
+def test_similar_children_bound_one_another(rows, seed):
+    """Columns that nearly repeat others, drawn so that bounds one too high give other errors."""
+    random = np.random.default_rng(seed)
+    origin = random.integers(0, 2, (rows, 3), dtype=np.uint8)
+    changes = random.random((3, rows, 3)) < np.array([0.0, 0.03, 0.06])[:, None, None]
+    X = np.concatenate(origin ^ changes, axis=1)
+    noise = random.random(rows) < 0.15
+    y = ((origin[:, 0] ^ origin[:, 1] ^ origin[:, 2] & origin[:, 0]) ^ noise).astype(int)
+    found = mt.optimal_errors(mt.SampleProblem(X, y), 4, exact=True)
+    assert found.proved.all()
+    assert [error * rows for error in found] == recursive_least_errors(X, y, 4)
