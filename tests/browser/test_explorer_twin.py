@@ -34,7 +34,9 @@ RULES = {
 }
 CRITERIA = ("entropy", "gini", "root", "minority")
 TIES = ("last", "first", "random", "heaviest", "lightest")
-OPERATORS = ("&", "and", "∧", "^", "⊕", "|", "or", "∨", "->", "→", "<->", "↔")
+OPERATORS = (
+    "&", "and", "∧", "^", "xor", "⊕", "|", "or", "∨", "->", "implies", "→", "<->", "iff", "↔",
+)  # fmt: skip
 BIASES = ("1/2", "1/2", "0.5", "0.3", "7/10", "1/3", "0.01", "999/1000", ".123456", "0.000001")
 
 SOLVE = """requests => JSON.stringify(JSON.parse(requests).map(request => {

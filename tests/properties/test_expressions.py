@@ -15,10 +15,10 @@ BINARY = ("&", "^", "|", "->", "<->")
 OTHER_SPELLINGS = {
     "~": ("~", "not ", "¬"),
     "&": ("&", " and ", "∧"),
-    "^": ("^", "⊕"),
+    "^": ("^", " xor ", "⊕"),
     "|": ("|", " or ", "∨"),
-    "->": ("->", "→"),
-    "<->": ("<->", "↔"),
+    "->": ("->", " implies ", "→"),
+    "<->": ("<->", " iff ", "↔"),
 }
 OPERANDS = st.sampled_from((*NAMES, "0", "1"))
 # operands joined by operators, parenthesised or not, so that precedence decides
@@ -109,10 +109,28 @@ def test_a_read_once_dnf_is_an_expression(formula):
         ("(a <-> b) <-> c", "a <-> b <-> c"),
         ("not not a and 1", "~~a & 1"),
         ("¬(a ∧ b) ⊕ c → d ↔ 0", "~(a & b) ^ c -> d <-> 0"),
+        ("a iff b implies c or d xor not a and b", "a <-> b -> c | d ^ ~a & b"),
+        ("(a)xor(b)", "a ^ b"),
+        ("a xor xor", "a ^ xor"),  # the second is a variable
+        ("xor xor iff & ~implies implies iff", "xor ^ iff & ~implies -> iff"),
     ],
 )
 def test_printing(text, printed):
     assert str(Expression.parse(text)) == printed
+
+
+@given(TEXTS.map(lambda text: text.replace("a", "xor").replace("b", "implies").replace("c", "iff")))
+def test_variables_may_have_the_names_of_words_between_operands(text):
+    """As before these were words: where an operand is due, they are names."""
+    expression, names = Expression.parse(text), ("xor", "implies", "iff", "d")
+    renamed = dict(zip(names, NAMES, strict=True))
+    plain = Expression(tuple(renamed.get(symbol, symbol) for symbol in expression.symbols))
+    assert expression.truth_table(names).tolist() == plain.truth_table(NAMES).tolist()
+    assert Expression.parse(str(expression)) == expression
+    problem = mt.TableProblem.from_formula(
+        "xor & iff", bias={"xor": 0.3, "iff": 0.5, "implies": 0.5}
+    )
+    assert problem.variables == ("xor", "iff", "implies")
 
 
 def test_a_constant_has_no_variables():
@@ -146,6 +164,9 @@ def test_any_text_gives_an_expression_or_a_value_error(wild, close):
         ("a & 01", r"'01' is not an identifier, at position 5"),
         ("(a -> b", r"'\(' is never closed, at position 1"),
         ("a ^ b)", r"'\)' has no '\(', at position 6"),
+        ("a xor and b", r"missing before '&', at position 7"),
+        ("xor b", r"operator is missing before 'b', at position 5"),
+        ("a xor", r"literal is missing, at position 6"),
         ("a = b", r"unknown character '=', at position 3"),
     ],
 )
@@ -159,6 +180,7 @@ def test_errors_point_at_the_position(text, message):
     [
         ("a ^ b", r"only '~', '&' and '\|'; got '\^', at position 3"),
         ("a -> b", r"got '->', at position 3"),
+        ("a iff b", r"got '<->', at position 3"),
         ("a | 1", r"no constants; got '1', at position 5"),
     ],
 )

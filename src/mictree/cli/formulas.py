@@ -37,8 +37,8 @@ Formula = Annotated[
     str,
     typer.Argument(
         help="A Boolean formula such as 'x1 & ~x2 | y1 & y2', with ~ & ^ | -> <->, 0, 1 and "
-        "parentheses; also 'and or not' and '∧ ∨ ¬'. A read-once DNF may have many variables, any "
-        f"other formula at most {MAX_VARIABLES}.",
+        "parentheses; also 'not and xor or implies iff' and '¬ ∧ ⊕ ∨ → ↔'. A read-once DNF may "
+        f"have many variables, any other formula at most {MAX_VARIABLES}.",
         show_default=False,
     ),
 ]

@@ -66,9 +66,11 @@ class Expression:
     def parse(cls, text: str) -> "Expression":
         """Read an expression such as ``(a | b) & ~c -> a ^ 1``.
 
-        Operators, from the tightest to the loosest: ``~ & ^ | -> <->``; also ``not and or`` and
-        ``¬ ∧ ⊕ ∨ → ↔``. ``a -> b -> c`` is ``a -> (b -> c)``. All others associate to the left:
-        ``a <-> b <-> c`` is ``(a <-> b) <-> c``, and does not say that all three are equal.
+        Operators, from the tightest to the loosest: ``~ & ^ | -> <->``; also ``not and xor or
+        implies iff`` and ``¬ ∧ ⊕ ∨ → ↔``. ``a -> b -> c`` is ``a -> (b -> c)``. All others
+        associate to the left: ``a <-> b <-> c`` is ``(a <-> b) <-> c``, and does not say that all
+        three are equal. ``xor``, ``implies`` and ``iff`` are operators only between operands;
+        elsewhere they are names.
         """
         return cls(tuple(symbol.text for symbol in postfix(text)))
 

@@ -1,7 +1,8 @@
 """The syntax of Boolean expressions: a text becomes symbols in postfix order.
 
 Operators, from the tightest to the loosest: ``~ & ^ | -> <->``. All associate to the left except
-``->``, which associates to the right.
+``->``, which associates to the right. ``xor``, ``implies`` and ``iff`` are operators only where an
+operator is due, so that variables may still have these names.
 """
 
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ _SPELLINGS = {
 OPERATORS: dict[str, str] = {
     text: operator for operator, texts in _SPELLINGS.items() for text in texts
 }
+# names where an operand is due
+WORDS_BETWEEN = {"xor": "^", "implies": "->", "iff": "<->"}
 PRECEDENCE = {"~": 6, "&": 5, "^": 4, "|": 3, "->": 2, "<->": 1}
 RIGHT_ASSOCIATIVE = "->"
 CONSTANTS = ("0", "1")
@@ -81,6 +84,8 @@ def _take_operator(
             fail(text, "')' has no '('", symbol.position)
         pending.pop()
         return False
+    if symbol.text in WORDS_BETWEEN:
+        kind, symbol = "operator", Symbol(WORDS_BETWEEN[symbol.text], symbol.position)
     if kind != "operator" or symbol.text == "~":
         fail(text, f"an operator is missing before {symbol.text!r}", symbol.position)
     mine = PRECEDENCE[symbol.text]

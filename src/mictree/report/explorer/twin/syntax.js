@@ -9,6 +9,7 @@ const OPERATORS = new Map([
   ["->", "->"], ["→", "->"],
   ["<->", "<->"], ["↔", "<->"],
 ]);
+const WORDS_BETWEEN = new Map([["xor", "^"], ["implies", "->"], ["iff", "<->"]]); // names where an operand is due
 const PRECEDENCE = new Map([["~", 6], ["&", 5], ["^", 4], ["|", 3], ["->", 2], ["<->", 1]]);
 const IDENTIFIER = /^[\p{XID_Start}_]\p{XID_Continue}*$/u;
 const CONTINUES = /^\p{XID_Continue}$/u;
@@ -71,7 +72,8 @@ function* tokens(signs) {
 }
 
 // One token after an operand; says whether an operand is due next.
-const takeOperator = (signs, token, pending, finished) => {
+const takeOperator = (signs, read, pending, finished) => {
+  const word = WORDS_BETWEEN.get(read.text), token = word ? { ...read, kind: "operator", text: word } : read;
   if (token.text === ")") {
     while (pending.length && pending.at(-1).text !== "(") finished.push(pending.pop());
     if (!pending.length) failAt(signs, "')' has no '('", token.position);
