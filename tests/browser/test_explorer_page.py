@@ -114,6 +114,58 @@ def test_a_formula_that_cannot_be_read_is_refused_where_it_is_wrong(open_explore
     assert errors(page)[0].startswith("error")
 
 
+def colours(page, *parts):
+    return [
+        page.locator(part).first.evaluate(
+            "e => [getComputedStyle(e).color, getComputedStyle(e).filter]"
+        )
+        for part in parts
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_after_an_error_the_old_result_is_grey(open_explorer, scheme):
+    parts = ("#verdict", "#greedy-error", "#open-leaves td", "#chart svg", "#greedy-tree svg")
+    page = open_explorer(scheme=scheme)
+    before, shown = colours(page, *parts), verdict(page)
+    settled(page, lambda: fill(page, "#formula", "x1 & (x2 | "))
+    after = colours(page, *parts)
+    assert verdict(page) == shown
+    assert len({colour for colour, _ in after[:3]}) == 1
+    assert all(one[0] != other[0] for one, other in zip(before[:3], after[:3], strict=True))
+    assert [effect for _, effect in after[3:]] == ["grayscale(1)"] * 2
+    assert all(page.locator(f"#{name}").is_disabled() for name in ("smaller", "larger", "size"))
+    page.set_viewport_size({"width": 1200, "height": 600})  # draws it again
+    page.wait_for_timeout(50)
+    assert verdict(page) == shown
+    settled(page, lambda: fill(page, "#formula", EXAMPLES[0].state["formula"]))
+    assert colours(page, *parts) == before  # it comes back, where it was
+    assert verdict(page) == shown
+    assert page.locator("#size").is_enabled()
+
+
+def test_a_new_target_starts_at_size_0(open_explorer):
+    page = open_explorer()
+    assert page.locator("#size-shown").inner_text() == "5 of 8 splits"
+    settled(page, lambda: fill(page, "#formula", "(a xor b) implies c"))
+    assert page.locator("#size-shown").inner_text() == "0 of 8 splits"
+    assert page.locator("#greedy-tree rect.box").count() == 0
+    page.locator("#larger").click()
+    settled(page, lambda: page.locator("#rule").select_option("id3"))
+    assert page.locator("#size-shown").inner_text() == "1 of 8 splits"  # the same formula
+    settled(page, lambda: page.locator("#kind-data").check())
+    page.locator("#larger").click()
+    settled(page, lambda: page.locator("#target").select_option("wind"))
+    assert page.locator("#size-shown").inner_text() == "0 of 6 splits"
+    page.locator("#larger").click()
+    settled(page, lambda: fill(page, "#csv", DATA))
+    assert page.locator("#size-shown").inner_text() == "0 of 6 splits"
+    settled(page, lambda: page.locator("#undo").click())
+    assert page.locator("#size-shown").inner_text() == "1 of 6 splits"
+    settled(page, lambda: page.locator("#kind-formula").check())
+    assert page.locator("#size-shown").inner_text() == "0 of 6 splits"
+
+
 def test_a_problem_that_is_too_large_names_the_command_that_solves_it(open_explorer):
     page = open_explorer()
     text = " | ".join(f"x{i}" for i in range(11))
@@ -354,6 +406,38 @@ def test_pasted_data_may_have_decimal_commas(open_explorer):
     until(page, "#refused", "one meaning; size, cm has '1,5'")
 
 
+def test_pasted_dates_are_ordered(open_explorer):
+    """By time, not by their texts, in which 9 comes after 10."""
+    page = open_explorer({"kind": "data", "csv": "a,b\n0,1\n1,0\n"})
+    days = [f"{day}.{month}.2012" for month in (2, 9, 10, 12) for day in (3, 17)]
+    rows = [f"{day},{'late' if number > 3 else 'early'}" for number, day in enumerate(days)]
+    settled(page, lambda: fill(page, "#csv", "\n".join(["day,when", *rows])))
+    tests = page.locator("#tests li").all_inner_texts()
+    assert tests == ["day > 2012-05-26", "day > 2012-09-25", "day > 2012-11-09"]
+    assert "Numbers and dates are compared" in page.locator("#tests-help").inner_text()
+    page.locator("#larger").click()
+    assert errors(page) == ["error 0", "error 0"]
+    assert names_in(page, "greedy") == ["day > 2012-09-25"]
+    zones = "when,y\n2012-01-01T10:00Z,0\n2012-01-01T11:30+02:00,1\n2012-01-01T11:00Z,0\n"
+    settled(page, lambda: fill(page, "#csv", zones))
+    tests = page.locator("#tests li").all_inner_texts()
+    assert tests == ["when > 2012-01-01 09:45 UTC", "when > 2012-01-01 10:30 UTC"]
+
+
+def test_dates_without_a_clear_day_are_texts_and_the_page_says_so(open_explorer):
+    csv = "day,y\n3/4/2012,0\n4/5/2012,1\n5/6/2012,0\n"
+    page = open_explorer({"kind": "data", "csv": csv})
+    assert page.locator("#tests li").all_inner_texts() == [
+        "day = 3/4/2012", "day = 4/5/2012", "day = 5/6/2012",
+    ]  # fmt: skip
+    said = page.locator("#tests-help").inner_text()
+    assert "Nothing in day tells which number of 3/4/2012 is the day" in said
+    settled(page, lambda: fill(page, "#csv", csv.replace("5/6", "5/16")))
+    assert "Nothing in day" not in page.locator("#tests-help").inner_text()
+    fill(page, "#csv", csv + "2012-01-01,1\n")
+    until(page, "#refused", "dates of one form; day has 3 such as '3/4/2012' and 1 other")
+
+
 def test_the_rule_and_the_formula_stay_when_data_is_chosen(open_explorer):
     page = open_explorer()
     settled(page, lambda: fill(page, "#formula", "a ^ b ^ c"))
@@ -483,6 +567,62 @@ def test_nothing_sticks_out(open_explorer, width, scheme):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.locator("#start-tour").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [320, 375])
+def test_on_a_phone_the_target_comes_first_then_the_result(open_explorer, width):
+    page = open_explorer(width=width, height=800)
+    names = ("example", "formula", "rule-shown", "size", "verdict", "chart", "open-leaves")
+    places = [page.locator(f"#{name}").bounding_box()["y"] for name in names]
+    assert places == sorted(places)
+    assert not page.locator("#rule").is_visible()  # folded up, so that the result is near
+    shown = "BestFirst, entropy, ties last, up to 8 splits"
+    assert page.locator("#rule-shown").inner_text() == shown
+    page.locator("#rule-part summary").click()
+    settled(page, lambda: page.locator("#rule").select_option("topdown"))
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_timeout(50)
+    assert page.locator("#rule").is_visible()
+    assert not page.locator("#rule-shown").is_visible()
+
+
+CUT = """all => all.filter(table => {
+  const frame = table.closest(".scroll");
+  return frame.scrollWidth > frame.clientWidth || table.getBoundingClientRect().right > innerWidth;
+}).map(table => table.id || table.className)"""
+LONG = "a column with a long name"
+LONG_DATA = f"{LONG},day,y\n" + "".join(
+    f"a value with a long name {n % 7},2012-{n % 12 + 1:02}-03,{n % 3 == 1}\n" for n in range(40)
+)
+
+
+@pytest.mark.parametrize("width", [320, 375])
+def test_no_table_is_cut_on_a_phone(open_explorer, width):
+    """Only a large truth table is wider; it says that it moves, and it does."""
+    links = [{"formula": "a ^ b ^ c & d", "rule": "lookahead3", "bias": "0.123456", "maxSize": 15},
+             {"kind": "data", "csv": LONG_DATA, "maxSize": 12}]  # fmt: skip
+    for link in links:
+        page = open_explorer(width=width, height=800, link=link)
+        page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+        until(page, "#all-ties td")
+        for _ in range(4):
+            assert page.locator("table.numbers").evaluate_all(CUT) == []
+            page.locator("#larger").click()
+    labels = page.locator("#open-leaves td").first.evaluate(
+        "e => getComputedStyle(e, 'before').content"
+    )
+    assert labels == '"where"'
+    settled(page, lambda: page.locator("#kind-formula").check())
+    settled(page, lambda: fill(page, "#formula", " ^ ".join("abcdefghij")))
+    frame = page.locator("#truth-part .scroll")
+    page.wait_for_timeout(50)
+    assert "move sideways" in frame.evaluate("e => getComputedStyle(e, 'before').content")
+    page.locator("#truth button").last.scroll_into_view_if_needed()
+    box = page.locator("#truth button").last.bounding_box()
+    assert 0 < box["x"] < box["x"] + box["width"] <= width
+    settled(page, lambda: fill(page, "#formula", "a"))
+    page.wait_for_timeout(50)
+    assert frame.evaluate("e => getComputedStyle(e, 'before').content") == "none"
 
 
 def test_a_wide_tree_begins_at_its_root_on_a_phone(open_explorer):

@@ -10,6 +10,7 @@ import random
 from collections import Counter
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -195,10 +196,10 @@ def test_thousands_of_problems(page, count, least, most):
 
 
 CELLS = """tables => JSON.parse(tables).map(columns => {
-  const shown = (numeric) => (cell) => cell === "" ? null : numeric ? String(numberOf(cell)) : cell;
+  const shown = (order) => (cell) => cell === "" ? null : order ? String(order(cell)) : cell;
   try {
     const read = readColumns(columns.map((_, place) => "c" + place), columns);
-    return read.map(({ numeric, cells }) => cells.map(shown(numeric)));
+    return read.map(({ order, cells }) => cells.map(shown(order)));
   } catch (error) { return error.message; }
 })"""
 WRITTEN = (
@@ -251,6 +252,73 @@ def test_cells_are_read_as_on_the_command_line(page):
         assert found == expected, columns
     assert min(refused.values()) > 100
     assert len(refused) == 2
+
+
+DATE_CASES = json.loads(Path("tests/unit/date_cases.json").read_text("utf-8"))
+DATES = (
+    ("2024-05-10", "2023-01-31", "1969-12-31", "2024-02-29"),
+    ("2024-05-10 10:00", "2024-05-10T09:00", "2024-05-10 10:00:00.25", "2024-05-10 10:00:07"),
+    ("10.05.2024", "1.6.2024", "31.12.2023"),
+    ("10/05/2024", "1/6/2024", "5/5/2024"),
+    ("13/05/2024", "31/1/2024"),
+    ("05/13/2024", "1/31/2024"),
+    ("2024-02-30", "31.02.2024", "31/02/2024", "31/01/12", "soon", "7"),
+)  # fmt: skip
+UNCLEAR = "dates must show which number is the day"
+
+
+def ranks(values):
+    """The places of values among the different ones; None for a missing one."""
+    known = sorted({value for value in values if value is not None})
+    return [None if value is None else known.index(value) for value in values]
+
+
+@pytest.mark.parametrize("case", DATE_CASES, ids=lambda case: case["name"])
+def test_columns_of_dates(page, case):
+    (found,) = page.evaluate(CELLS, json.dumps([[case["cells"]]]))
+    if case["read"] == "refused":
+        assert "a column must hold dates of one form; c0 has" in found
+    elif case["read"] == "texts":
+        assert found == [case["cells"]]
+    else:
+        assert ranks([cell and int(cell) for cell in found[0]]) == case["order"]
+
+
+def python_times(columns):
+    """The same in microseconds; texts as they are."""
+    found = python_columns(columns)
+    if isinstance(found, str):
+        return found
+    frame = polars.DataFrame([polars.Series(cells) for cells in found], strict=False)
+    times = frame.select(polars.selectors.temporal().cast(polars.Datetime("us")).cast(int))
+    return [column.to_list() for column in frame.with_columns(times)]
+
+
+@pytest.mark.slow
+def test_dates_are_read_as_on_the_command_line(page):
+    draw, said = random.Random(3), Counter()
+    pools = [(*one, *draw.choice(((), BLANKS[:4], other))) for one in DATES for other in DATES]
+    columns = [draw.choices(draw.choice(pools), k=draw.choice((2, 3, 4))) for _ in range(3000)]
+    found = page.evaluate(CELLS, json.dumps([[cells] for cells in columns]))
+    for cells, answer in zip(columns, found, strict=True):
+        expected = python_times([cells])
+        if isinstance(expected, str):
+            rule = expected.partition(";")[0]
+            said[rule] += 1
+            # of what the command line refuses, the page takes these as texts, and says so
+            here = answer if rule == UNCLEAR else answer.partition(";")[0]
+            assert here == ([[*map(blank_to_none, cells)]] if rule == UNCLEAR else rule), cells
+            continue
+        read = [int(cell) if isinstance(time, int) else cell
+                for cell, time in zip(answer[0], expected[0], strict=True)]  # fmt: skip
+        said[type(next(filter(None, expected[0]), None))] += 1
+        assert read == expected[0], cells
+    assert min(said[key] for key in (int, str, UNCLEAR)) > 100
+    assert said["a column must hold dates of one form"] > 100
+
+
+def blank_to_none(cell):
+    return None if cell in BLANKS[:4] else cell
 
 
 PARSE = """texts => texts.map(text => {

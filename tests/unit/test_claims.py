@@ -5,12 +5,17 @@ import dataclasses
 import polars as pl
 import pytest
 
-from mictree.experiments.examples import WORKED_EXAMPLE, step_through
+from mictree.experiments import sample_size
+from mictree.experiments.examples import WORKED_EXAMPLE, Examples, step_through
 from mictree.experiments.finite_samples import FiniteSamples, FiniteSetting, Limit, Plan
 from mictree.experiments.histograms import Setting, Spread
+from mictree.experiments.sample_size import SampleSizes
 from mictree.growers.rules import TIES
 from mictree.report import claims
 from mictree.report.page import Page, render
+from mictree.report.results import Results
+from mictree.report.tables import found
+from mictree.statements.checks import Check, Finding
 
 VERDICTS = ("holds", "holds in part", "fails")
 PLAN = Plan(rows=(50, 500), repetitions=3)
@@ -119,6 +124,35 @@ def test_predicts(gaps, verdict):
     assert "exceed 1e-12 and have the same sign" in claim.rule
 
 
+def results(quick, spreads, samples):
+    checks = tuple(
+        Check(number, "", (Finding("", "x", "", ""),), "", 0.0) for number in claims.PROVED
+    )
+    growth = step_through("case", WORKED_EXAMPLE, 5)
+    swapped = {**growth.trees, "TopDown": growth.trees["BestFirst"],
+               "BestFirst": growth.trees["TopDown"]}  # fmt: skip
+    stepped = (dataclasses.replace(growth, trees=swapped),)  # fails
+    sizes = SampleSizes(sample_size.Plan(), ())
+    return Results(quick, checks, Examples(growth.problem, ()), stepped, spreads, samples, sizes)
+
+
+@pytest.mark.parametrize("gaps", [(0.0, -0.1), (0.1, 0.1)])
+def test_quick_runs_judge_what_they_can_and_full_runs_everything(gaps):
+    """A full run can fail every claim, whatever the sizes of its samples."""
+    spreads = (spread(BAD, NEAR) if gaps[1] < 0 else spread(GOOD, FAR),)
+    samples = finite((gaps, 0.1))
+    quick, full = (results(quick, spreads, samples) for quick in (True, False))
+    wanted = "fails" if gaps[1] < 0 else "holds"
+    assert [claim.verdict for claim in claims.claims(full)[-5:]] == ["fails", *[wanted] * 4]
+    judged = claims.claims(quick)
+    assert [claim.verdict for claim in judged[-5:]] == ["fails", *["not judged"] * 4]
+    assert [claim.measured for claim in judged] == [c.measured for c in claims.claims(full)]
+    counted = found(full).partition("claims ")[2]
+    assert counted == {"fails": "6 hold, 5 fail.", "holds": "10 hold, 1 fails."}[wanted]
+    assert found(quick).endswith("6 hold, 1 fails, 4 are not judged, as a quick run has too few "
+                                 "formulas and rows.")  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("topdown", "bestfirst", "verdict"),
     [
@@ -147,7 +181,11 @@ def page_of(verdict):
 
 @pytest.mark.parametrize(
     ("verdict", "kind"),
-    [*zip(VERDICTS, ("good", "part", "bad"), strict=True), ("unclear as printed", "open")],
+    [
+        *zip(VERDICTS, ("good", "part", "bad"), strict=True),
+        ("unclear as printed", "open"),
+        ("not judged", "open"),
+    ],
 )
 def test_the_page_shows_verdict_and_rule(verdict, kind):
     html = page_of(verdict)

@@ -14,7 +14,12 @@ def reproduce(
         "out"
     ),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Use smaller ranges everywhere, for a first look.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Use smaller ranges everywhere, for a first look; claims that they cannot judge "
+            "are marked.",
+        ),
     ] = False,
     scheduler: Scheduler = None,
     workers: Workers = None,

@@ -1,7 +1,7 @@
 """The paper's claims beside our measurements, with a verdict each."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mictree.excess import ROUNDING
@@ -13,6 +13,7 @@ from mictree.report.results import Results
 from mictree.statements.checks import Check, sentence
 
 Verdict = Literal["holds", "holds in part", "fails"]
+NOT_JUDGED = "not judged"  # only in quick runs, by their samples
 VAST_MAJORITY = 0.95  # how we read "the vast majority" of formulas
 TYPICAL = 0.5  # "far below 0.01": this share, and so the median, lies below a tenth of it
 MANY = 0.01  # how we read "many" formulas
@@ -20,6 +21,10 @@ CASES_RULE = (
     "Statements with a proof hold if the range covered has no counterexample. Each claim from "
     "experiments has several cases, listed under its verdict with their conditions. It holds if "
     "all cases are met, holds in part if some are, and fails if none is."
+)
+QUICK_RULE = (
+    "A quick run judges no claim about whole families or samples: it has too few formulas, rows "
+    "and repetitions. The rule of a full run, with the numbers of this one:"
 )
 PROVED_RULE = "The range covered has no counterexample."
 PROVED = (
@@ -66,10 +71,18 @@ def _proved(check: Check) -> Claim:
 
 def _empirical(results: Results) -> Iterator[Claim]:
     yield worse_tree(results.stepped[0])
-    yield near_optimal(results.spreads)
-    yield far_from_optimal(results.spreads)
-    yield outperforms(results.finite)
-    yield predicts(results.finite)
+    sampled = (
+        near_optimal(results.spreads),
+        far_from_optimal(results.spreads),
+        outperforms(results.finite),
+        predicts(results.finite),
+    )
+    yield from map(_unjudged, sampled) if results.quick else sampled
+
+
+def _unjudged(claim: Claim) -> Claim:
+    """A claim that the smaller ranges of a quick run can neither confirm nor refute."""
+    return replace(claim, verdict=NOT_JUDGED, rule=f"{QUICK_RULE} {claim.rule}")
 
 
 def count_met(met: Sequence[bool]) -> str:

@@ -51,7 +51,7 @@ def reproduce(
     ----------
     out : folder for ``report.html``, ``explorer.html``, ``figures/``, ``results/`` and ``cache/``;
         only one process may write to it at a time
-    quick : smaller ranges everywhere, for a first look
+    quick : smaller ranges everywhere, for a first look; claims that they cannot judge are marked
     progress : called with the share of the run done so far and, in words, the current task
     n_jobs : statements, or experiments on samples, at once, by joblib
     """

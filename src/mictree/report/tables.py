@@ -8,7 +8,7 @@ from mictree._support.versions import code_version, library_versions
 from mictree.experiments.finite_samples import LEARNERS, FiniteSamples
 from mictree.experiments.histograms import Spread
 from mictree.experiments.sample_size import FOLLOWS, SampleSizes
-from mictree.report.claims import claims
+from mictree.report.claims import NOT_JUDGED, claims
 from mictree.report.page import Table
 from mictree.report.results import Results, Stage
 
@@ -25,13 +25,17 @@ def tables(results: Results) -> tuple[Table, ...]:
 
 
 def found(results: Results) -> str:
-    """What the run found, in two sentences."""
+    """What the run found, in two sentences; a quick run says which claims it cannot judge."""
     spread = results.spreads[0]
     last = spread.summary.filter(ties="last")
     mean = {rule: f"{last.filter(rule=rule)['mean'][0]:.5f}" for rule in RULE_NAMES}
     verdicts = Counter(claim.verdict for claim in claims(results))
     plural = {"holds": "hold", "holds in part": "hold in part", "fails": "fail"}
+    unjudged = verdicts.pop(NOT_JUDGED, 0)
     counts = [f"{count} {plural[name] if count > 1 else name}" for name, count in verdicts.items()]
+    if unjudged:
+        verb = "is" if unjudged == 1 else "are"
+        counts.append(f"{unjudged} {verb} not judged, as a quick run has too few formulas and rows")
     return (
         f"Found in this run: over {spread.formulas:,} formulas ({spread.setting.title}, ties last) "
         f"TopDown's mean MIC({spread.max_size}) is {mean['topdown']}, BestFirst's "

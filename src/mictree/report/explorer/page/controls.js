@@ -76,28 +76,30 @@ const showControls = (state) => {
   setValue("csv", state.csv);
   for (const [id, field] of Object.entries(choiceFields)) if (id !== "target" && id !== "positive") setValue(id, state[field]);
   for (const [id, field] of Object.entries(numberFields)) setValue(id, state[field]);
+  find("rule-shown").textContent = `${RULE_NAMES[state.rule] ?? ""}, ${state.criterion}, ties ${state.ties}, up to ${state.maxSize} splits`;
   find("rule-help").textContent = RULE_HELP[state.rule] ?? "";
   find("seed-part").hidden = state.ties !== "random";
   find("undo").disabled = past.at <= 0;
   find("redo").disabled = past.at >= past.states.length - 1;
 };
 
-const showData = ({ columns, target, values, positive, tests, offered }) => {
+const showData = ({ columns, target, values, positive, tests, offered, unclear }) => {
   setOptions("target", columns, target);
   setOptions("positive", values, positive);
   const kept = offered > tests.length ? ` the ${tests.length} of largest gain, of ${offered} possible ones` : tests.length === 1 ? " one" : ` all ${tests.length}`;
-  find("tests-help").textContent = `Questions that a tree may ask here:${kept}. Numbers are compared with thresholds near their quartiles, texts with each value.`;
+  find("tests-help").textContent = `Questions that a tree may ask here:${kept}. Numbers and dates are compared with thresholds near their quartiles, texts with each value.${unclear.map(([name, cell]) => ` Nothing in ${name} tells which number of ${cell} is the day, so its dates are texts; write the year first.`).join("")}`;
   find("tests").replaceChildren(...tests.map((test) => html("li", {}, test)));
 };
 
-const listenToControls = (change) => {
+// `begin` gives a new target its first size.
+const listenToControls = (change, begin) => {
   const typed = (id, patch) => whenTyped(find(id), () => change(() => patch(find(id).value), id));
-  typed("formula", (formula) => ({ kind: "formula", formula, table: "", names: [] }));
+  typed("formula", (formula) => begin({ kind: "formula", formula, table: "", names: [] }));
   typed("extra", (text) => ({ extra: splitNames(text) }));
-  typed("csv", (csv) => ({ csv, target: "", positive: "" }));
+  typed("csv", (csv) => begin({ csv, target: "", positive: "" }));
   for (const [id, field] of Object.entries(numberFields)) typed(id, (text) => ({ [field]: Number(text) }));
   for (const [id, field] of Object.entries(choiceFields)) {
-    find(id).addEventListener("change", () => change(() => ({ [field]: find(id).value, ...(id === "target" ? { positive: "" } : {}) })));
+    find(id).addEventListener("change", () => change(() => (id === "target" ? begin({ target: find(id).value, positive: "" }) : { [field]: find(id).value })));
   }
   find("draw-again").addEventListener("click", () => change((state) => ({ seed: (state.seed + 1) % 2 ** 31 })));
 };

@@ -32,3 +32,13 @@ const MOST_NAME = 24;
 const clipped = (name) => (name.length > MOST_NAME ? `${name.slice(0, MOST_NAME - 1)}…` : name);
 
 const tableHead = (...cells) => html("thead", {}, html("tr", {}, cells.map((cell) => html("th", { scope: "col" }, cell))));
+
+// A row of a table that becomes a card on a phone: each cell has its column's title with it.
+const cardCells = (titles, cells) => cells.map((cell, place) => html("td", { "data-label": titles[place] }, cell));
+
+// Frames whose content is wider say so, as phones show no bar to scroll with.
+const markOverflow = (frame) => frame.classList.toggle("overflows", frame.scrollWidth > frame.clientWidth + 1);
+const watchOverflow = () => {
+  const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => markOverflow(target.closest(".scroll"))));
+  for (const part of document.querySelectorAll(".scroll, .scroll > table")) observer.observe(part);
+};

@@ -3,8 +3,9 @@
 const { examples, start } = JSON.parse(find("explorer-data").textContent);
 const worker = new Worker(URL.createObjectURL(new Blob([find("twin").textContent], { type: "text/javascript" })));
 const waiting = { busy: false, next: new Map(), number: 0 };
-const shownNow = { answer: null, key: "", rest: 0 };
+const shownNow = { answer: null, state: null, key: "", rest: 0 }; // `state`: the one that is drawn
 const REST = 400; // milliseconds without a change after which the table of all ties is computed
+const STEPPER = ["smaller", "size", "larger", "play"];
 let player = 0;
 
 const requestOf = (state) => Object.fromEntries(Object.entries(state).filter(([name]) => name !== "size" && isUsed(state, name)));
@@ -36,11 +37,13 @@ worker.onerror = () => receive("", null, "the computation failed; reload the pag
 
 const receive = (key, result, refused) => {
   find("refused").textContent = refused ?? "";
-  find("results").classList.toggle("stale", Boolean(refused));
+  find("main").classList.toggle("stale", Boolean(refused));
   find("stale").hidden = !refused || !shownNow.answer;
   find("results").setAttribute("aria-busy", "false");
   for (const id of ["formula", "csv"]) find(id).toggleAttribute("aria-invalid", Boolean(refused));
   shownNow.key = refused ? "" : key;
+  if (refused) pause();
+  for (const id of STEPPER) find(id).disabled = Boolean(refused);
   if (!result) return;
   shownNow.answer = result;
   drawProblem(result);
@@ -92,17 +95,20 @@ const verdictOf = ({ errors }, size, name) => {
 // A link may hold any number.
 const clamped = (size, most) => Math.min(most, Math.max(0, Math.trunc(size) || 0));
 
+// Draw the current state; while it has no answer, the last one that had.
 const draw = () => {
-  const state = currentState(), { answer } = shownNow;
+  const { answer } = shownNow;
   if (!answer) return;
+  if (keyOf(currentState()) === shownNow.key) shownNow.state = currentState();
+  const { state } = shownNow;
   const most = answer.errors.greedy.length - 1, size = clamped(state.size, most), step = answer.steps[size];
   const name = RULE_NAMES[state.rule];
   find("size").max = most;
   find("size").value = size;
   find("size-shown").textContent = `${size} of ${most} splits`;
   find("size").setAttribute("aria-valuetext", `${size} of ${most} splits`);
-  find("smaller").disabled = size === 0;
-  find("larger").disabled = size === most;
+  find("smaller").disabled = size === 0 || !shownNow.key;
+  find("larger").disabled = size === most || !shownNow.key;
   find("verdict").textContent = verdictOf(answer, size, name);
   find("verdict").classList.toggle("worse", answer.errors.excess[size] >= 1e-12);
   find("greedy-title").textContent = `${name}'s tree`;
@@ -140,6 +146,9 @@ const showExample = (state) => {
   find("example").value = place < 0 ? "" : place;
   find("example-text").textContent = examples[place]?.text ?? "";
 };
+
+// A new target starts as a lone leaf; one that is typed again, after an error, where it was.
+const sizeOf = (target) => (Object.keys(target).every((name) => String(target[name]) === String(shownNow.state?.[name])) ? shownNow.state.size : 0);
 
 const setSize = (size, group) => change(() => ({ size }), group);
 const shownSize = () => Number(find("size").value);
@@ -182,7 +191,7 @@ const openForPrint = () => {
 };
 
 const listen = () => {
-  listenToControls(change);
+  listenToControls(change, (target) => ({ ...target, size: sizeOf(target) }));
   listenToTour(change);
   find("example").append(html("option", { value: "" }, "your own"), ...examples.map(({ title }, place) => html("option", { value: place }, title)));
   find("example").addEventListener("change", () => {
@@ -197,7 +206,7 @@ const listen = () => {
   find("smaller").addEventListener("click", () => { pause(); setSize(shownSize() - 1); });
   find("larger").addEventListener("click", () => { pause(); setSize(shownSize() + 1); });
   find("play").addEventListener("click", play);
-  find("chart").addEventListener("click", (event) => setSize(sizeAt(find("chart").firstElementChild, event.clientX, Number(find("size").max))));
+  find("chart").addEventListener("click", (event) => shownNow.key && setSize(sizeAt(find("chart").firstElementChild, event.clientX, Number(find("size").max))));
   find("truth").addEventListener("keydown", (event) => moveInTruth(event, shownNow.answer.names));
   find("undo").addEventListener("click", () => travel(-1));
   find("redo").addEventListener("click", () => travel(1));
@@ -214,6 +223,11 @@ const listen = () => {
   });
   window.addEventListener("beforeprint", openForPrint);
   window.addEventListener("resize", draw);
+  watchOverflow();
+  const narrow = window.matchMedia("(max-width: 58rem)"); // as in explorer.css: one column, so the rule folds up
+  const foldRule = () => { find("rule-part").open = !narrow.matches; };
+  narrow.addEventListener("change", foldRule);
+  foldRule();
   window.addEventListener("hashchange", () => {
     const state = readFragment(location.hash);
     if (state && writeFragment(state) !== writeFragment(currentState())) change(() => state);
@@ -223,9 +237,9 @@ const listen = () => {
 // What a kind of target begins with: what was there before (a truth table instead of the formula that
 // it replaced), else the target of the first example of its kind. The rule stays as chosen.
 const startOf = (kind, state) => {
-  if (kind === "formula" && state.table) return { kind: "table" };
+  if (kind === "formula" && state.table) return { kind: "table", size: 0 };
   const has = { formula: state.formula, data: state.csv }[kind];
-  if (has) return { kind };
+  if (has) return { kind, size: 0 };
   const { rule, criterion, ties, ...target } = examples.find((example) => (example.state.kind ?? "formula") === kind).state;
   return { kind, ...target };
 };

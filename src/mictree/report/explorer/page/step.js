@@ -56,35 +56,37 @@ const reasonsOf = (answer, state, size) => {
 
 const gainTitle = (levels) => (levels > 1 ? `gain of ${levels} levels` : "gain");
 
-const leafRow = (leaf, answer, step) => {
+const leafRow = (leaf, answer, step, titles) => {
   const chosen = leaf.number === step.leaf;
   const name = answer.names[chosen ? step.variable : leaf.best[0].variable];
   const cells = [pathText(leaf.path, answer.names), decimal(leaf.reach), decimal(leaf.rate), name, decimal(leaf.gain), decimal(leaf.reach * leaf.gain)];
   return html("tr", { class: chosen ? "chosen" : undefined },
-    html("th", { scope: "row" }, chosen ? `${leaf.number} ← next` : leaf.number), cells.map((cell) => html("td", {}, cell)));
+    html("th", { scope: "row" }, chosen ? `${leaf.number} ← next` : leaf.number), cardCells(titles, cells));
 };
 
 const drawOpenLeaves = (answer, step) => {
   if (!step) return [];
   const levels = answer.leaves[step.leaf].best[0].drops.length;
-  const head = tableHead("leaf", "where", "reach: share of inputs that come here", "of them label 1", "best split", gainTitle(levels), "reach × gain");
-  return [head, html("tbody", {}, step.open.map((number) => leafRow(answer.leaves[number], answer, step)))];
+  const titles = ["where", "reach: share of inputs that come here", "of them label 1", "best split", gainTitle(levels), "reach × gain"];
+  return [tableHead("leaf", ...titles), html("tbody", {}, step.open.map((number) => leafRow(answer.leaves[number], answer, step, titles)))];
 };
 
 // The gains of all splits of the chosen leaf, as bars.
 const drawOffers = (answer, step) => {
   if (!step) return [];
   const { offers, gain, number } = answer.leaves[step.leaf], levels = offers[0].drops.length;
+  const titles = [...(levels > 1 ? ["alone"] : []), gainTitle(levels)];
   const rows = offers.map((offer) => {
     const taken = offer.variable === step.variable;
     const bar = svg("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
       svg("rect", { class: taken ? "taken" : "", width: gain ? Math.max(0.5, (offer.gain / gain) * 100) : 0.5, height: 8 }));
     return html("tr", { class: taken ? "chosen" : undefined },
-      html("th", { scope: "row" }, answer.names[offer.variable], taken ? " ← taken" : ""), levels > 1 && html("td", {}, decimal(offer.drops[0])), html("td", {}, decimal(offer.gain)), html("td", { class: "wide" }, bar));
+      html("th", { scope: "row" }, answer.names[offer.variable], taken ? " ← taken" : ""),
+      cardCells(titles, [...(levels > 1 ? [decimal(offer.drops[0])] : []), decimal(offer.gain)]), html("td", { class: "wide" }, bar));
   });
   return [
     html("h4", {}, `What each split of leaf ${number} gains${levels > 1 ? ", alone and with the best that may follow" : ""}`),
     html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "gains at the leaf" },
-      html("table", { class: "numbers offers" }, tableHead(answer.data ? "test" : "variable", ...(levels > 1 ? ["alone"] : []), gainTitle(levels), "compared"), html("tbody", {}, rows))),
+      html("table", { class: "numbers offers cards" }, tableHead(answer.data ? "test" : "variable", ...titles, "compared"), html("tbody", {}, rows))),
   ];
 };

@@ -12,5 +12,5 @@ const drawAllTies = (table, state) => [
   tableHead("rule", ...TIES),
   html("tbody", {}, table.map(({ rule, mic }) => html("tr", {},
     html("th", { scope: "row" }, RULE_NAMES[rule]),
-    mic.map((value, place) => html("td", { class: rule === state.rule && TIES[place] === state.ties ? "chosen" : undefined }, decimal(value)))))),
+    mic.map((value, place) => html("td", { "data-label": `ties: ${TIES[place]}`, class: rule === state.rule && TIES[place] === state.ties ? "chosen" : undefined }, decimal(value)))))),
 ];

@@ -105,5 +105,6 @@ const placeTree = (frame, drawing) => {
   const scale = Math.min(1, Math.max(SMALLEST, frame.clientWidth / width));
   drawing.setAttribute("width", scale * width);
   drawing.setAttribute("height", scale * height);
+  markOverflow(frame);
   if (isNew) frame.scrollLeft = -scale * x - frame.clientWidth / 2; // the root is drawn at 0
 };

@@ -65,29 +65,31 @@ const readTable = (text) => {
   return { count: rows.length, columns: readColumns(names, names.map((_, place) => rows.map((row) => row[place]))) };
 };
 
-const valuesOf = ({ numeric, cells }) => {
+const valuesOf = ({ order, cells }) => {
   const compare = (one, two) => (one < two ? -1 : one > two ? 1 : 0);
-  return [...new Set(presentOf(cells))].sort(numeric ? (one, two) => compare(numberOf(one), numberOf(two)) : compare);
+  return [...new Set(presentOf(cells))].sort(order ? (one, two) => compare(order(one), order(two)) : compare);
 };
 
-// At most three thresholds, each halfway between two neighbouring values, near the quartiles.
-const quartiles = (numbers) => {
-  const sorted = numbers.slice().sort((one, two) => one - two), found = new Set();
+// At most three thresholds, each halfway between two neighbouring values, near the quartiles, and its text.
+const quartiles = (numbers, show) => {
+  const sorted = numbers.slice().sort((one, two) => one - two), found = new Map();
   for (const share of [0.25, 0.5, 0.75]) {
     const value = sorted[Math.floor(share * (sorted.length - 1))];
     const next = sorted.find((other) => other > value);
-    if (next !== undefined) found.add(Number(((value + next) / 2).toPrecision(12)));
+    if (next === undefined) continue;
+    const middle = show ? Math.floor((value + next) / 2) : Number(((value + next) / 2).toPrecision(12));
+    found.set(middle, show ? show(middle, value) : middle);
   }
-  return [...found].sort((one, two) => one - two);
+  return [...found].sort(([one], [two]) => one - two);
 };
 
 // The tests that a column offers; a test that a missing value cannot answer is not met.
 const testsOf = (column) => {
-  const { name, numeric, cells } = column, present = presentOf(cells), values = valuesOf(column);
+  const { name, order, show, cells } = column, present = presentOf(cells), values = valuesOf(column);
   const tests = [];
-  if (values.length > 2 && numeric) {
-    for (const threshold of quartiles(present.map(numberOf))) {
-      tests.push([`${name} > ${threshold}`, (cell) => numberOf(cell) > threshold]);
+  if (values.length > 2 && order) {
+    for (const [threshold, text] of quartiles(present.map(order), show)) {
+      tests.push([`${name} > ${text}`, (cell) => order(cell) > threshold]);
     }
   } else if (values.length > 1) {
     for (const value of values.length === 2 ? values.slice(1) : values) {
@@ -140,5 +142,6 @@ const readData = (text, target, positive) => {
   return {
     columns: names, target: label.name, values, positive: one, rows: packed, labels,
     tests: tests.chosen.map(({ title }) => title), offered: tests.offered,
+    unclear: columns.filter((column) => column.unclear).map(({ name, unclear }) => [name, unclear]),
   };
 };
