@@ -224,7 +224,7 @@ const listen = () => {
   window.addEventListener("beforeprint", openForPrint);
   window.addEventListener("resize", draw);
   watchOverflow();
-  const narrow = window.matchMedia("(max-width: 58rem)"); // as in explorer.css: one column, so the rule folds up
+  const narrow = window.matchMedia("screen and (max-width: 58rem)"); // one column, as in explorer.css: the rule folds up, not on paper
   const foldRule = () => { find("rule-part").open = !narrow.matches; };
   narrow.addEventListener("change", foldRule);
   foldRule();

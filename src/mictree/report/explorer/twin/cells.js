@@ -45,7 +45,7 @@ const timeIn = ({ shape, parts }, cell) => {
   const { y, m, d, h = "0", n = "0", s = "0", f = "", z } = Object.fromEntries([...parts].map((part, place) => [part, groups[place + 1]]));
   const midnight = new Date(0);
   midnight.setUTCFullYear(Number(y), Number(m) - 1, Number(d));
-  if (midnight.getUTCMonth() !== Number(m) - 1 || midnight.getUTCDate() !== Number(d)) return NaN;
+  if (midnight.getUTCMonth() !== Number(m) - 1) return NaN; // a day or month that there is not lands elsewhere
   if (Number(h) > 23 || Number(n) > 59 || Number(s) > 60) return NaN; // 60: a leap second
   return midnight.getTime() * 1e3 + ((Number(h) * 60 + Number(n)) * 60 + Number(s)) * 1e6 + Number(f.slice(0, 6).padEnd(6, "0")) - zoneOf(z);
 };
