@@ -59,6 +59,7 @@ OTHER_DATES = "|".join(  # than those that are read as dates
         r"^\p{L}{3,9} \d{1,2},? \d{4}$",  # January 26, 2024
     )
 )
+FIRST_ROWS = 1000  # the first present cell is mostly among them
 FEW_DATES = 2  # categories and thresholds separate so few alike
 PLAIN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INFINITE = r"^[+-]?(?i:inf|infinity)$"
@@ -362,9 +363,17 @@ def _refuse_dates(present: polars.Series, order: str | None, doubt: str) -> str:
 
 def present_dates(texts: polars.Series) -> tuple[polars.Series | None, str]:
     """The dates in a column of texts, without missing ones; else None, and what is wrong."""
-    cells = texts.str.strip_chars()
-    present = cells.filter(~cells.is_in(list(MISSING_NUMBERS))).drop_nulls()
+    first = _present(texts.head(FIRST_ROWS))
+    if len(first) and DateForm.of(first[0]) is None:  # most columns end here
+        return None, ""
+    present = _present(texts)
     return _as_dates(present, present) if len(present) else (None, "")
+
+
+def _present(texts: polars.Series) -> polars.Series:
+    """The cells that are not missing, without spaces around them."""
+    cells = texts.str.strip_chars()
+    return cells.filter(~cells.is_in(list(MISSING_NUMBERS))).drop_nulls()
 
 
 def doubt_dates(texts: polars.Series) -> str:
@@ -376,7 +385,7 @@ def doubt_dates(texts: polars.Series) -> str:
     if dates is not None:
         example = f"such as {dates[0]}"
         return f"looks like dates stored as texts, {example}{categories}store them as dates"
-    different = texts.str.strip_chars().drop_nulls().unique(maintain_order=True)
+    different = texts.drop_nulls().unique(maintain_order=True).str.strip_chars()
     like = different.str.contains(f"{OTHER_DATES}|{ANY_DATE}")
     if len(different) <= FEW_DATES or like.sum() * 2 <= len(different):
         return ""
@@ -409,7 +418,7 @@ def find_orders(
             continue
         present = series.str.strip_chars()
         for order, shape in ONLY.items():
-            if present.str.contains(f"{shape}.*[-/.][0-9]{{4}}").any():
+            if present.str.contains(shape).any():
                 found[series.name] = order
     return dict(reading.orders) | found
 
