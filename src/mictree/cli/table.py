@@ -289,12 +289,11 @@ def add_parts(
     from mictree.columns.data import Data
     from mictree.columns.series import PARTS, part_of
 
-    data = Data(frame)
     dates: dict[str, dict[str, Any]]
     dates = {name: {"order": order} for name, order in orders.items() if name in features.columns}
     for name in dict.fromkeys(parts):
-        place = frame.columns.index(name)
-        kind, moments = data.kind(place), data.column(place)
+        data = Data(frame.select(name))
+        kind, moments = data.kind(0), data.column(0)
         if kind not in MOMENTS or isinstance(moments, list):
             raise ValueError(f"--parts must name a column of dates; {tell_kind(frame[name])}")
         where = features.columns.index(name) + 1 if name in features.columns else features.width

@@ -353,7 +353,9 @@ def _doubt_days(
 def _refuse_dates(present: polars.Series, order: str | None, doubt: str) -> str:
     """The error about a column that must hold dates, and does not."""
     if doubt:
-        return f"column {present.name} {doubt}"
+        return (
+            f"a column must hold dates of one form and one order; {present.name} has what {doubt}"
+        )
     form = re.fullmatch(ANY_DATE, present[0])
     wrong = present.filter(~present.str.contains(ANY_DATE)) if form else present
     shown = shorten((wrong if len(wrong) else present)[0])
