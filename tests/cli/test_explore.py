@@ -91,7 +91,7 @@ def test_texts_that_the_page_would_refuse_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cells", ["1 2 x", "1/2/2024 2/1/2024 3/3/2024", "99999999999999999991 99999999999999999992 5"]
+    "cells", ["1 2 x", "2024-01-01 2024-02-01 x", "99999999999999999991 99999999999999999992 5"]
 )
 def test_errors_name_no_option_that_explore_lacks(tmp_path, cells):
     """The page reads all cells by itself, so that it can take no --text."""

@@ -69,7 +69,8 @@ def walk_formula():
     mt.mic(mt.TopDown(), problem, max_size=8)
 
 def walk_data(path):
-    mt.optimal_trees(mt.SampleProblem(*read_table(Path(path), "label")), 6).tree(6)
+    table = read_table(Path(path), "label")
+    mt.optimal_trees(mt.SampleProblem(table.X, table.y), 6).tree(6)
 
 threading.setprofile(visit)
 sys.setprofile(visit)

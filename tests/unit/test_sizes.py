@@ -1,14 +1,16 @@
 """select_size against refitting every size, and its rules against their definitions."""
 
+import datetime as dt
+
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 
 import mictree as mt
-from mictree.estimators.sizes import SizeChoice, _choose
+from mictree.estimators.sizes import SizeChoice, _choose, last_rows, rank_moments, time_folds
 from tests.datasets import random_bits
 
 X, Y = random_bits(150, 6, 1, noise=0.25)
@@ -182,3 +184,103 @@ def test_scorers_by_name_take_weights():
         for scoring in (None, "accuracy")
     ]
     assert means[0] == means[1] == pytest.approx([9 / 12, 11 / 12])
+
+
+class TestAfter:
+    """Folds in order of time: every held-out row is later than all rows that a fold grows on."""
+
+    @pytest.mark.parametrize("rows", [7, 20, 101])
+    @pytest.mark.parametrize("cv", [2, 5])
+    def test_they_are_those_of_scikit_learn_if_no_times_are_equal(self, rows, cv):
+        order = np.random.default_rng(rows).permutation(rows)
+        expected = list(TimeSeriesSplit(cv).split(np.zeros(rows)))
+        found = time_folds(rank_moments(order * 1.5, rows), cv)
+        assert len(found) == cv
+        for (train, test), (earlier, later) in zip(found, expected, strict=True):
+            assert order[train].tolist() == earlier.tolist()
+            assert order[test].tolist() == later.tolist()
+
+    def test_equal_times_stay_together(self):
+        draw = np.random.default_rng(0)
+        folded = 0
+        for _ in range(300):
+            rows, cv = int(draw.integers(2, 60)), int(draw.integers(2, 6))
+            times = draw.integers(0, draw.integers(1, 30), rows)
+            try:
+                found = time_folds(rank_moments(times, rows), cv)
+            except ValueError:
+                assert len(np.unique(times)) < rows or rows <= cv
+                continue
+            folded += 1
+            held = np.concatenate([test for _, test in found])
+            assert len(set(held.tolist())) == len(held)
+            assert max(times) in times[found[-1][1]]
+            for train, test in found:
+                assert len(train)
+                assert times[train].max() < times[test].min()
+        assert folded > 100
+
+    def test_the_last_share(self):
+        draw = np.random.default_rng(1)
+        for _ in range(200):
+            rows = int(draw.integers(2, 40))
+            times = draw.integers(0, draw.integers(2, 12), rows)
+            if len(np.unique(times)) == 1:
+                continue
+            share = float(draw.uniform(0.05, 0.95))
+            train, test = last_rows(rank_moments(times, rows), share)
+            assert times[train].max() < times[test].min()
+            assert sorted([*train, *test]) == list(range(rows))
+            sizes = [int((times >= time).sum()) for time in np.unique(times)[1:]]
+            nearest = min(abs(size - round(rows * share)) for size in sizes)
+            assert abs(len(test) - round(rows * share)) == nearest
+
+    def test_a_size_for_later_rows(self):
+        """Random folds see both sides of a change; folds in order of time do not."""
+        n = np.arange(200)
+        X, y = n[:, None], n // 10 % 2
+        model = mt.TopDownClassifier(max_size=20)
+        assert mt.select_size(model, X, y).means.max() > 0.8
+        shuffled = np.random.default_rng(0).permutation(200)
+        for times in (n, [dt.date(2020, 1, 1) + dt.timedelta(days=int(day)) for day in n]):
+            after = np.array(times)[shuffled]
+            choice = mt.select_size(model, X[shuffled], y[shuffled], after=after)
+            assert choice.means.max() < 0.6
+            assert choice.folds == 5
+        by_hand = mt.select_size(model, X, y, cv=TimeSeriesSplit(5))
+        assert np.array_equal(by_hand.scores, choice.scores)
+
+    @pytest.mark.parametrize(
+        ("after", "options", "rule"),
+        [
+            ([1.0, np.nan, *range(8)], {}, "known in every row"),
+            ([None, *[dt.date(2020, 1, 1)] * 9], {}, "known in every row"),
+            (np.array(["NaT", *["2020-01-01"] * 9], "M8[D]"), {}, "known in every row"),
+            ([1] * 10, {}, "no number of folds does"),
+            ([1] * 5 + [2] * 3 + [3, 4], {"cv": 4}, "4 folds do not: cv=2 does"),
+            (list("abcdefghij"), {}, "must be dates, times or numbers; got"),
+            (range(9), {}, "one value a row; its shape is"),
+            (range(10), {"cv": TimeSeriesSplit(2)}, "cv must be a number of folds with after"),
+            (range(10), {"groups": [0, 1] * 5}, "groups and after must not both be given"),
+            (range(10), {"repeats": 2}, "repeats must be 1 with after"),
+            (range(10), {"cv": 1}, "cv must be at least 2 with after; got 1"),
+        ],
+    )
+    def test_what_is_refused(self, after, options, rule):
+        X, y = [[n] for n in range(10)], [0, 1] * 5
+        after = after if isinstance(after, np.ndarray) else list(after)
+        with pytest.raises(ValueError, match=rule):
+            mt.select_size(mt.TopDownClassifier(max_size=2), X, y, after=after, **options)
+        if "repeats" not in options and "cv" not in options:
+            with pytest.raises(ValueError, match=rule):
+                mt.compare("topdown", X, y, 2, after=after, **options)
+
+    def test_comparison(self):
+        n = np.arange(120)
+        X, y = np.stack([n, n % 7], axis=1), n // 10 % 3
+        found = mt.compare(["topdown", "sklearn"], X, y, 3, after=n, cv=4)
+        by_hand = mt.compare(["topdown", "sklearn"], X, y, 3, cv=TimeSeriesSplit(4))
+        for name, held in by_hand.held_out.items():
+            assert np.array_equal(found.held_out[name].errors, held.errors)
+        assert "held-out error by cross-validation in order of time, 4 folds" in str(found)
+        assert not mt.compare("topdown", X, y, 3, after=n, cv=0).held_out

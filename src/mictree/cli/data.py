@@ -10,7 +10,9 @@ from mictree._support.words import shell_word, show_name
 from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
 from mictree.cli.options import AsJson, MostSplits, MostThresholds
 from mictree.cli.table import (
+    After,
     DataFile,
+    DateOrder,
     Decimal,
     Drop,
     Encoding,
@@ -19,9 +21,11 @@ from mictree.cli.table import (
     Missing,
     NoHeader,
     Number,
+    Parts,
     Separator,
     Target,
     Text,
+    advise_after,
     is_streamed,
     naming_options,
     read_table,
@@ -67,6 +71,7 @@ def data(
             show_default=False,
         ),
     ] = None,
+    after: After = None,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +109,8 @@ def data(
     missing: Missing = [],  # noqa: B006
     text: Text = [],  # noqa: B006
     number: Number = [],  # noqa: B006
+    date: DateOrder = [],  # noqa: B006
+    parts: Parts = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
@@ -118,14 +125,18 @@ def data(
       mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
       mictree data iris.csv --target species --plot errors.svg --report iris.html
       mictree data visits.csv --target ill --groups patient --scoring balanced_accuracy --jobs -1
+      mictree data visits.csv --target ill --after date --parts date
       mictree data loans.parquet --target default --scheduler tcp://10.0.0.1:8786
     """
     from mictree.comparison.run import compare
 
     _check_options(context.params)
     apart = [name for name in (groups, weights) if name is not None]
-    written = Format(separator, encoding, decimal, missing, text, number, no_header)
-    X, y = read_table(file, target, drop, [*keep, *apart], written)
+    written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
+    table = read_table(file, target, drop, [*keep, *apart], written, parts, after)
+    X, y = table.X, table.y
+    if after is None and cv and groups is None:
+        advise_after(table, keep)
     if len(apart) == X.width:
         raise ValueError("the file must have a column to learn from; it has none")
     members, weight = _known(X, groups), _numbers(X, weights)
@@ -136,8 +147,9 @@ def data(
     ):
         result = compare(
             learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
-            groups=members, scoring=scoring, sample_weight=weight, random_state=seed,
-            max_thresholds=max_thresholds, n_jobs=n_jobs or jobs, progress=progress,
+            groups=members, after=table.moments, scoring=scoring, sample_weight=weight,
+            random_state=seed, max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
+            progress=progress,
         )  # fmt: skip
     shown = result.advised_size if size is None else size
     tree_text = result.optimal_trees.tree(shown).to_text([str(label) for label in result.classes])
@@ -179,10 +191,15 @@ def _check_options(options: dict[str, Any]) -> None:
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
     check_drawing(options["plot"], "--plot")
     check_output(options["report"], "--report", (".html", ".htm"))
-    named = [options[name] for name in ("target", "groups", "weights")]
-    named = [name for name in named if name is not None]
-    if len(set(named)) < len(named) or set(named) & set(options["drop"]):
-        raise ValueError("--target, --groups, --weights and --drop must name different columns")
+    if options["groups"] is not None and options["after"] is not None:
+        raise ValueError("--groups and --after must not both be given")
+    apart = [options[name] for name in ("target", "groups", "weights")]
+    apart = [name for name in apart if name is not None]
+    named = [*apart, *([] if options["after"] is None else [options["after"]])]
+    if len(set(named)) < len(named) or set(apart) & set(options["drop"]):
+        raise ValueError(
+            "--target, --groups, --after, --weights and --drop must name different columns"
+        )
     if is_streamed(options["file"]):
         raise ValueError(
             f"FILE must be one table, which data reads at once; {str(options['file'])!r} names a "
@@ -198,6 +215,8 @@ def _settings(options: dict[str, Any]) -> dict[str, object]:
         "columns left out": ", ".join(options["drop"]) or "none",
         "measure on held-out rows": options["scoring"] or "error",
         "groups": options["groups"] or "none",
+        "tested on rows after others, by": options["after"] or "none",
+        "parts of dates": ", ".join(options["parts"]) or "none",
         "weights": options["weights"] or "none",
         "folds": options["cv"],
         "repeats": options["repeats"],

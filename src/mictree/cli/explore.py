@@ -8,6 +8,7 @@ import typer
 from mictree._support.files import write_whole
 from mictree.cli.common import check_output
 from mictree.cli.table import (
+    DateOrder,
     Decimal,
     Drop,
     Encoding,
@@ -48,6 +49,7 @@ def explore(
     decimal: Decimal = None,
     missing: Missing = [],  # noqa: B006
     number: Number = [],  # noqa: B006
+    date: DateOrder = [],  # noqa: B006
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("explorer.html"),
 ) -> None:
     """Write a page on which greedy trees grow beside the best ones.
@@ -74,8 +76,9 @@ def explore(
         start = start_with_formula(formula)
     elif data is not None and target is not None:
         written = Format(
-            separator, encoding, decimal, missing, (), number, no_header, options=EXPLORABLE
+            separator, encoding, decimal, missing, (), number, no_header, date, options=EXPLORABLE
         )
-        start = start_with_data(*read_table(data, target, drop, keep, written), target)
+        table = read_table(data, target, drop, keep, written)
+        start = start_with_data(table.X, table.y, target)
     write_whole(out, render(start).encode())
     say(f"wrote {out}")

@@ -2,13 +2,14 @@
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
 from mictree._support.files import write_whole
-from mictree._support.words import count_of, show_number
+from mictree._support.words import count_of, show_name, show_number
 from mictree.cli.common import (
     check_drawing,
     check_output,
@@ -32,7 +33,9 @@ from mictree.cli.options import (
 )
 from mictree.cli.streamed import fit_streamed, refuse_unstreamed
 from mictree.cli.table import (
+    After,
     DataFiles,
+    DateOrder,
     Decimal,
     Drop,
     Encoding,
@@ -41,9 +44,12 @@ from mictree.cli.table import (
     Missing,
     NoHeader,
     Number,
+    Parts,
     Separator,
+    Table,
     Target,
     Text,
+    advise_after,
     is_streamed,
     naming_options,
     read_table,
@@ -94,6 +100,9 @@ def fit(
     missing: Missing = [],  # noqa: B006
     text: Text = [],  # noqa: B006
     number: Number = [],  # noqa: B006
+    date: DateOrder = [],  # noqa: B006
+    parts: Parts = [],  # noqa: B006
+    after: After = None,
     as_json: AsJson = False,
     draw: Draw = None,
     save_to: Annotated[
@@ -114,7 +123,8 @@ def fit(
 
     A quarter of the rows (--held-out) is set aside first, classes in proportion. Cross-validation
     on the others chooses the size; these rows also grow the tree. So the held-out error comes from
-    rows that had no part in the tree or in its size.
+    rows that had no part in the tree or in its size. With --after, the last rows by time are set
+    aside, and in cross-validation too every fold is later than the rows it grows on.
 
     Parquet files that a folder or a quoted pattern names are read batch by batch and may be larger
     than the memory. Then all rows grow the tree, its size is --size or else --max-size, and a
@@ -127,6 +137,7 @@ def fit(
       mictree fit people.csv.gz --target rich --separator semicolon --missing unknown
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
+      mictree fit sales.csv --target late --after date --parts date --date date=dmy
       mictree fit 'data/*.parquet' --target label --size 10 --save model.json
       mictree fit iris.csv --target species --report iris.html
     """
@@ -141,21 +152,25 @@ def fit(
         fit_streamed(model, file, target, drop, keep, shown, about if as_json else None)
         _write(model, shown, draw, save_to)
         return
-    written = Format(separator, encoding, decimal, missing, text, number, no_header)
-    X, y = read_table(file, target, drop, keep, written)
-    train, test = split_rows(y, held_out, seed)
+    written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
+    table = read_table(file, target, drop, keep, written, parts, after)
+    X, y = table.X, table.y
+    train, test = split_table(table, held_out, seed, after, keep)
     rows = Rows(X[train], y[train], X[test], y[test])
     with working("growing"), naming_options():
         choice = None
         if size is None:
             from mictree.estimators.sizes import Choice, select_size
 
-            _check_folds(rows.y, len(y), cv)
+            if after is None:
+                _check_folds(rows.y, len(y), cv)
             rule_of_size = cast(Choice, choose)  # it is among the checked options
             choice = select_size(
-                model, rows.X, rows.y, cv=cv, choose=rule_of_size, random_state=seed
-            )
+                model, rows.X, rows.y, cv=cv, choose=rule_of_size, random_state=seed,
+                after=None if after is None else table.moments[train],
+            )  # fmt: skip
         model.fit(rows.X, rows.y)
+        model.dates_ = table.dates  # for predict, which reads new files as this one
         wanted = size if choice is None else choice.size
         grown = Grown(model, choice, model.growth_.tree(wanted).size, rows)
     if as_json:
@@ -326,6 +341,8 @@ def _settings(options: dict[str, Any]) -> dict[str, object]:
         "choose": options["choose"] if chosen else "none",
         "share held out": options["held_out"],
         "seed": options["seed"],
+        "held out after, by": options["after"] or "none",
+        "parts of dates": ", ".join(options["parts"]) or "none",
         "columns left out": ", ".join(options["drop"]) or "none",
         "smallest leaf to split": count_of(options["min_samples_split"], "row"),
         "smallest leaf": count_of(options["min_samples_leaf"], "row"),
@@ -341,6 +358,26 @@ def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> No
         say(f"wrote {save_to}")
     if draw is not None:
         save(draw, model.draw(size=size))
+
+
+def split_table(
+    table: Table, held_out: float, seed: int, after: str | None, keep: Sequence[str]
+) -> tuple[Any, Any]:
+    """Row numbers to grow on and to test on: drawn at random, or the last ones by time."""
+    if after is None:
+        advise_after(table, keep)
+        return split_rows(table.y, held_out, seed)
+    from mictree.estimators.sizes import last_rows, rank_moments
+
+    split_rows(table.y, held_out, seed)  # refuses too few rows
+    try:
+        train, test = last_rows(rank_moments(table.moments, len(table.y)), held_out)
+    except ValueError as error:
+        raise ValueError(f"{error}: --after {after}") from None
+    first = table.moments[test].min()
+    rows = count_of(len(test), "row")
+    say(f"held out the last {rows} by {show_name(after)}: from {str(first).replace('T', ' ')} on")
+    return train, test
 
 
 def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:

@@ -16,15 +16,6 @@ WITH_MARKS = rf"^([^\w]{{0,3}})(?:{THOUSANDS}|\d+)(?:[.,]\d+)?(\D{{0,12}})$"  # 
 UNREAD = ("na", "n.a.", "n.a", "<na>", "n/a", "#n/a", "#na", "nan", "null", "nil")
 NUMBERS_ROWS = "numbers the rows, as an index does"
 TIME_OF_DAY = r"^\d{1,2}:\d{2}(:\d{2})?( ?(?i:[ap]m))?$"
-OTHER_DATES = "|".join(  # than those that are read as dates
-    (
-        r"^\d{4}[-/]\d{1,2}$",  # 2024-01
-        r"^\d{4}([-/.])\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}.*)?$",  # 2024/01/26, 2024-01-26T10:30Z
-        r"^\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})( \d{1,2}:\d{2}.*)?$",  # 26/01/24, 26.1.2024 10:30
-        r"^\d{1,2}[- ]\p{L}{3,9}[-, ]+(\d{2}|\d{4})$",  # 26-Jan-24
-        r"^\p{L}{3,9} \d{1,2},? \d{4}$",  # January 26, 2024
-    )
-)
 
 
 def tells_all(column: "polars.Series", labels: "polars.Series") -> str:
@@ -38,8 +29,15 @@ def tells_all(column: "polars.Series", labels: "polars.Series") -> str:
     return "gives the target away: it has one value for each label" * (pairs.height == classes)
 
 
+def hides_dates(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether the texts look like dates, all or most of them."""
+    from mictree.columns.cells import doubt_dates
+
+    return doubt_dates(column) if str(column.dtype) == "String" else ""
+
+
 def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
-    """Whether the texts are dates, times of day, or numbers with the same marks around all."""
+    """Whether the texts are times of day, or numbers with the same marks around all."""
     from mictree.columns.cells import PLAIN, are_codes, have_points
 
     if str(column.dtype) != "String":
@@ -51,8 +49,6 @@ def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
     marked = texts.filter(~stripped.str.contains(PLAIN))  # the others may stand beside them
     example = f"such as {(marked if len(marked) else texts)[0]!r}, and is read as categories"
     shown = f"{example}; write them as plain numbers"
-    if stripped.str.contains(OTHER_DATES).all():
-        return f"looks like dates, {example}; write them as 2024-01-26 or 2024-01-26 10:30"
     if stripped.str.contains(TIME_OF_DAY).all():
         return f"has times of day, {shown}"
     if not stripped.str.contains(WITH_MARKS).all() or are_codes(stripped):
@@ -101,6 +97,22 @@ def is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
     return "is different in every row, as an identifier is" * (column.n_unique() == len(column))
 
 
+def in_order_of_time(column: "polars.Series") -> bool:
+    """Whether dates rise, or fall, with the rows: no neighbours the other way, 10 different ones.
+
+    Missing dates are passed over. Columns that nobody reads may have them as texts.
+    """
+    from mictree.columns.cells import present_dates
+
+    found = present_dates(column)[0] if str(column.dtype) == "String" else column
+    if found is None or not str(found.dtype).startswith("Date"):  # Date or Datetime
+        return False
+    dates = found.drop_nulls()
+    if not dates.is_sorted() and not dates.is_sorted(descending=True):
+        return False
+    return dates.n_unique() >= FEW_ROWS
+
+
 def counts_rows(column: "polars.Series") -> bool:
     """Whether a column is 0, 1, 2, ... or 1, 2, 3, ... in the rows of a file, as an index is."""
     import polars
@@ -112,5 +124,5 @@ def counts_rows(column: "polars.Series") -> bool:
 
 
 ODDITIES: tuple[Callable[..., str], ...] = (
-    tells_all, hides_numbers, hides_missing, differs_little, is_identifier,
+    hides_dates, tells_all, hides_numbers, hides_missing, differs_little, is_identifier,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from mictree._support.files import write_whole
 from mictree.cli.common import check_output, working
 from mictree.cli.table import (
     DataFiles,
+    DateOrder,
     Decimal,
     Encoding,
     Format,
@@ -46,10 +47,12 @@ def predict(
     encoding: Encoding = None,
     decimal: Decimal = None,
     missing: Missing = [],  # noqa: B006  # typer copies defaults
+    date: DateOrder = [],  # noqa: B006
 ) -> None:
     """Predict the label of every row of a table.
 
-    The table needs the columns that the tree tests, by name; it may have others. Predictions are
+    The table needs the columns that the tree tests, by name; it may have others. Dates are read as
+    in training: where that told the day from the month, it tells them here. Predictions are
     written as a table, one for each row, in the same order. Files that a folder or a pattern names
     are read batch by batch, in the order of their names, and may be larger than the memory.
 
@@ -72,7 +75,8 @@ def predict(
     saved = load_model(model)
     unseen = Unseen(saved, size)
     if streamed:
-        refuse_options(Format(separator, encoding, decimal, missing, no_header=no_header), file)
+        written = Format(separator, encoding, decimal, missing, no_header=no_header, date=date)
+        refuse_options(written, file)
         if out is None:
             raise ValueError("--out must name a .parquet file when several files are predicted")
         with working("predicting") as report:
@@ -82,11 +86,11 @@ def predict(
         say(f"wrote {out}")
         return
     kinds = saved.literals_.kinds
-    tested = [column.name for column in saved.literals_.read]
     written = Format(
-        separator, encoding, decimal, missing, no_header=no_header, only=tested, options=()
-    )
-    frame, said, remarks, doubt = load(file, written, kinds)
+        separator, encoding, decimal, missing, no_header=no_header,
+        date=date, only=saved.literals_.sources, options=(),
+    )  # fmt: skip
+    frame, said, remarks, doubt, _ = load(file, written, kinds, orders=saved.literals_.orders)
     try:
         table = answers(saved, frame, size, proba)
     except ValueError as error:

@@ -13,7 +13,7 @@ from mictree.cli.table import Format, check_drop, find_warnings, naming_options,
 
 UNSTREAMED = (  # options of files that are read at once
     "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text", "number",
-    "no_header", "report", "time_limit",
+    "no_header", "date", "report", "time_limit", "after", "parts",
 )  # fmt: skip
 MOST_BATCHES = 16  # the first ones, in which warnings are sought
 MOST_THRESHOLDS = 255

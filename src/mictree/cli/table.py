@@ -3,7 +3,7 @@
 import difflib
 import glob
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -18,7 +18,9 @@ from mictree.cli.oddities import (
     ODDITIES,
     counts_rows,
     differs_little,
+    hides_dates,
     hides_numbers,
+    in_order_of_time,
     is_identifier,
 )
 
@@ -62,6 +64,33 @@ Separator = Annotated[
     str | None,
     typer.Option(help="comma, semicolon, tab, pipe or a character.", show_default="found"),
 ]
+DateOrder = Annotated[
+    list[str],
+    typer.Option(
+        "--date",
+        help="Column of dates and its order of day and month, as in when=dmy or when=mdy; "
+        "repeatable.",
+        metavar="COLUMN=ORDER",
+    ),
+]
+Parts = Annotated[
+    list[str],
+    typer.Option(
+        help="Column of dates whose month, weekday (1 is Monday) and, if times vary, hour become "
+        "columns too; repeatable.",
+        metavar="COLUMN",
+    ),
+]
+After = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of dates or numbers by which rows are ordered: trees grow on earlier rows and "
+        "are tested on later ones, and equal values stay together. Not used in trees, as a test of "
+        "the time itself says nothing about later rows.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
+]
 NoHeader = Annotated[
     bool,
     typer.Option(
@@ -104,6 +133,7 @@ class Format(NamedTuple):
     text: Sequence[str] = ()
     number: Sequence[str] = ()
     no_header: bool = False
+    date: Sequence[str] = ()
     only: Sequence[str] | None = None  # the columns that matter
     options: Sequence[str] = ("--text", "--drop")  # that errors about one column may name
 
@@ -115,6 +145,22 @@ class Loaded(NamedTuple):
     said: str
     remarks: tuple[Finding, ...]
     doubt: str
+    orders: Mapping[str, str]
+
+
+class Table(NamedTuple):
+    """Columns to learn from and labels, with what dates have to say.
+
+    dates : by column, what a saved model must know to read it again: ``order`` or ``part``
+    moments : the values that order the rows, if the user has named them
+    rising : a column of dates that rises or falls with the rows, if there is one
+    """
+
+    X: "polars.DataFrame"
+    y: Any
+    dates: Mapping[str, dict[str, Any]]
+    moments: Any = None
+    rising: str | None = None
 
 
 def load(
@@ -123,8 +169,12 @@ def load(
     kinds: dict[str, str] | None = None,
     unread: Sequence[str] = (),
     target: str | None = None,
+    orders: Mapping[str, str] | None = None,
 ) -> Loaded:
-    """Read the table in a file; nothing in the columns that are ``unread`` is refused."""
+    """Read the table in a file; nothing in the columns that are ``unread`` is refused.
+
+    ``orders`` of day and month are those of a saved model; the user's come first.
+    """
     from mictree.columns.cells import Reading
     from mictree.columns.files import Layout, read_file
 
@@ -139,6 +189,7 @@ def load(
             None if written.only is None else tuple(written.only),
             tuple(written.options),
             target,
+            tuple(({**(orders or {}), **read_orders(written.date)}).items()),
         ),
         kinds,
     )
@@ -148,9 +199,22 @@ def load(
     if not frame.height:
         hint = "" if found.typed else "; --no-header says that its first line is a row"
         raise ValueError(f"the file must have a row beside its header; it has none{hint}")
-    check_names(frame, [*written.text, *written.number], found.doubt)
+    check_names(frame, [*written.text, *written.number, *read_orders(written.date)], found.doubt)
     size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
-    return Loaded(frame, f"{found.said}: {size}", found.remarks, found.doubt)
+    return Loaded(frame, f"{found.said}: {size}", found.remarks, found.doubt, found.orders)
+
+
+def read_orders(given: Sequence[str]) -> dict[str, str]:
+    """The columns that --date names, and their orders."""
+    from mictree.columns.cells import FIRST
+
+    orders = {}
+    for each in given:
+        name, sign, order = each.rpartition("=")
+        if not sign or order not in FIRST:
+            raise ValueError(f"--date must be COLUMN=dmy or COLUMN=mdy; got {each!r}")
+        orders[name] = order
+    return orders
 
 
 def refuse_options(written: Format, file: Path) -> None:
@@ -170,11 +234,20 @@ def read_table(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     written: Format = Format(),  # noqa: B008  # immutable
-) -> tuple["polars.DataFrame", Any]:
-    """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
+    parts: Sequence[str] = (),
+    after: str | None = None,
+) -> Table:
+    """Read a file into the columns to learn from and the labels; warn about what looks wrong.
+
+    Columns may be dropped whose ``parts`` stay, and ``after`` is no column to learn from.
+    """
     check_drop(target, drop)
-    frame, said, remarks, doubt = load(file, written, unread=drop, target=target)
-    check_names(frame, [target, *drop, *keep], doubt)
+    timed = [*parts, *([] if after is None else [after])]
+    if target in timed:
+        raise ValueError(f"--target must not be named by --parts or --after; got {target!r}")
+    unread = [name for name in drop if name not in timed]
+    frame, said, remarks, doubt, orders = load(file, written, unread=unread, target=target)
+    check_names(frame, [target, *drop, *keep, *timed], doubt)
     say(said)
     first = frame.columns[0]
     if doubt and first not in keep:
@@ -191,15 +264,93 @@ def read_table(
     if missing:
         say(f"left out {count_of(missing, 'row')} without a label: {show_name(target)} is missing")
         frame = frame.filter(frame[target].is_not_null())
-    features = frame.drop([target, *drop])
-    if not features.width:
+    features = frame.drop({target, *drop, *([] if after is None else [after])})
+    if not features.width and not parts:
         raise ValueError("the file must have a column beside the target; it has none")
     check_labels(frame[target])
-    check_features(features)
+    check_features(features, written.text)
     for name, warning in find_warnings(features, frame[target], "", written.text, indices):
         if name not in keep:
             say(f"warning: {warning}")
-    return features, frame[target].to_numpy()
+    features, dates = add_parts(features, frame, parts, orders)
+    moments = None if after is None else known_moments(frame[after])
+    rising = next((column.name for column in frame if in_order_of_time(column)), None)
+    return Table(features, frame[target].to_numpy(), dates, moments, rising)
+
+
+def add_parts(
+    features: "polars.DataFrame", frame: "polars.DataFrame", parts: Sequence[str],
+    orders: Mapping[str, str],
+) -> tuple["polars.DataFrame", dict[str, dict[str, Any]]]:  # fmt: skip
+    """The columns to learn from with parts of dates after them, and how dates were read."""
+    import polars
+
+    from mictree.columns.cells import MOMENTS
+    from mictree.columns.data import Data
+    from mictree.columns.series import PARTS, part_of
+
+    dates: dict[str, dict[str, Any]]
+    dates = {name: {"order": order} for name, order in orders.items() if name in features.columns}
+    for name in dict.fromkeys(parts):
+        data = Data(frame.select(name))
+        kind, moments = data.kind(0), data.column(0)
+        if kind not in MOMENTS or isinstance(moments, list):
+            raise ValueError(f"--parts must name a column of dates; {tell_kind(frame[name])}")
+        where = features.columns.index(name) + 1 if name in features.columns else features.width
+        for what in PARTS:
+            column = polars.Series(f"{name} {what}", part_of(moments, what)).fill_nan(None)
+            if what == "hour" and column.n_unique() < 2:
+                continue
+            if column.name in frame.columns:
+                raise ValueError(
+                    f"--parts {name} must make new columns; there is a {column.name!r}"
+                )
+            features = features.insert_column(where, column.cast(polars.Int64))
+            where += 1
+            dates[column.name] = {"order": orders.get(name), "part": (what, name, kind)}
+    return features, dates
+
+
+def known_moments(column: "polars.Series") -> Any:
+    """The values by which rows are ordered: dates, times or numbers, none of them missing."""
+    from mictree.columns.cells import present_dates
+
+    if str(column.dtype) == "String":  # of a file with types; and --text does not forbid an order
+        dates = present_dates(column)[0]
+        column = column if dates is None or len(dates) < len(column) else dates
+    kind = column.dtype
+    if kind.is_float():
+        column = column.fill_nan(None)
+    if not kind.is_temporal() and not (kind.is_numeric() and not str(kind).startswith("Decimal")):
+        raise ValueError(f"--after must name a column of dates or numbers; {tell_kind(column)}")
+    if column.null_count():
+        rows = count_of(column.null_count(), "row")
+        raise ValueError(
+            f"--after must name a column that is known in every row; {show_name(column.name)} is "
+            f"missing in {rows}"
+        )
+    return column.to_numpy()
+
+
+def tell_kind(column: "polars.Series") -> str:
+    """What a column holds instead of dates."""
+    from mictree.columns.cells import doubt_dates
+
+    doubt = doubt_dates(column) if str(column.dtype) == "String" else ""
+    name, present = show_name(column.name), column.drop_nulls()
+    return f"column {name} {doubt}" if doubt else f"{name} has {present.first()!r}"
+
+
+def advise_after(table: Table, keep: Sequence[str]) -> None:
+    """Say that held-out rows drawn at random flatter the error, if rows are in order of time."""
+    if table.rising is None or table.rising in keep:
+        return
+    column = shell_word(table.rising)
+    say(
+        f"warning: rows are in order of time, as column {show_name(table.rising)} tells, and rows "
+        "held out at random flatter the error: new rows will be later than all rows of the file; "
+        f"--after {column} tests on later rows than it grows on, --keep {column} silences this line"
+    )
 
 
 def check_drop(target: str, drop: Sequence[str]) -> None:
@@ -246,9 +397,12 @@ def check_labels(labels: "polars.Series") -> None:
         )
 
 
-def check_features(features: "polars.DataFrame") -> None:
-    """Refuse an infinite number, and a column of texts with more values than a tree can test."""
-    from mictree.columns.cells import are_codes
+def check_features(features: "polars.DataFrame", texts: Sequence[str] = ()) -> None:
+    """Refuse an infinite number, and a column of texts with more values than a tree can test.
+
+    Those that the user reads as ``texts`` are not taken for dates.
+    """
+    from mictree.columns.cells import are_codes, doubt_dates
     from mictree.columns.encode import MAX_CATEGORIES
 
     for column in features:
@@ -262,6 +416,12 @@ def check_features(features: "polars.DataFrame") -> None:
         count = column.n_unique() if str(column.dtype) == "String" else 0
         if count > MAX_CATEGORIES:
             quoted = shell_word(column.name)
+            doubt = "" if column.name in texts else doubt_dates(column)
+            if doubt:
+                raise ValueError(
+                    f"column {show_name(column.name)} {doubt}, or --drop {quoted}: as texts it may "
+                    f"have at most {MAX_CATEGORIES} different ones, and it has {count}"
+                )
             codes = are_codes(column.drop_nulls().str.strip_chars())
             numbers = f", or --number {quoted} to read numbers" if codes else ""
             raise ValueError(
@@ -320,7 +480,7 @@ def find_warnings(
         )
     for column in features:
         for odd in ODDITIES:
-            asked = odd is hides_numbers and column.name in texts
+            asked = odd in (hides_dates, hides_numbers) and column.name in texts
             what = "" if asked else odd(column, labels)
             if odd is is_identifier and column.name in indices:
                 what = NUMBERS_ROWS

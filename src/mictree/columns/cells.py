@@ -2,7 +2,10 @@
 
 A column is numeric if all its present cells are numbers. If only most of them are, the others are
 shown in an error, because as a column of categories it would be useless, and nobody would notice.
-The same holds for dates, which must have one form.
+The same holds for dates, which must have one form: year, month and day, or the year last and then
+one order of day and month; one mark between them; a time in all cells or in none, with a time zone
+in all or in none. Times with a zone become instants of UTC. Nobody guesses an order: dates that
+could begin with the day or with the month stay texts, as do those with a day that no month has.
 Whole numbers of which some have a leading zero are codes, such as zip codes, and stay texts.
 Every usual spelling counts as missing in a column of numbers. In a column of texts ``none``, ``-``
 and ``.`` may mean something, so there only the spellings that mean nothing else count. Spaces
@@ -15,7 +18,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from mictree._support.words import shell_word
+from mictree._support.words import shell_word, shorten
 from mictree.columns.strays import Ways, tell_strays
 
 if TYPE_CHECKING:
@@ -33,15 +36,31 @@ NOTES = {
 }
 
 # digits of other alphabets are texts: [0-9], as \d would match them
-DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-WITH_POINTS = r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$"  # the day first
-WITH_SLASHES = r"^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}$"  # the day or the month first
-TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
-ANY_DATE = "|".join((DATE, WITH_POINTS, WITH_SLASHES, TIME))
-FORMS = (
-    (DATE, "%Y-%m-%d"), (WITH_POINTS, "%d.%m.%Y"), (WITH_SLASHES, "%d/%m/%Y"),
-    (WITH_SLASHES, "%m/%d/%Y"), (TIME, "%Y-%m-%d %H:%M"), (TIME, "%Y-%m-%d %H:%M:%S%.f"),
-)  # fmt: skip
+CLOCK = r"[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
+ZONE = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
+YEAR_FIRST, YEAR_LAST = "[0-9]{4}MARK[0-9]{2}MARK[0-9]{2}", "[0-9]{1,2}MARK[0-9]{1,2}MARK[0-9]{4}"
+MARKS = ("-", "/", ".")  # between the parts of a date
+ANY_DATE = "|".join(
+    f"^{days.replace('MARK', re.escape(mark))}(?:{CLOCK}{ZONE}?)?$"
+    for days in (YEAR_FIRST, YEAR_LAST)
+    for mark in MARKS
+)
+ORDERS = {"ymd": "%Y{0}%m{0}%d", "dmy": "%d{0}%m{0}%Y", "mdy": "%m{0}%d{0}%Y"}
+FIRST = {"dmy": "day", "mdy": "month"}  # what a date with the year last begins with
+DAY = "(1[3-9]|[2-9][0-9])"  # no month
+ONLY = {"dmy": f"^{DAY}[-/.]", "mdy": f"^[0-9]{{1,2}}[-/.]{DAY}[-/.]"}  # dates of one order
+MOMENTS = ("date", "datetime", "instant")  # kinds of columns
+OTHER_DATES = "|".join(  # than those that are read as dates
+    (
+        r"^\d{4}[-/]\d{1,2}$",  # 2024-01
+        r"^\d{4}([-/.])\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}.*)?$",  # 2024/1/26
+        r"^\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})( \d{1,2}:\d{2}.*)?$",  # 26/01/24, 26.1.2024 9:30
+        r"^\d{1,2}[- ]\p{L}{3,9}[-, ]+(\d{2}|\d{4})$",  # 26-Jan-24
+        r"^\p{L}{3,9} \d{1,2},? \d{4}$",  # January 26, 2024
+    )
+)
+FIRST_ROWS = 1000  # the first present cell is mostly among them
+FEW_DATES = 2  # categories and thresholds separate so few alike
 PLAIN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INFINITE = r"^[+-]?(?i:inf|infinity)$"
 WITH_COMMA = r"^[+-]?([0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+)?$"  # 1.234,5
@@ -63,6 +82,8 @@ class Reading(NamedTuple):
     only : the columns that matter, if not all: nothing in the others is refused
     options : the options of the command that act on one column, for errors to name
     target : the column of labels, which cannot be left out
+    orders : the columns that must be dates, each with its order where the year is last: "dmy" or
+        "mdy"
     """
 
     missing: tuple[str, ...] = ()
@@ -72,6 +93,7 @@ class Reading(NamedTuple):
     only: tuple[str, ...] | None = None
     options: tuple[str, ...] = ("--text", "--drop")
     target: str | None = None
+    orders: tuple[tuple[str, str], ...] = ()
 
     def kind(self, name: str) -> str | None:
         """The kind that a column must have, if the user says so."""
@@ -156,9 +178,12 @@ def _read_column(
     if present.str.to_lowercase().is_in(["true", "false"]).all():
         return cells.str.to_lowercase() == "true", False
     ways_out = reading.ways_out(series.name) if kind is None else []
-    dates = _as_dates(cells, present, ways_out)
+    order = dict(reading.orders).get(series.name)
+    dates, doubt = _as_dates(cells, present, order)
     if dates is not None:
         return dates, False
+    if order is not None or (doubt and kind in MOMENTS):
+        raise ValueError(_refuse_dates(present, order, doubt))
     if kind is None and are_codes(present):
         return as_texts, False
     plain = present.str.contains(PLAIN) | present.str.contains(INFINITE)
@@ -172,7 +197,7 @@ def _read_column(
     if kind in NUMBERS or numeric.sum() * 2 > len(numeric):
         points, asked = have_points(present), series.name in reading.numbers
         raise ValueError(tell_strays(present, numeric, Ways(ways_out, asked, points)))
-    if present.str.contains(ANY_DATE).sum() * 2 > len(present):
+    if not doubt and present.str.contains(ANY_DATE).sum() * 2 > len(present):
         dates = _of_one_form(present)
         if dates.any():
             raise ValueError(tell_strays(present, dates, Ways(ways_out), "dates"))
@@ -202,49 +227,202 @@ def _blank(
     return polars.select(polars.when(present).then(values).alias(values.name)).to_series()
 
 
-def _as_dates(
-    cells: polars.Series, present: polars.Series, ways_out: Sequence[str]
-) -> polars.Series | None:
-    """Dates, in ISO's order with or without a time; None if a cell is something else."""
+class DateForm(NamedTuple):
+    """How dates are written: what comes first, the mark between, and what follows."""
+
+    year_first: bool
+    mark: str
+    timed: bool
+    zoned: bool
+
+    @classmethod
+    def of(cls, cell: str) -> DateForm | None:
+        """The form of one cell; None if it is no date."""
+        if re.fullmatch(ANY_DATE, cell) is None:
+            return None
+        mark = next(sign for sign in cell if sign in MARKS)
+        return cls(
+            cell.index(mark) == 4, mark, ":" in cell, re.search(f"{ZONE}$", cell[10:]) is not None
+        )
+
+    @property
+    def shape(self) -> str:
+        """The pattern of all cells of this form."""
+        days = YEAR_FIRST if self.year_first else YEAR_LAST
+        ends = (CLOCK if self.timed else "") + (ZONE if self.zoned else "")
+        return f"^{days.replace('MARK', re.escape(self.mark))}{ends}$"
+
+    def orders(self, present: polars.Series) -> tuple[str, ...]:
+        """The orders that all cells allow, as far as numbers above 12 tell."""
+        if self.year_first:
+            return ("ymd",)
+        other = {"dmy": "mdy", "mdy": "dmy"}
+        return tuple(order for order in other if not present.str.contains(ONLY[other[order]]).any())
+
+    def read(self, cells: polars.Series, order: str) -> polars.Series:
+        """The dates, null where there is no such day or time."""
+        import polars
+
+        days = ORDERS[order].format(self.mark)
+        if not self.timed:
+            dates = cells.str.strptime(polars.Date, days, strict=False)
+        else:
+            zone = "%#z" if self.zoned else ""
+            kind = polars.Datetime("us", "UTC" if self.zoned else None)
+            spaced = cells.str.replace("T", " ", literal=True)
+            dates = spaced.str.strptime(kind, f"{days} %H:%M:%S%.f{zone}", strict=False)
+            if dates.null_count() > cells.null_count():
+                short = spaced.str.strptime(kind, f"{days} %H:%M{zone}", strict=False)
+                dates = dates.fill_null(short)
+            dates = _keep(dates, ~cells.str.contains(":60", literal=True))  # the next minute
+        return _keep(dates, dates.dt.year().is_between(1, 9999))
+
+
+def _keep(values: polars.Series, where: polars.Series) -> polars.Series:
+    """The values, null where the condition does not hold."""
     import polars
 
-    if present.str.contains(WITH_POINTS).all():
-        return _parsed(cells, "%d.%m.%Y")
-    if present.str.contains(WITH_SLASHES).all():
-        both = [_parsed(cells, order) for order in ("%d/%m/%Y", "%m/%d/%Y")]
-        if both[0] is not None and both[1] is not None and not both[0].equals(both[1]):
-            raise ValueError(
-                f"dates must show which number is the day; {cells.name} has {present[0]!r} "
-                f"and none that tells: write {both[0].drop_nulls()[0]}"
-                + (f", or add {', or '.join(ways_out)}" if ways_out else "")
-            )
-        return both[1] if both[0] is None else both[0]
-    for dtype, shape in ((polars.Date, DATE), (polars.Datetime("us"), TIME)):
-        if present.str.contains(shape).all():
-            dates = cells.str.replace("T", " ").str.strptime(dtype, strict=False)
-            return dates if dates.null_count() == cells.null_count() else None
-    return None
+    return polars.select(polars.when(where).then(values).alias(values.name)).to_series()
+
+
+def _as_dates(
+    cells: polars.Series, present: polars.Series, order: str | None = None
+) -> tuple[polars.Series | None, str]:
+    """Dates of one form and one order; else None, and what is wrong with dates that are there.
+
+    Parameters
+    ----------
+    cells, present : all cells, null where missing, and those that are not
+    order : "dmy" or "mdy" if that is known
+    """
+    form = DateForm.of(present[0])
+    if form is None:  # most columns end here
+        return None, ""
+    if not present.str.contains(form.shape).all():
+        return None, _doubt_zones(present, form)
+    orders = form.orders(present)
+    if order in FIRST and not form.year_first:
+        orders = (order,)
+    read = [form.read(cells, each) for each in orders]
+    good = [dates for dates in read if dates.null_count() == cells.null_count()]
+    if not good:
+        return None, _doubt_days(cells, read, form, order)
+    if len(good) == 2 and not good[0].equals(good[1]):
+        day, option = good[0].drop_nulls()[0], f"--date {shell_word(cells.name)}"
+        return None, (
+            f"looks like dates, such as {present[0]!r}, that may begin with the day or with the "
+            f"month; write {day:%Y-%m-%d} if with the day, or in a text file add {option}=dmy or "
+            f"{option}=mdy"
+        )
+    return good[0], ""
+
+
+def _doubt_zones(present: polars.Series, form: DateForm) -> str:
+    """What to say of times of which only some have a zone."""
+    other = form._replace(zoned=not form.zoned)
+    others = present.str.contains(other.shape)
+    if not form.timed or not (others | present.str.contains(form.shape)).all():
+        return ""
+    pair = (present[0], present.filter(others)[0])
+    zoned, plain = pair if form.zoned else pair[::-1]
+    return (
+        f"looks like dates with times, of which some have a time zone, such as {zoned!r}, and some "
+        f"have none, such as {plain!r}; write all in one way"
+    )
+
+
+def _doubt_days(
+    cells: polars.Series, read: Sequence[polars.Series], form: DateForm, order: str | None
+) -> str:
+    """What to say of dates that cannot be; no order, or not the one that is known, reads all."""
+    tried = read or [form.read(cells, order) for order in FIRST]
+    wrong = [cells.filter(dates.is_null()).drop_nulls() for dates in tried]
+    both = wrong[0].filter(wrong[0].is_in(wrong[-1].to_list()))
+    if len(both):
+        first = "" if order is None or form.year_first else f" with the {FIRST[order]} first"
+        return (
+            f"looks like dates, but there is no {both[0]!r}{first}; correct it, or in a text file "
+            f"add --missing {shell_word(both[0])}"
+        )
+    return (
+        f"looks like dates, some with the day first, such as {wrong[1][0]!r}, and some with the "
+        f"month first, such as {wrong[0][0]!r}; write all in one order"
+    )
+
+
+def _refuse_dates(present: polars.Series, order: str | None, doubt: str) -> str:
+    """The error about a column that must hold dates, and does not."""
+    if doubt:
+        return (
+            f"a column must hold dates of one form and one order; {present.name} has what {doubt}"
+        )
+    form = re.fullmatch(ANY_DATE, present[0])
+    wrong = present.filter(~present.str.contains(ANY_DATE)) if form else present
+    shown = shorten((wrong if len(wrong) else present)[0])
+    said = f" (--date {shell_word(present.name)}={order})" if order else ""
+    return f"a column must hold dates of one form{said}; {present.name} has {shown!r}"
+
+
+def present_dates(texts: polars.Series) -> tuple[polars.Series | None, str]:
+    """The dates in a column of texts, without missing ones; else None, and what is wrong."""
+    first = _present(texts.head(FIRST_ROWS))
+    if len(first) and DateForm.of(first[0]) is None:  # most columns end here
+        return None, ""
+    present = _present(texts)
+    return _as_dates(present, present) if len(present) else (None, "")
+
+
+def _present(texts: polars.Series) -> polars.Series:
+    """The cells that are not missing, without spaces around them."""
+    cells = texts.str.strip_chars()
+    return cells.filter(~cells.is_in(list(MISSING_NUMBERS))).drop_nulls()
+
+
+def doubt_dates(texts: polars.Series) -> str:
+    """What to say of a column of texts that looks like dates; nothing if it does not."""
+    dates, doubt = present_dates(texts)
+    categories = ", and is read as categories; "
+    if doubt:
+        return doubt.replace("; ", categories, 1)
+    if dates is not None:
+        example = f"such as {dates[0]}"
+        return f"looks like dates stored as texts, {example}{categories}store them as dates"
+    different = texts.drop_nulls().unique(maintain_order=True).str.strip_chars()
+    like = different.str.contains(f"{OTHER_DATES}|{ANY_DATE}")
+    if len(different) <= FEW_DATES or like.sum() * 2 <= len(different):
+        return ""
+    example = f"such as {shorten(different.filter(like)[0])!r}"
+    return f"looks like dates, {example}{categories}write them as 2024-01-26 or 2024-01-26 10:30"
 
 
 def _of_one_form(present: polars.Series) -> polars.Series:
-    """Which cells are dates of the form that most of them have."""
-    import polars
-
-    spaced = present.str.replace("T", " ")
-    shapes = [present.str.contains(shape) for shape, _ in FORMS]
-    parsed = [
-        spaced.str.strptime(polars.Datetime("us"), order, strict=False).is_not_null()
-        for _, order in FORMS
+    """Which cells are dates of the form and order that most of them have."""
+    ends = ((False, False), (True, False), (True, True))
+    forms = [
+        DateForm(first, mark, *end) for first in (True, False) for mark in MARKS for end in ends
     ]
-    return max((shape & day for shape, day in zip(shapes, parsed, strict=True)), key=sum)
+    shapes = [(form, present.str.contains(form.shape)) for form in forms]
+    form, shape = max(shapes, key=lambda each: each[1].sum())
+    orders = ("ymd",) if form.year_first else tuple(FIRST)
+    dated = _keep(present, shape)
+    return max((form.read(dated, order).is_not_null() for order in orders), key=sum)
 
 
-def _parsed(cells: polars.Series, order: str) -> polars.Series | None:
-    """Dates of a format; None if some cell is none."""
+def find_orders(
+    cells: polars.DataFrame, read: polars.DataFrame, reading: Reading
+) -> dict[str, str]:
+    """The order of day and month in the columns of dates that have the year last, if one shows."""
     import polars
 
-    dates = cells.str.strptime(polars.Date, order, strict=False)
-    return dates if dates.null_count() == cells.null_count() else None
+    found = {}
+    for series in cells.select(polars.col(polars.String)):
+        if not read[series.name].dtype.is_temporal():
+            continue
+        present = series.str.strip_chars()
+        for order, shape in ONLY.items():
+            if present.str.contains(shape).any():
+                found[series.name] = order
+    return dict(reading.orders) | found
 
 
 def _to_numbers(cells: polars.Series, reading: Reading) -> polars.Series:

@@ -14,11 +14,11 @@ import io
 import re
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mictree.columns.cells import Reading, read_cells
+from mictree.columns.cells import Reading, find_orders, read_cells
 from mictree.columns.header import check_header
 from mictree.columns.lines import read_lines
 from mictree.columns.ragged import split_cells
@@ -55,6 +55,7 @@ class TableFile:
     remarks : columns that could be read in another way, each with a line about it
     typed : whether the file itself says what its columns hold
     doubt : a clause on a first line that looks like a row, see ``doubt_header``
+    orders : the order of day and month in columns of dates, see ``find_orders``
     """
 
     frame: polars.DataFrame
@@ -62,6 +63,7 @@ class TableFile:
     remarks: tuple[Remark, ...] = ()
     typed: bool = False
     doubt: str = ""
+    orders: Mapping[str, str] = field(default_factory=dict)
 
 
 class Layout(NamedTuple):
@@ -109,7 +111,8 @@ def read_file(
     read, note = read_cells(found.frame, reading, kinds or {})
     remarks = find_remarks(found.frame, read, note, reading, kinds or {})
     said = ", ".join(filter(None, [found.said, note]))
-    return replace(found, frame=read, said=said, remarks=tuple(remarks))
+    orders = find_orders(found.frame, read, reading)
+    return replace(found, frame=read, said=said, remarks=tuple(remarks), orders=orders)
 
 
 def _shown(file: Path) -> str:

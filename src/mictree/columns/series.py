@@ -9,6 +9,7 @@ import numpy as np
 
 FloatArray = np.typing.NDArray[np.float64]
 
+PARTS = ("month", "weekday", "hour")  # of a date; weekdays from 1, Monday, to 7
 FINER = {"ns": 1e3, "ps": 1e6, "fs": 1e9, "as": 1e12}  # of a microsecond
 
 
@@ -81,6 +82,19 @@ def microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
             )
         ticks = finer.view(np.int64).astype(float)
     return np.where(missing, math.nan, ticks)
+
+
+def part_of(moments: FloatArray, part: str) -> FloatArray:
+    """A part of dates that are microseconds since 1970, with NaN where missing."""
+    missing = np.isnan(moments)
+    whole = np.where(missing, 0, np.floor(moments)).astype(np.int64)
+    if part == "month":
+        found = whole.view("M8[us]").astype("M8[M]").astype(np.int64) % 12 + 1
+    elif part == "weekday":
+        found = (whole // 86_400_000_000 + 3) % 7 + 1  # 1970 began on a Thursday
+    else:
+        found = whole // 3_600_000_000 % 24
+    return np.where(missing, math.nan, found)
 
 
 def microseconds_of_day(series: Any) -> FloatArray:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree.columns.cells import NUMBERS, SPACED, TEXT
+from mictree.columns.cells import MOMENTS, NUMBERS, SPACED, TEXT
 from mictree.columns.column import as_levels
 from mictree.columns.data import Data
 from mictree.columns.finite import check_finite
 from mictree.columns.ordered import TIMES, apart, changed, check_kind
+from mictree.columns.series import part_of
 
 if TYPE_CHECKING:
     from mictree.columns.column import Column as FittedColumn
@@ -43,6 +44,8 @@ class Column:
     kind : one of ``KINDS``
     levels : of ordered categories, whose values are positions
     seen : of categories that are texts, those of the training rows; None if nobody knows
+    order : of day and month where the dates of a text file have the year last: "dmy" or "mdy"
+    part : what is computed from dates: one of ``PARTS``, their column, and its kind
     """
 
     name: str
@@ -50,6 +53,13 @@ class Column:
     kind: str
     levels: tuple[Any, ...] | None = None
     seen: tuple[str, ...] | None = None
+    order: str | None = None
+    part: tuple[str, str, str] | None = None
+
+    @property
+    def source(self) -> str:
+        """The column of a table that it comes from."""
+        return self.name if self.part is None else self.part[1]
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,7 @@ class Tests:
         """For ``read_file``: what the columns of a text file must be."""
         known = (*NUMBERS, *TIMES)
         kinds = {column.name: column.kind for column in self.read if column.kind in known}
+        kinds |= {column.part[1]: column.part[2] for column in self.read if column.part is not None}
         for test in self.tests:
             column = self.read[test.column]
             values = (test.value, *(column.levels or ()))
@@ -118,6 +129,40 @@ class Tests:
             elif texts or (column.kind == "category" and test.relation == "missing"):
                 kinds.setdefault(column.name, TEXT)
         return kinds
+
+    @property
+    def sources(self) -> list[str]:
+        """The columns that a table must have."""
+        return list(dict.fromkeys(column.source for column in self.read))
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """For ``read_file``: the order of day and month in columns of dates."""
+        return {column.source: column.order for column in self.read if column.order is not None}
+
+    def complete(self, X: Any) -> Any:
+        """A frame with the parts of dates that are tested, computed from its columns of dates."""
+        import narwhals
+
+        computed = [column for column in self.read if column.part is not None]
+        if not computed or not hasattr(X, "columns"):
+            return X
+        data = Data(X)
+        new = []
+        for column in computed:
+            what, source, kind = column.part or ("", "", "")
+            if source not in data.names:
+                raise ValueError(
+                    f"the table must have the columns that the tree tests; there is no {source!r}, "
+                    f"whose {what} it tests; it has {', '.join(map(repr, data.names))}"
+                )
+            moments = _moments(data, data.names.index(source), kind)
+            new.append(
+                narwhals.new_series(
+                    column.name, part_of(moments, what), backend=data.frame.implementation
+                )
+            )
+        return data.frame.with_columns(*new).to_native()
 
     def threshold(self, number: int) -> float:
         """The threshold of a test; NaN if it has none."""
@@ -189,6 +234,18 @@ class Tests:
             values = [None] * len(values)
         wanted = None if test.relation == "missing" else test.value
         return np.array([value == wanted for value in values], dtype=bool)
+
+
+def _moments(data: Data, place: int, kind: str) -> np.typing.NDArray[np.float64]:
+    """The dates in a column as microseconds; refuses what is no date."""
+    name, values = data.names[place], data.column(place)
+    held = data.kind(place)
+    if isinstance(values, list) and all(value is None for value in values):
+        return np.full(len(values), math.nan)
+    if isinstance(values, list) or (held not in MOMENTS and not np.isnan(values).all()):
+        raise changed(name, kind, "text" if isinstance(values, list) else held)
+    check_kind(data, place, kind, name)
+    return values
 
 
 def write_out(

@@ -11,8 +11,10 @@ import numpy as np
 
 from mictree._support.checks import check_size, check_unmasked
 from mictree.columns.arrays import read_array
+from mictree.estimators.sizes import check_after, rank_moments, time_folds
 from mictree.problems.labels import Coded
 
+IN_TIME = "cross-validation in order of time"
 OPTIMAL = "optimal"  # the name of the optimal trees beside those of the learners
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -64,7 +66,7 @@ class Plan:
     folds : training and held-out rows of each
     each : the number of folds of one cross-validation
     repeats : the number of cross-validations
-    splitter : the name of a scikit-learn splitter, or nothing
+    splitter : the name of a scikit-learn splitter, ``IN_TIME`` or nothing
     """
 
     folds: tuple[tuple[RowNumbers, RowNumbers], ...] = ()
@@ -83,9 +85,15 @@ class Plan:
         return float(np.mean([len(test) / len(train) for train, test in self.folds]))
 
 
-def plan_folds(X: Any, coded: Coded, cv: Any, repeats: int, groups: Any, seed: int) -> Plan:
-    """Folds in which classes are in proportion, or those of a splitter."""
+def plan_folds(
+    X: Any, coded: Coded, cv: Any, repeats: int, groups: Any, seed: int, after: Any = None
+) -> Plan:
+    """Folds in which classes are in proportion, or in order of time, or those of a splitter."""
     check_folds(cv, repeats, seed)
+    if after is not None:
+        check_after(cv, 1, groups)
+        ranks = rank_moments(after, len(coded.codes))
+        return Plan(tuple(time_folds(ranks, cv)), int(cv), 1, IN_TIME) if cv else Plan()
     times, rows = int(repeats), len(coded.codes)
     members = None if groups is None else np.asarray(check_unmasked(groups, "groups"))
     if members is not None and members.shape != (rows,):

@@ -55,6 +55,7 @@ def compare(
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     n_jobs: int | None = None,
     progress: Report | None = None,
+    after: Any = None,
 ) -> Comparison:
     """Compare learners with the optimal trees of every size on a data set.
 
@@ -91,6 +92,9 @@ def compare(
         n folds at once have n times the time limit together.
     progress : called now and then with a value that has ``what``, ``share`` and ``detail``; see
         ``optimal_trees``
+    after : a date, a time or a number for each row: every fold is later than its training rows, and
+        equal values stay together, see ``select_size``; there is one such cross-validation,
+        whatever ``repeats``
 
     Examples
     --------
@@ -113,7 +117,7 @@ def compare(
     weights = read_weights(sample_weight, rows)
     for peer in peers:
         peer.check(len(coded.classes), weights is not None)
-    plan = plan_folds(X, coded, cv, repeats, groups, random_state)
+    plan = plan_folds(X, coded, cv, repeats, groups, random_state, after)
     memory = check_count(memory_limit, "memory_limit")
     scorer = read_scoring(scoring)
     if scorer is not None and len(plan):

@@ -93,6 +93,12 @@ class Condition:
 
     def in_sql(self) -> str:
         """SQL; NULL is missing, and dates and times are compared with texts in ISO 8601."""
+        if self.column.part is not None:
+            what, dates, _ = self.column.part
+            raise ValueError(
+                f"SQL has no expression for the {what} of a date that all databases read; the tree "
+                f"tests that of {dates}: to_python has one"
+            )
         name = '"' + self.column.name.replace('"', '""') + '"'
         if self.missing:
             return f"{name} IS NULL"

@@ -16,6 +16,7 @@ from mictree._support.words import count_of, show_digits, show_text
 from mictree.columns.data import Data
 from mictree.columns.written import TIMES, Tests
 from mictree.estimators.conditions import Condition, Step, join_words, merge
+from mictree.estimators.times import to_python_value
 from mictree.growers.data_loop import Splitting
 
 if TYPE_CHECKING:
@@ -118,12 +119,10 @@ class Rules(Sequence[Rule]):
         """The text of a Python function of a mapping from columns to values; it imports nothing."""
         if not name.isidentifier():
             raise ValueError(f"name must be an identifier; got {name!r}")
-        columns = list(
-            dict.fromkeys(each.column.name for rule in self[:-1] for each in rule.conditions)
-        )
+        columns = {each.column.name: each.column for rule in self[:-1] for each in rule.conditions}
         variable = {column: f"value_{number}" for number, column in enumerate(columns)}
         lines = [f"def {name}(row):"]
-        lines += [f"    {variable[column]} = row[{column!r}]" for column in columns]
+        lines += [f"    {variable[each]} = {to_python_value(columns[each])}" for each in columns]
         for rule in self[:-1]:
             tests = [each.in_python(variable[each.column.name]) for each in rule.conditions]
             lines += [f"    if {' and '.join(tests)}:", f"        return {rule.label!r}"]
@@ -219,15 +218,16 @@ def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
     if isinstance(row, Mapping):
         import polars
 
-        absent = [column.name for column in tests.read if column.name not in row]
+        absent = [name for name in tests.sources if name not in row]
         if absent:
             raise ValueError(f"the row must have what the tree tests; it has no {absent[0]!r}")
-        frame = polars.DataFrame({column.name: [row[column.name]] for column in tests.read})
-        data = Data(frame, remember=True)
+        frame = polars.DataFrame({name: [row[name]] for name in tests.sources})
+        data = Data(tests.complete(frame), remember=True)
         tests = Tests(tests.read, tests.tests, named=True)
         tests.check(data)
         return tests, data, {name: _value(data, place) for place, name in enumerate(data.names)}
-    data = Data(row if hasattr(row, "columns") else [row] if np.ndim(row) == 1 else row, True)
+    row = tests.complete(row) if hasattr(row, "columns") else [row] if np.ndim(row) == 1 else row
+    data = Data(row, True)
     if data.rows != 1:
         raise ValueError(f"row must be one row; got {data.rows} rows")
     tests.check(data)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -18,10 +19,11 @@ import numpy as np
 from mictree._support.files import write_whole
 from mictree._support.words import count_of, shorten, show_name
 from mictree.columns.data import Data
-from mictree.columns.written import Pair, Tests
+from mictree.columns.written import Column, Pair, Tests
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.saved_parts import (
     CELLS,
+    LATER,
     MODEL,
     Record,
     read_classes,
@@ -109,7 +111,7 @@ class SavedTreeClassifier(TreeClassifier):
     def _read(self, X: Any, reset: bool) -> Data:
         if not hasattr(X, "columns") or hasattr(X, "tocsc"):
             return super()._read(X, reset)
-        data = Data(X, remember=True)
+        data = Data(self._tests.complete(X), remember=True)
         if not self._tests.named and data.width != self.n_features_in_:
             raise ValueError(f"X must have {self.n_features_in_} columns; it has {data.width}")
         self._tests.check(data)
@@ -161,6 +163,7 @@ def load(path: str | Path) -> SavedTreeClassifier:
 def to_json(model: TreeClassifier) -> str:
     """A text that ``from_json`` reads back."""
     grown, prefixes = model._all_sizes()
+    dates = getattr(model, "dates_", {})  # how mictree fit read columns of dates
     splittings, tests = model._write(grown)
     classes = [_plain(label) for label in model.classes_.tolist()]
     levels = [level for column in tests.read for level in column.levels or ()]
@@ -170,7 +173,9 @@ def to_json(model: TreeClassifier) -> str:
     content = {
         "format": FORMAT,
         "estimator": getattr(model, "estimator_", type(model).__name__),
-        "columns": [vars(column) for column in tests.read],
+        "columns": [
+            _column(replace(column, **dates.get(column.name, {}))) for column in tests.read
+        ],
         "width": model.n_features_in_,
         "named": tests.named,
         "classes": {"type": _type_of(model.classes_), "values": classes},
@@ -191,6 +196,13 @@ def to_json(model: TreeClassifier) -> str:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     from_json(text)  # what cannot be read is not written
     return text
+
+
+def _column(column: Column) -> dict[str, Any]:
+    """A column's parts, without what only columns of dates have."""
+    return {
+        key: value for key, value in vars(column).items() if key not in LATER or value is not None
+    }
 
 
 def _plain(value: Any) -> Any:

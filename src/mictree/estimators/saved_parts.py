@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from mictree.columns.cells import FIRST, MOMENTS, NUMBERS
+from mictree.columns.series import PARTS
 from mictree.columns.written import KINDS, Column, Test, Tests
 from mictree.growers.data_loop import Splitting
 
@@ -45,6 +47,13 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
+def _is_part(value: Any) -> bool:
+    """What, of which column of dates, and of which kind these are."""
+    if not _is_list(value) or len(value) != 3 or not all(map(_is_text, value)):
+        return False
+    return value[0] in PARTS and value[2] in MOMENTS
+
+
 MODEL: dict[str, Check] = {
     "format": _is_text,
     "estimator": lambda value: _is_text(value) and value.isidentifier() and len(value) < 200,
@@ -65,7 +74,10 @@ COLUMN: dict[str, Check] = {
         value is None or (_is_list(value) and all(isinstance(each, CELLS) for each in value))
     ),
     "seen": lambda value: value is None or (_is_list(value) and all(map(_is_text, value))),
+    "order": lambda value: value is None or (_is_text(value) and value in FIRST),
+    "part": lambda value: value is None or _is_part(value),
 }
+LATER = {"order": None, "part": None}  # of columns; models without dates do not have them
 CLASSES: dict[str, Check] = {
     "type": lambda value: _is_text(value) and re.fullmatch(TYPES, value) is not None,
     "values": lambda value: _is_list(value) and len(value) > 0,
@@ -124,7 +136,8 @@ def read_classes(content: Any) -> np.ndarray:
 def read_tests(parts: Record) -> Tests:
     """Tests that fit their columns."""
     records = [
-        Record(each, f"column {number}", COLUMN) for number, each in enumerate(parts["columns"])
+        Record(LATER | each if isinstance(each, dict) else each, f"column {number}", COLUMN)
+        for number, each in enumerate(parts["columns"])
     ]
     for record in records:
         levels = record["levels"]
@@ -134,8 +147,20 @@ def read_tests(parts: Record) -> Tests:
             raise ValueError("ordered categories must have levels, all different; others have none")
         if record["seen"] is not None and record["kind"] != "category":
             raise ValueError("only columns of categories have seen any; another one has")
+        if record["part"] is not None and record["kind"] not in NUMBERS:
+            raise ValueError("a part of a date must be a number; another column is one")
+        if record["order"] and record["part"] is None and record["kind"] not in MOMENTS:
+            raise ValueError("only dates have an order of day and month; another column has one")
     columns = [
-        Column(r["name"], r["position"], r["kind"], _as_tuple(r["levels"]), _as_tuple(r["seen"]))
+        Column(
+            r["name"],
+            r["position"],
+            r["kind"],
+            _as_tuple(r["levels"]),
+            _as_tuple(r["seen"]),
+            r["order"],
+            _as_tuple(r["part"]),
+        )
         for r in records
     ]
     for what in ("name", "position"):

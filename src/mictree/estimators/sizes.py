@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing, indexable
 from mictree._support.checks import check_count, check_unmasked
 from mictree._support.parallel import spread
 from mictree.columns.arrays import read_array
+from mictree.columns.data import is_missing
 from mictree.distributed.collections import is_collection
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def select_size(
     sample_weight: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    after: Any = None,
 ) -> SizeChoice:
     """Choose the size of a tree by cross-validation, with one fit per fold for all sizes.
 
@@ -137,6 +139,9 @@ def select_size(
     random_state : random seed for the folds
     n_jobs : number of folds at once, by joblib, whose ``parallel_config`` also chooses the backend;
         None for one, -1 for one on each core
+    after : a date, a time or a number for each row, by which they are ordered: every fold is later
+        than its training rows, as in scikit-learn's ``TimeSeriesSplit``, and equal values stay
+        together; only with a number of folds
 
     Examples
     --------
@@ -164,7 +169,11 @@ def select_size(
     scorer = read_scoring(scoring)
     if scorer is not None:
         scorer.check(classes)
-    splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
+    if after is not None:
+        check_after(cv, repeats, groups)
+        splits, folds = time_folds(rank_moments(after, len(np.asarray(labels))), cv), int(cv)
+    else:
+        splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
     weight = None if weights is None else np.asarray(weights, dtype=float)
     folds_of = [(X, labels, weight, model, scorer, *fold) for fold in splits]
     curves = list(spread(_score_fold, folds_of, n_jobs))
@@ -250,6 +259,70 @@ def _splits(
                 yield from list(splitter.split(np.zeros(len(y)), y, groups))
 
     return all_folds(), folds
+
+
+def check_after(cv: Any, repeats: Any, groups: Any) -> None:
+    """Refuse what does not go with rows in order of time."""
+    if hasattr(cv, "split"):
+        raise ValueError(f"cv must be a number of folds with after; got {cv!r}")
+    if groups is not None:
+        raise ValueError("groups and after must not both be given")
+    if repeats != 1:
+        raise ValueError(f"repeats must be 1 with after, as time has one order; got {repeats}")
+
+
+def rank_moments(after: Any, rows: int) -> RowNumbers:
+    """The place of each row's value among the different ones, which must have an order."""
+    given = read_array(after) if isinstance(after, list | tuple) else check_unmasked(after, "after")
+    values = np.asarray(given)
+    if values.shape != (rows,):
+        raise ValueError(f"after must be one value a row; its shape is {values.shape}")
+    cells = values.tolist() if values.dtype.kind == "O" else []
+    if values.dtype.kind not in "biufmMO" or any(isinstance(cell, str) for cell in cells):
+        raise ValueError(f"after must be dates, times or numbers; got {values[0]!r}")
+    if any(map(is_missing, cells)) or (not cells and bool((values != values).any())):
+        raise ValueError("after must be known in every row; it is missing in some")
+    return np.unique(values, return_inverse=True)[1]
+
+
+def time_folds(ranks: RowNumbers, cv: Any) -> list[tuple[RowNumbers, RowNumbers]]:
+    """Each fold's training rows, all the earlier ones, and its held-out rows."""
+    folds, rows = check_count(cv, "cv"), np.argsort(ranks, kind="stable")
+    if folds < 2:
+        raise ValueError(f"cv must be at least 2 with after; got {folds}")
+    cuts = _cuts(ranks, folds)
+    if len(cuts) < folds:
+        fewer = next((few for few in range(folds - 1, 1, -1) if len(_cuts(ranks, few)) == few), 0)
+        most = f"cv={fewer} does" if fewer else "no number of folds does"
+        raise ValueError(
+            f"cv must give folds that begin at different times, as rows of one time stay together; "
+            f"{folds} folds do not: {most}"
+        )
+    ends = [*cuts[1:], len(rows)]
+    return [(rows[:start], rows[start:end]) for start, end in zip(cuts, ends, strict=True)]
+
+
+def _cuts(ranks: RowNumbers, folds: int) -> list[int]:
+    """Where folds of equal size begin in the sorted rows, each moved to a change of time."""
+    size = len(ranks) // (folds + 1)
+    return sorted({cut for n in range(folds, 0, -1) if (cut := _cut_near(ranks, n * size))})
+
+
+def _cut_near(ranks: RowNumbers, last: int) -> int:
+    """The number of sorted rows before the change of time nearest to the last so many rows."""
+    changes = np.cumsum(np.bincount(ranks))[:-1]
+    if not len(changes):
+        return 0
+    return int(changes[np.abs(changes - (len(ranks) - last)).argmin()])
+
+
+def last_rows(ranks: RowNumbers, share: float) -> tuple[RowNumbers, RowNumbers]:
+    """Earlier rows and, as near as equal times allow, the share of the rows that is last."""
+    rows = np.argsort(ranks, kind="stable")
+    cut = _cut_near(ranks, round(len(ranks) * share))
+    if not cut:
+        raise ValueError("some rows must be later than others; all have the same time")
+    return rows[:cut], rows[cut:]
 
 
 def _sizes(model: Any) -> range:

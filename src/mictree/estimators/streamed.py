@@ -102,7 +102,7 @@ def _columns(model: TreeClassifier, files: ParquetSet) -> list[str]:
     """The columns that the model reads; a saved model reads few, and finds them by name."""
     names, tests = list(files.schema), model.literals_
     if isinstance(tests, Tests) and tests.named:
-        names = [column.name for column in tests.read]
+        names = tests.sources
     else:
         names = list(getattr(model, "feature_names_in_", names))
     for name in names:

@@ -22,6 +22,22 @@ PYTHON_KEYS = {
 }
 
 
+PYTHON_PARTS = {
+    "month": "value.month", "weekday": "value.isoweekday()", "hour": "getattr(value, 'hour', 0)",
+}  # fmt: skip
+
+
+def to_python_value(column: Column) -> str:
+    """What Python code reads from a row: a column, or a part of its dates."""
+    if column.part is None:
+        return f"row[{column.name!r}]"
+    what, dates, kind = column.part
+    found = PYTHON_PARTS[what]
+    if kind == "instant":
+        found = found.replace("value", "(value - value.utcoffset())")
+    return f"(lambda value: None if value is None or value != value else {found})(row[{dates!r}])"
+
+
 def to_python_time(column: Column, test: Test) -> str:
     """A threshold as the text, or for durations the number, that Python code compares with."""
     whole = _whole(column, test)
