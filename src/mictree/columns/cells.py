@@ -4,8 +4,9 @@ A column is numeric if all its present cells are numbers. If only most of them a
 shown in an error, because as a column of categories it would be useless, and nobody would notice.
 The same holds for dates, which must have one form: year, month and day, or the year last and then
 one order of day and month; one mark between them; a time in all cells or in none, with a time zone
-in all or in none. Times with a zone become instants of UTC. Nobody guesses an order: dates that
-could begin with the day or with the month stay texts, as do those with a day that no month has.
+in all or in none. Times with a zone become instants of UTC. With points the day comes first where
+it can. No other order is guessed: dates that could begin with the day or with the month stay texts,
+as do those with a day that no month has.
 Whole numbers of which some have a leading zero are codes, such as zip codes, and stay texts.
 Every usual spelling counts as missing in a column of numbers. In a column of texts ``none``, ``-``
 and ``.`` may mean something, so there only the spellings that mean nothing else count. Spaces
@@ -307,7 +308,7 @@ def _as_dates(
     good = [dates for dates in read if dates.null_count() == cells.null_count()]
     if not good:
         return None, _doubt_days(cells, read, form, order)
-    if len(good) == 2 and not good[0].equals(good[1]):
+    if len(good) == 2 and form.mark != "." and not good[0].equals(good[1]):
         day, option = good[0].drop_nulls()[0], f"--date {shell_word(cells.name)}"
         return None, (
             f"looks like dates, such as {present[0]!r}, that may begin with the day or with the "
