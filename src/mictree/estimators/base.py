@@ -80,7 +80,7 @@ class TreeClassifier(Predicting):
         ----------
         on : "columns": the result takes the columns that this classifier was fitted on, which must
             be numeric. "literals": it takes ``literals_.transform(X, tree_)``, so it supports
-            categories.
+            categories; also of a lone leaf, for which that is one column of zeros.
 
         Examples
         --------

@@ -152,7 +152,7 @@ def to_sklearn(model: Any, on: str) -> Any:
     if on not in ("columns", "literals"):
         raise ValueError(f'on must be "columns" or "literals"; got {on!r}')
     tree, splitting, literals = model.tree_, model._splitting, model.literals_
-    columns = model.n_features_in_ if on == "columns" else len(tree.variables)
+    columns = model.n_features_in_ if on == "columns" else len(tree.variables) or 1
     classes = model.classes_
     result = DecisionTreeClassifier(
         criterion="gini" if model.criterion == "gini" else "entropy",

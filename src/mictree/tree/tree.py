@@ -164,6 +164,9 @@ class Tree:
     def predict(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.integer]:
         """The label of each row of a 0/1 matrix whose columns are ``self.variables``.
 
+        A tree without variables also takes a matrix of one column, as ``transform`` of its literals
+        gives it.
+
         Examples
         --------
         >>> import mictree as mt
@@ -184,7 +187,8 @@ class Tree:
         >>> tree.apply([[1, 1], [0, 0]]).tolist()
         [4, 1]
         """
-        matrix = binary_matrix(X, self.variables)
+        names = self.variables or [""] * (np.shape(X)[1:] == (1,))
+        matrix = binary_matrix(X, names)
         tests, low, high = np.array(self.tests), np.array(self.low), np.array(self.high)
         node = np.zeros(len(matrix), dtype=np.intp)
         rows = np.arange(len(matrix))
