@@ -22,13 +22,17 @@ def as_text(value):
 
 def by_sql(sql, frame):
     """The labels that a database computes."""
+    return [label for (label,) in query(sql, frame)]
+
+
+def query(sql, frame):
     database = sqlite3.connect(":memory:")
     columns = ", ".join(f'"{name}"' for name in frame.columns)
     database.execute(f"CREATE TABLE data ({columns})")
     marks = ", ".join("?" * frame.width)
     rows = [[as_text(value) for value in row] for row in frame.rows()]
     database.executemany(f"INSERT INTO data VALUES ({marks})", rows)
-    return [label for (label,) in database.execute(f"SELECT {sql} FROM data")]
+    return database.execute(f"SELECT {sql} FROM data")
 
 
 def by_python(text, frame, spelling=None):
@@ -68,6 +72,47 @@ def test_all_forms_agree_with_predict(table, other, size):
         assert by_python(rules.to_python(), frame, float("nan")) == expected
         assert by_sql(rules.to_sql(), frame) == expected
     assert from_json(to_json(model)).to_rules() == rules
+
+
+@settings(max_examples=60)
+@given(tables(), tables(), st.integers(0, 7))
+def test_code_for_probabilities_agrees_with_predict_proba(table, other, size):
+    """To the last bit, as both are quotients of the same numbers."""
+    (X, y), (new, _) = table, other
+    model = mt.TopDownClassifier(size).fit(X, y)
+    rules = model.to_rules()
+    names = {}
+    exec(rules.to_python(proba=True), names)
+    for frame in (X, new):
+        expected = model.predict_proba(frame).tolist()
+        found = query(rules.to_sql(proba=True), frame)
+        assert [name for name, *_ in found.description] == [
+            f"probability of {label}" for label in model.classes_
+        ]
+        assert [list(row) for row in found] == expected
+        rows = [names["predict_proba"](row) for row in frame.rows(named=True)]
+        assert all(list(row) == model.classes_.tolist() for row in rows)
+        assert [list(row.values()) for row in rows] == expected
+    loaded = from_json(to_json(model)).to_rules()
+    assert loaded.to_sql(proba=True) == rules.to_sql(proba=True)
+
+
+def test_probabilities_of_leaves_that_agree_stay_apart():
+    """The labels need no rule for b, but probabilities do."""
+    X = pl.DataFrame({"a": [0, 0, 1, 1] * 3 + [1], "b": [0, 1, 0, 1] * 3 + [1]})
+    model = mt.TopDownClassifier(3).fit(X, ["it's", "it's", 'a"b', 'a"b'] * 3 + ["it's"])
+    rules = model.to_rules()
+    assert len(rules) == 2
+    assert rules.to_sql().count("WHEN") == 1
+    assert rules.to_sql(proba=True).count("WHEN") == 2 * model.tree_.size > 2
+    found = query(rules.to_sql(proba=True), X)
+    named = [name for name, *_ in found.description]
+    assert named == ['probability of a"b', "probability of it's"]
+    lone = mt.TopDownClassifier(0).fit(X, [0, 1] * 6 + [1]).to_rules()
+    assert lone.to_sql(proba=True).endswith(' AS "probability of 1"')
+    assert lone.to_python("shares", proba=True).startswith("def shares(row):\n    return {0: 0.4")
+    with pytest.raises(ValueError, match="name must be an identifier; got 'a b'"):
+        lone.to_python("a b", proba=True)
 
 
 @settings(max_examples=40)
