@@ -14,6 +14,8 @@ import numpy as np
 
 from mictree._support.words import count_of, show_digits, show_text
 from mictree.columns.data import Data
+from mictree.columns.ordered import time_text
+from mictree.columns.series import FINER
 from mictree.columns.written import TIMES, Tests
 from mictree.estimators.conditions import Condition, Step, join_words, merge
 from mictree.growers.data_loop import Splitting
@@ -119,6 +121,9 @@ class Rules(Sequence[Rule]):
     def to_sql(self, proba: bool = False) -> str:
         """An expression in standard SQL that gives the label of a row; NULL is missing.
 
+        Where rows differ by nanoseconds, times have nine digits; a type of the database that holds
+        fewer would round them.
+
         Parameters
         ----------
         proba : give the probability of every class instead, as expressions with the names that
@@ -135,6 +140,9 @@ class Rules(Sequence[Rule]):
 
     def to_python(self, name: str | None = None, proba: bool = False) -> str:
         """The text of a Python function of a mapping from columns to values; it imports nothing.
+
+        Where rows differ by nanoseconds, it takes pandas' Timestamps and Timedeltas and fails with
+        Python's own types, which have none; polars' ``rows`` drops them.
 
         Parameters
         ----------
@@ -156,8 +164,11 @@ class Rules(Sequence[Rule]):
             dict.fromkeys(each.column.name for conditions, _ in ends[:-1] for each in conditions)
         )
         variable = {column: f"value_{number}" for number, column in enumerate(columns)}
+        fine = {each.column.name for conditions, _ in ends for each in conditions if each.is_fine}
         lines = [f"def {name}(row):"]
-        lines += [f"    {variable[column]} = row[{column!r}]" for column in columns]
+        for column in columns:
+            note = "  # of pandas: Python's own type has no nanoseconds" if column in fine else ""
+            lines.append(f"    {variable[column]} = row[{column!r}]{note}")
         for conditions, end in ends[:-1]:
             tests = [each.in_python(variable[each.column.name]) for each in conditions]
             lines += [f"    if {' and '.join(tests)}:", f"        return {end}"]
@@ -270,7 +281,9 @@ def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
         absent = [column.name for column in tests.read if column.name not in row]
         if absent:
             raise ValueError(f"the row must have what the tree tests; it has no {absent[0]!r}")
-        frame = polars.DataFrame({column.name: [row[column.name]] for column in tests.read})
+        frame = polars.DataFrame(
+            {column.name: _as_column(row[column.name]) for column in tests.read}
+        )
         data = Data(frame, remember=True)
         tests = Tests(tests.read, tests.tests, named=True)
         tests.check(data)
@@ -286,10 +299,29 @@ def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
     )
 
 
+def _as_column(value: Any) -> Any:
+    """A cell as a column for polars, which drops pandas' nanoseconds and misreads NumPy's times."""
+    import polars
+
+    aware = getattr(value, "tzinfo", None) is not None
+    if any(getattr(value, part, 0) > 0 for part in ("nanosecond", "nanoseconds")):
+        value = value.to_numpy()
+    if not isinstance(value, np.datetime64 | np.timedelta64):
+        return [value]
+    cells = np.array([value])
+    if np.datetime_data(cells.dtype)[0] not in ("us", "ns"):
+        cells = cells.astype(f"{cells.dtype.kind}8[us]")
+    series = polars.Series(cells)
+    return series.dt.replace_time_zone("UTC") if aware else series
+
+
 def _value(data: Data, number: int) -> str:
     value = data.column(number)[0]
     if value is None or value != value:
         return "missing"
+    whole, rest = divmod(_nanoseconds(data, number), 1000)
+    if rest:
+        return time_text(whole, "us", data.kind(number), f"{rest:03d}")
     if data.frame is not None and data.kind(number) in TIMES:
         return str(data.frame[:, number].to_list()[0])
     if data.kind(number) in TIMES:
@@ -298,6 +330,16 @@ def _value(data: Data, number: int) -> str:
         return str(value)
     narrow = data.kind(number) == "float32"
     return _exact(value, np.float32 if narrow else float)
+
+
+def _nanoseconds(data: Data, number: int) -> int:
+    """The time in the row; 0 where its type has no nanoseconds."""
+    if data.kind(number) == "time":
+        return round(1000 * float(data.column(number)[0]))
+    cells = data.matrix[:, number] if data.frame is None else data.frame[:, number].to_numpy()
+    if cells.dtype.kind not in "mM" or np.datetime_data(cells.dtype)[0] not in FINER:
+        return 0
+    return int(cells.astype(f"{cells.dtype.kind}8[ns]").view(np.int64)[0])
 
 
 def _exact(value: float, kind: Callable[[str], Any]) -> str:
