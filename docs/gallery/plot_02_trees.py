@@ -17,5 +17,5 @@ trees = {
 }
 figure, axes = plt.subplots(1, 2, figsize=(9, 5), layout="constrained")
 for (name, tree), place in zip(trees.items(), axes, strict=True):
-    tree.draw(place, problem)
+    tree.draw(place, problem, merge=False)
     place.set_title(f"{name}: error {tree.error(problem, exact=True)}")

@@ -20,7 +20,7 @@ def draw(path: Path) -> None:
     )
     result.plot(axes[0])
     for ax, tree, title in zip(axes[1:], (greedy, optimal), ("BestFirst", "optimal"), strict=True):
-        tree.draw(ax, problem)
+        tree.draw(ax, problem, merge=False)
         ax.set_title(f"{title}, {SIZE} splits: error {tree.error(problem):.4f}")
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)

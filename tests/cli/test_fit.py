@@ -261,3 +261,52 @@ def test_no_warning_of_another_library_is_shown(tmp_path):
                "--cv", "5", "--draw", tmp_path / "tree.png"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert [line for line in done.stderr.splitlines() if not line.startswith("mictree: ")] == []
+
+
+@pytest.fixture
+def agreeing(tmp_path):
+    """Rows on which trees of three splits say the same in two leaves or more."""
+    rows = [(a, b, "yes" if a and b < 3 else "no") for a in (0, 1) for b in range(4)] * 20
+    rows += [(0, 0, "yes"), (0, 1, "yes")] * 3
+    file = tmp_path / "agreeing.csv"
+    pl.DataFrame(rows, schema=["a", "b", "y"], orient="row").write_csv(file)
+    return file
+
+
+def test_splits_whose_leaves_agree(agreeing, tmp_path):
+    """Text, drawing and page leave them out and count them; files hold them."""
+    words = (agreeing, "--target", "y", "--size", 4, "--max-size", 4)
+    page, drawn, saved = (tmp_path / name for name in ("a.html", "a.svg", "a.json"))
+    files = ("--report", page, "--draw", drawn, "--save", saved, "--time-limit", 0)
+    result = run(*words, *files)
+    assert result.exit_code == 0, result.output
+    model = mt.load(saved)
+    hidden = model.tree_.size - model.tree_.merged().size
+    assert hidden > 1
+    note = f"{hidden} splits whose leaves agree are not shown"
+    assert f"\n{note}; --no-merge shows them\n" in result.stdout
+    assert model.tree_.merged().to_text(["no", "yes"], merge=False) in result.stdout
+    assert f"{note}." in page.read_text()
+    assert note in drawn.read_text()
+    every = run(*words, *files, "--no-merge")
+    assert model.tree_.to_text(["no", "yes"], merge=False) in every.stdout
+    for text in (every.stdout, page.read_text(), drawn.read_text()):
+        assert "whose leaves agree" not in text
+    assert mt.load(saved).tree_ == model.tree_
+
+
+def test_splits_whose_leaves_agree_in_streamed_files(agreeing, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pl.read_csv(agreeing).write_parquet(folder / "0.parquet")
+    words = (folder, "--target", "y", "--size", 4)
+    assert "--no-merge shows " in run(*words).stdout
+    assert "agree" not in run(*words, "--no-merge").stdout
+
+
+def test_splits_whose_leaves_agree_beside_optimal_trees(agreeing, tmp_path):
+    """They seldom have such splits; the option is there as for other commands."""
+    words = ["data", agreeing, "--target", "y", "--max-size", "2", "--cv", "0", "--no-merge"]
+    result = CliRunner().invoke(app, [*map(str, words), "--report", str(tmp_path / "page.html")])
+    assert result.exit_code == 0, result.output
+    assert "agree" not in result.stdout

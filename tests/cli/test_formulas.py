@@ -97,6 +97,28 @@ def test_lookahead():
     assert json.loads(run("sweep", *words).stdout)["summary"][0]["rule"] == "lookahead(2)"
 
 
+def test_splits_whose_leaves_agree(tmp_path):
+    """Tree and drawing leave them out and count them; --no-merge and --json have all."""
+    words = ("grow", EXAMPLE, "--size", "3", "--rule", "bestfirst", "--ties", "first")
+    tree = mt.BestFirst(ties="first").grow(mt.FormulaProblem(EXAMPLE), 3).tree(3)
+    hidden = tree.size - tree.merged().size
+    assert hidden == 1
+    shown = run(*words).stdout
+    assert tree.merged().to_text(merge=False) + "\n" in shown
+    assert "\n1 split whose leaves agree is not shown; --no-merge shows it\n" in shown
+    assert "size 3, error" in shown
+    every = run(*words, "--no-merge").stdout
+    assert tree.to_text(merge=False) + "\n" in every
+    assert "agree" not in every
+    assert len(json.loads(run(*words, "--json").stdout)["tree"]["nodes"]) == 7
+    drawn = [tmp_path / "merged.svg", tmp_path / "all.svg"]
+    run(*words, "--draw", str(drawn[0]))
+    run(*words, "--draw", str(drawn[1]), "--no-merge")
+    assert [file.read_text().count("whose leaves agree") for file in drawn] == [1, 0]
+    optimal = run("optimal", EXAMPLE, "--size", "3", "--no-merge").stdout
+    assert mt.optimal_tree(mt.FormulaProblem(EXAMPLE), 3).to_text(merge=False) in optimal
+
+
 def test_grow_json_holds_the_tree():
     found = json.loads(run("grow", EXAMPLE, "--size", "5", "--rule", "bestfirst", "--json").stdout)
     tree = mt.Tree.from_json(json.dumps(found["tree"]))

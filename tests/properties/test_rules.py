@@ -1,13 +1,15 @@
 """Rules, SQL and Python text give the labels that predict gives, also to missing values."""
 
 import datetime as dt
+import re
 import sqlite3
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
@@ -22,13 +24,17 @@ def as_text(value):
 
 def by_sql(sql, frame):
     """The labels that a database computes."""
+    return [label for (label,) in query(sql, frame)]
+
+
+def query(sql, frame):
     database = sqlite3.connect(":memory:")
     columns = ", ".join(f'"{name}"' for name in frame.columns)
     database.execute(f"CREATE TABLE data ({columns})")
     marks = ", ".join("?" * frame.width)
     rows = [[as_text(value) for value in row] for row in frame.rows()]
     database.executemany(f"INSERT INTO data VALUES ({marks})", rows)
-    return [label for (label,) in database.execute(f"SELECT {sql} FROM data")]
+    return database.execute(f"SELECT {sql} FROM data")
 
 
 def by_python(text, frame, spelling=None):
@@ -68,6 +74,47 @@ def test_all_forms_agree_with_predict(table, other, size):
         assert by_python(rules.to_python(), frame, float("nan")) == expected
         assert by_sql(rules.to_sql(), frame) == expected
     assert from_json(to_json(model)).to_rules() == rules
+
+
+@settings(max_examples=60)
+@given(tables(), tables(), st.integers(0, 7))
+def test_code_for_probabilities_agrees_with_predict_proba(table, other, size):
+    """To the last bit, as both are quotients of the same numbers."""
+    (X, y), (new, _) = table, other
+    model = mt.TopDownClassifier(size).fit(X, y)
+    rules = model.to_rules()
+    names = {}
+    exec(rules.to_python(proba=True), names)
+    for frame in (X, new):
+        expected = model.predict_proba(frame).tolist()
+        found = query(rules.to_sql(proba=True), frame)
+        assert [name for name, *_ in found.description] == [
+            f"probability of {label}" for label in model.classes_
+        ]
+        assert [list(row) for row in found] == expected
+        rows = [names["predict_proba"](row) for row in frame.rows(named=True)]
+        assert all(list(row) == model.classes_.tolist() for row in rows)
+        assert [list(row.values()) for row in rows] == expected
+    loaded = from_json(to_json(model)).to_rules()
+    assert loaded.to_sql(proba=True) == rules.to_sql(proba=True)
+
+
+def test_probabilities_of_leaves_that_agree_stay_apart():
+    """The labels need no rule for b, but probabilities do."""
+    X = pl.DataFrame({"a": [0, 0, 1, 1] * 3 + [1], "b": [0, 1, 0, 1] * 3 + [1]})
+    model = mt.TopDownClassifier(3).fit(X, ["it's", "it's", 'a"b', 'a"b'] * 3 + ["it's"])
+    rules = model.to_rules()
+    assert len(rules) == 2
+    assert rules.to_sql().count("WHEN") == 1
+    assert rules.to_sql(proba=True).count("WHEN") == 2 * model.tree_.size > 2
+    found = query(rules.to_sql(proba=True), X)
+    named = [name for name, *_ in found.description]
+    assert named == ['probability of a"b', "probability of it's"]
+    lone = mt.TopDownClassifier(0).fit(X, [0, 1] * 6 + [1]).to_rules()
+    assert lone.to_sql(proba=True).endswith(' AS "probability of 1"')
+    assert lone.to_python("shares", proba=True).startswith("def shares(row):\n    return {0: 0.4")
+    with pytest.raises(ValueError, match="name must be an identifier; got 'a b'"):
+        lone.to_python("a b", proba=True)
 
 
 @settings(max_examples=40)
@@ -291,6 +338,194 @@ def test_neighbouring_microseconds():
     rules = mt.TopDownClassifier(1).fit(X, ["a", "b"] * 3).to_rules()
     assert by_python(rules.to_python(), X) == ["a", "b"] * 3
     assert by_sql(rules.to_sql(), X) == ["a", "b"] * 3
+
+
+UNITS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9}
+BASES = [
+    "1970-01-01",
+    "1969-12-31 23:59:59",
+    "1971-02-03",
+    "2024-03-31 00:59:59",
+    "1700-01-01",
+    "2261-01-01",
+]
+KINDS = {"datetime": "M8", "instant": "M8", "duration": "m8", "time": "m8"}
+
+
+@st.composite
+def moments(draw):
+    """Nanoseconds that a unit holds, near one of some moments, often a few units apart."""
+    kind, unit = draw(st.sampled_from(sorted(KINDS))), draw(st.sampled_from(sorted(UNITS)))
+    unit = "ns" if kind == "time" else unit  # polars has no other
+    base = int(np.datetime64(draw(st.sampled_from(BASES)), "ns").astype(np.int64))
+    base = {"time": 43_200 * 10**9, "duration": draw(st.sampled_from([0, -5000, base]))}.get(
+        kind, base
+    )
+    step = UNITS[unit] * draw(st.sampled_from([1, 1, 7, 300, 1000, 86_400]))
+    places = draw(st.lists(st.integers(-9, 9), min_size=2, max_size=8))
+    ticks = [base // UNITS[unit] * UNITS[unit] + step * place for place in places]
+    return kind, unit, [tick % (86_400 * 10**9) if kind == "time" else tick for tick in ticks]
+
+
+def timed_frame(kind, unit, ticks, made_by):
+    """A frame of one column; the pandas column of times with a zone has one of its own."""
+    if kind == "time":
+        return pl.DataFrame({"when": pl.Series(ticks, dtype=pl.Int64).cast(pl.Time)})
+    cells = (
+        np.array(ticks, dtype=np.int64).view(f"{KINDS[kind]}[ns]").astype(f"{KINDS[kind]}[{unit}]")
+    )
+    if made_by == "polars" and unit != "s":
+        series = pl.Series(cells)
+        return pl.DataFrame(
+            {"when": series.dt.replace_time_zone("UTC") if kind == "instant" else series}
+        )
+    column = pd.Series(cells)
+    return pd.DataFrame(
+        {
+            "when": column.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
+            if kind == "instant"
+            else column
+        }
+    )
+
+
+def around(model, unit, ticks):
+    """The ticks, and those of the unit around every threshold, to the nanosecond if it has them."""
+    length = UNITS[unit]
+    near = [
+        int(1000 * Fraction(each)) // length for each in model._splitting.thresholds if each == each
+    ]
+    steps = [*range(-3, 4), *range(-1100, 1200, 37)] if unit == "ns" else range(-3, 4)
+    return sorted({*ticks, *(length * (place + step) for place in near for step in steps)})
+
+
+def iso(kind, tick):
+    """A time as a database without a type for it would hold it: no zeros at the end."""
+    if kind == "time":
+        return str(np.datetime64(tick, "ns"))[11:].removesuffix("000").removesuffix(".000000")
+    return str(pd.Timestamp(tick, tz="UTC" if kind == "instant" else None))
+
+
+def fit_or_reject(size, X, y):
+    """Far from 1970, nanoseconds that are one float are an error."""
+    try:
+        return mt.TopDownClassifier(size).fit(X, y)
+    except ValueError as error:
+        assume("must differ as 64-bit floats" not in str(error))
+        raise
+
+
+@settings(max_examples=150, deadline=None)
+@given(moments(), st.sampled_from(["pandas", "polars"]), st.data())
+def test_code_for_nanoseconds_agrees_with_predict(case, made_by, data):
+    """Around every threshold; Python code gets pandas' types, and refuses its own or is right."""
+    kind, unit, ticks = case
+    y = data.draw(st.lists(st.sampled_from("ab"), min_size=len(ticks), max_size=len(ticks)))
+    X = timed_frame(kind, unit, ticks, made_by)
+    model = fit_or_reject(3, X, y)
+    new = [
+        tick for tick in around(model, unit, ticks) if kind != "time" or 0 <= tick < 86_400 * 10**9
+    ]
+    expected = model.predict(timed_frame(kind, unit, new, made_by)).tolist()
+    loaded = from_json(to_json(model))
+    assert loaded.predict(timed_frame(kind, unit, new, made_by)).tolist() == expected
+    rules = model.to_rules()
+    assert loaded.to_rules() == rules
+    if kind != "duration":
+        rows = pl.DataFrame({"when": [iso(kind, tick) for tick in new]})
+        assert by_sql(rules.to_sql(), rows) == expected
+    cells = {
+        "datetime": lambda tick: pd.Timestamp(tick),
+        "instant": lambda tick: pd.Timestamp(tick, tz="UTC").tz_convert("Europe/Berlin"),
+        "duration": lambda tick: pd.Timedelta(tick),
+    }
+    tested = [each for rule in rules[:-1] for each in rule.conditions]
+    bounds = [bound.value for each in tested for bound in (each.low, each.high) if bound]
+    fine = any(bound % 1 for bound in bounds)
+    if kind == "time" and fine:
+        with pytest.raises(ValueError, match="have microseconds; when is tested for nanoseconds: "):
+            rules.to_python()
+    if kind == "time":
+        return
+    assert fine == ("has no nanoseconds" in rules.to_python())
+    names = {}
+    exec(rules.to_python(), names)
+    assert [names["predict"]({"when": cells[kind](tick)}) for tick in new] == expected
+    for tick, label in zip(new, expected, strict=True):
+        if tick % 1000 == 0 and not fine:
+            plain = cells[kind](tick)
+            plain = plain.to_pytimedelta() if kind == "duration" else plain.to_pydatetime()
+            assert names["predict"]({"when": plain}) == label
+
+
+def test_python_code_with_nanoseconds_refuses_types_without():
+    for kind, plain in (("M8", dt.datetime(2024, 1, 1)), ("m8", dt.timedelta(1))):
+        X = pd.DataFrame({"when": np.array([0, 300, 700, 900], dtype=f"{kind}[ns]")})
+        names = {}
+        exec(mt.TopDownClassifier(1).fit(X, ["a", "a", "b", "b"]).to_rules().to_python(), names)
+        with pytest.raises((ValueError, AttributeError), match=r"nanoseconds|timespec"):
+            names["predict"]({"when": plain})
+
+
+def read_text(kind, text):
+    """A threshold as it is shown, in nanoseconds."""
+    text = text.removesuffix(" UTC")
+    if kind in ("datetime", "instant"):
+        return int(np.datetime64(text.replace(" ", "T"), "ns").astype(np.int64))
+    days, clock = re.fullmatch(r"(?:(-?\d+) days? ?)?([\d:.]*)", text).groups()
+    whole = int(np.datetime64(f"1970-01-01T{clock or '00:00'}", "ns").astype(np.int64))
+    return whole + 86_400 * 10**9 * int(days or 0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(moments(), st.sampled_from(["pandas", "polars"]), st.data())
+def test_texts_of_times_tell_the_training_rows_apart(case, made_by, data):
+    """In the tree, in a rule and in a reason, which shows the row's very time."""
+    kind, unit, ticks = case
+    cut = data.draw(st.sampled_from(sorted(ticks)))
+    assume(cut < max(ticks))
+    X = timed_frame(kind, unit, ticks, made_by)
+    model = fit_or_reject(1, X, ["b" if tick > cut else "a" for tick in ticks])
+    shown = model.to_text().partition("?")[0].removeprefix("when > ")
+    assert [tick > read_text(kind, shown) for tick in ticks] == [tick > cut for tick in ticks]
+    assert f"if when > {shown} then b" in str(model.to_rules())
+    assert model.literals_.names[0].startswith("when > ")
+    for number, tick in enumerate(ticks):
+        row = X[number : number + 1]
+        reason = model.explain(row)
+        assert reason.startswith("b" if tick > cut else "a")
+        if tick % 1000:
+            value = reason.partition("(it is ")[2].partition(")")[0]
+            assert read_text(kind, value) == tick
+            if made_by == "pandas" and kind != "time":
+                assert model.explain(X.iloc[number]) == reason
+                assert model.explain({"when": X["when"].iloc[number]}) == reason
+
+
+def test_a_row_of_numpys_times():
+    """In nanoseconds polars would take them for microseconds."""
+    X = pd.DataFrame({"when": np.array([0, 300, 700, 900], dtype="M8[ns]")})
+    model = mt.TopDownClassifier(1).fit(X, ["a", "a", "b", "b"])
+    for unit in ("ns", "us", "s", "D"):
+        moment = np.datetime64("1970-01-02", unit)
+        assert model.explain({"when": moment}).startswith("b, because")
+    assert model.explain({"when": np.datetime64(300, "ns")}).startswith("a, because")
+    assert "(it is 1970-01-01 00:00:00.000000700)" in model.explain({"when": X["when"].iloc[2]})
+
+
+def test_python_code_in_an_hour_that_the_clock_repeats():
+    """At 01:00 UTC on 31 March clocks in Berlin jump by an hour."""
+    hours = pd.date_range("2024-03-30 20:00", periods=12, freq="30min", tz="UTC")
+    X = pd.DataFrame({"when": hours.tz_convert("Europe/Berlin")})
+    model = mt.TopDownClassifier(1).fit(X, ["a"] * 9 + ["b"] * 3)
+    names = {}
+    exec(model.to_rules().to_python(), names)
+    near = pd.date_range("2024-03-30 22:00", periods=40, freq="10min", tz="UTC").tz_convert(
+        "Europe/Berlin"
+    )
+    expected = model.predict(pd.DataFrame({"when": near})).tolist()
+    assert [names["predict"]({"when": moment}) for moment in near] == expected
+    assert [names["predict"]({"when": moment.to_pydatetime()}) for moment in near] == expected
 
 
 def test_explain_finds_the_values_of_a_pandas_row_by_name():

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mictree as mt
@@ -96,8 +96,28 @@ def unlabelled(tree):
 
 @given(trees())
 def test_text(tree):
-    lines = mt.Tree.build(NAMES, tree).to_text().split("\n")
+    lines = mt.Tree.build(NAMES, tree).to_text(merge=False).split("\n")
     assert lines == expected_lines(tree)
+
+
+@given(trees())
+@example(("a", ("b", 1, 1), ("c", ("d", 1, 1), 1)))  # merges up to the root
+@example(("a", ("b", 1, ("c", 0, 0)), 0))
+def test_splits_whose_leaves_agree(tree):
+    built = mt.Tree.build(NAMES, tree)
+    merged, fewer = built.merged(), reference.merge_leaves(tree)
+    assert nested(merged) == fewer
+    assert merged.variables == built.variables
+    assert merged.merged() == merged
+    inputs = all_inputs(len(NAMES))
+    np.testing.assert_array_equal(merged.predict(inputs), built.predict(inputs))
+    hidden = reference.tree_size(tree) - reference.tree_size(fewer)
+    note = {
+        0: [],
+        1: ["1 split whose leaves agree is not shown; merge=False shows it"],
+    }.get(hidden, [f"{hidden} splits whose leaves agree are not shown; merge=False shows them"])
+    assert built.to_text().split("\n") == expected_lines(fewer) + note
+    assert nested(mt.Tree.from_json(built.to_json())) == tree  # files hold every split
 
 
 def expected_lines(tree) -> list[str]:

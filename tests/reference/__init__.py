@@ -4,7 +4,7 @@ Everything is plain data: a `Table` is a truth table with Fraction weights, a fo
 terms of (name, positive), a tree an int label or (name, low subtree, high subtree).
 """
 
-from .enumerate_trees import all_trees, label_leaves, least_errors
+from .enumerate_trees import all_trees, label_leaves, least_errors, merge_leaves
 from .impurity import entropy, gini, minority, root
 from .loops import PRIORITIES, ahead, grow, paper_best_first, paper_topdown
 from .recurrences import any_bias_optimal, two_bias_optimal, uniform_optimal
@@ -43,6 +43,7 @@ __all__ = [
     "label_leaves",
     "least_errors",
     "majority_label",
+    "merge_leaves",
     "minority",
     "paper_best_first",
     "paper_topdown",

@@ -40,6 +40,17 @@ def label_leaves(
     )
 
 
+def merge_leaves(tree: Tree) -> Tree:
+    """Replace one split between two equal labels by the label, as long as there is one."""
+    if isinstance(tree, int):
+        return tree
+    name, low, high = tree
+    if isinstance(low, int) and isinstance(high, int):
+        return low if low == high else tree
+    smaller = (name, merge_leaves(low), merge_leaves(high))
+    return tree if smaller == tree else merge_leaves(smaller)
+
+
 def leaf_paths(
     structure: Structure, path: frozenset[tuple[str, int]] = frozenset()
 ) -> Iterator[frozenset[tuple[str, int]]]:

@@ -4,6 +4,8 @@ A leaf's thresholds lie halfway between its own neighbouring values; of given th
 separate its rows alike are the middle one.
 """
 
+import math
+from fractions import Fraction
 from itertools import pairwise
 
 
@@ -41,4 +43,14 @@ def halfway(values, offered):
         between = [t for t in offered if a <= t < b] if offered is not None else [(a + b) / 2]
         if between:
             found.append(between[(len(between) - 1) // 2])
+    return found
+
+
+def float_above(number: Fraction) -> float:
+    """The least float that is not below a number."""
+    found = float(number)
+    while Fraction(found) < number:
+        found = math.nextafter(found, math.inf)
+    while Fraction(math.nextafter(found, -math.inf)) >= number:
+        found = math.nextafter(found, -math.inf)
     return found

@@ -1,18 +1,24 @@
 """Cells that NumPy, pandas, polars and pyarrow hold in ways of their own keep their values."""
 
 import datetime as dt
+import re
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.columns.arrays import read_array
 from mictree.columns.data import Data
+from mictree.columns.series import last_tick, microseconds, read_tick
 from mictree.optimal.consistent import minimal_consistent_tree
+from tests.reference.literals import float_above
 
 Y = [0, 1, 0, 1, 0, 1]
 HIDDEN = [[False], [True]] * 3
@@ -298,3 +304,41 @@ def test_neighbouring_values_are_told_apart(kind):
         merged = np.array([2**53, 2**53 + 1], dtype=kind)
         with pytest.raises(ValueError, match=r"must differ as 64-bit floats; .* 9007199254740993"):
             mt.TopDownClassifier().fit(pd.DataFrame({"cell": merged}), [0, 1])
+
+
+@given(
+    st.sampled_from(["ns", "us", "3ns", "25ns"]),
+    st.lists(
+        st.integers(-(2**62), 2**62) | st.integers(9_183_110_400 * 10**9, 2**63 - 1), min_size=1
+    ),
+)
+@example(
+    "ns", [9_183_110_400 * 10**9 + 1, 9_183_110_400 * 10**9 + 1000, 9_183_110_400 * 10**9 + 1001]
+)
+@example("us", [2**53 + 1, 2**53 + 3])
+def test_a_time_is_read_as_the_float_above(unit, ticks):
+    """So it is above a threshold exactly if its float is; near 0 the nearest float is enough."""
+    count, parts = int(re.match(r"\d*", unit)[0] or 1), 1 if unit == "us" else 1000
+    times = np.array(ticks, dtype=np.int64).view(f"m8[{unit}]")
+    exact = [Fraction(tick * count, parts) for tick in ticks]
+    for found, number in zip(microseconds(times).tolist(), exact, strict=True):
+        if abs(number) >= 1024 and (count == 1 or abs(number) < 2**53):
+            assert found == float_above(number)
+            if count == 1:
+                assert read_tick(int(number * 1000), 1000) == found
+        else:
+            assert found == pytest.approx(float(number), rel=1e-15)
+
+
+@given(st.floats(-(2**62), 2**62) | st.floats(-10, 10), st.sampled_from([1000, 10**6]))
+def test_the_last_time_that_is_not_above_a_threshold(threshold, parts):
+    last = last_tick(threshold, parts)
+    assert read_tick(last, parts) <= threshold < read_tick(last + 1, parts)
+
+
+def test_picoseconds():
+    """Texts have the digits that tell values apart."""
+    X = np.array([1, 4, 1_000_001, 1_000_004], dtype="m8[ps]")[:, None]
+    model = mt.TopDownClassifier(3).fit(X, ["a", "b", "a", "b"])
+    assert "x0 > 00:00:00.000000000002?" in model.to_text()
+    assert model.predict(X).tolist() == ["a", "b", "a", "b"]

@@ -1,6 +1,8 @@
 """Cells and labels of every type: kept apart exactly, or refused with the rule and the value."""
 
+import datetime as dt
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.ensemble import BaggingClassifier
 
 import mictree as mt
 from mictree.columns.arrays import read_array
@@ -261,3 +264,54 @@ def test_times_of_a_matrix_are_explained_as_times():
     hours = np.array([[1], [2], [3]], dtype="m8[h]")
     said = mt.TopDownClassifier(1).fit(hours, [0, 1, 1]).explain(hours[2])
     assert "x0 > 01:30 (it is 3:00:00)" in said
+
+
+MATRIX = "pass a data frame, or convert them to numbers"
+OTHER = "a column must hold numbers, texts, booleans, dates or times"
+OBJECTS = [
+    (pandas.Timestamp("2024-01-01"), "Timestamps", MATRIX, "pandas.to_datetime"),
+    (dt.date(2024, 1, 1), "dates", MATRIX, "pandas.to_datetime"),
+    (dt.datetime(2024, 1, 1), "datetimes", MATRIX, "pandas.to_datetime"),
+    (dt.time(12), "times", MATRIX, "polars.Time"),
+    (dt.timedelta(1), "timedeltas", MATRIX, "pandas.to_timedelta"),
+    (pandas.Timedelta(1, "s"), "Timedeltas", MATRIX, "pandas.to_timedelta"),
+    (np.datetime64("2024-01-01"), "datetime64 values", MATRIX, "pandas.to_datetime"),
+    (np.timedelta64(3, "s"), "timedelta64 values", MATRIX, "pandas.to_timedelta"),
+    ([1], "lists", OTHER, OTHER),
+    ({"a": 1}, "dicts", OTHER, OTHER),
+    (1j, "complex numbers", OTHER, OTHER),
+    (b"a", "bytes", "decode them to texts", "decode them to texts"),
+]
+
+
+@pytest.mark.parametrize(("cell", "held", "of_matrix", "of_frame"), OBJECTS)
+def test_errors_name_the_column_and_what_it_holds(cell, held, of_matrix, of_frame):
+    """Also where only some cells are such objects, and where a fitted tree meets them."""
+    plain = np.array([[1, 3], [1, 4]], dtype=object)
+    for rows in ([cell] * 4, [None, cell, None, cell], [2.5, cell, 3.5, cell]):
+        matrix = np.ones((4, 2), dtype=object)
+        matrix[:, 1] = pandas.Series(rows, dtype=object)
+        for make, advice in ((np.array, of_matrix), (as_frame, of_frame)):
+            known = mt.TopDownClassifier().fit(make(plain), [0, 1])
+            words = f"^column x1 holds {held}; .*{re.escape(advice)}"
+            for work in (mt.SampleProblem, known.fit, lambda X, _, known=known: known.predict(X)):
+                with pytest.raises(ValueError, match=words):
+                    work(make(matrix), [0, 1, 0, 1])
+
+
+def as_frame(matrix):
+    return pandas.DataFrame(matrix, columns=["x0", "x1"], dtype=object)
+
+
+def test_bagging_hands_on_dates_as_objects():
+    X = pandas.DataFrame(
+        {"town": list("abcdef"), "when": pandas.date_range("2024-01-01", periods=6)}
+    )
+    bagging = BaggingClassifier(mt.TopDownClassifier(2), n_estimators=2)
+    with pytest.raises(ValueError, match="column x1 holds Timestamps; pass a data frame, or conv"):
+        bagging.fit(X, [0, 1] * 3)
+
+
+def test_decimals_are_numbers():
+    cells = np.array([[Decimal("0.1")], [Decimal("0.3")]], dtype=object)
+    assert mt.TopDownClassifier().fit(cells, [0, 1]).to_text().startswith("x0 > 0.2?")

@@ -278,3 +278,62 @@ def test_tikz_keeps_frames_apart():
     assert "dash pattern=on 2.4pt off 1.6pt" in classifier.to_tikz(max_depth=1)
     assert "line width=2.4pt" not in classifier.to_tikz()
     assert "line width=2.4pt" in classifier.to_tikz(row=X[0])
+
+
+def agreeing_model():
+    """Four splits, of which those below the left child of the root agree."""
+    X = np.array([[0, 0], [0, 1], [0, 2], [0, 3], [1, 0], [1, 1], [1, 2], [1, 3]] * 5)
+    y = np.array((["no"] * 4 + ["yes"] * 4) * 5)
+    y[[1, 3, 11, 6]] = "yes", "yes", "yes", "no"
+    return mt.TopDownClassifier(5).fit(X, y), X, y
+
+
+def test_leaves_that_agree_are_one_card_with_all_their_rows():
+    model, X, y = agreeing_model()
+    tree = model.tree_
+    assert 0 < tree.merged().size < tree.size
+    shown = texts(model.draw())
+    assert shown[-1] == (
+        f"{tree.size - tree.merged().size} splits whose leaves agree are not shown"
+    )
+    predicted = model.predict(X)
+    for value in (0, 1):
+        rows = X[:, 0] == value
+        wrong = (y[rows] != predicted[rows]).mean()
+        assert f"20 rows (50%)\nerror {wrong:.1%}" in shown
+    assert sum(text.startswith("x") for text in shown) == tree.merged().size
+    every = texts(model.draw(merge=False))
+    assert sum(text.startswith("x") for text in every) == tree.size
+    assert not any("agree" in text for text in every)
+    assert shown[-1] in model.to_tikz()
+    assert "agree" not in model.to_tikz(merge=False)
+
+
+def test_a_path_ends_in_the_merged_leaf():
+    model, X, _ = agreeing_model()
+    for row in X[:8]:
+        ax = model.draw(row=row)
+        marked = [box for box in boxes(ax)[::2] if box.get_linewidth() > 1.5]
+        assert len(marked) == model.tree_.merged().depth + 1 == 2
+
+
+def test_a_folded_top_counts_the_splits_of_the_merged_tree():
+    X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 3)
+    y = (X[:, 0] & X[:, 1]).copy()
+    y[0] = 1  # in one of three equal rows: leaves below a = 0 agree
+    model = mt.TopDownClassifier(4).fit(X, y)
+    assert model.tree_.size > model.tree_.merged().size == 2
+    shown = texts(model.draw(max_depth=1))
+    assert any(text.endswith("1 split not shown") for text in shown)
+    assert "agree" in shown[-1]
+
+
+def test_files_and_probabilities_keep_leaves_that_agree(tmp_path):
+    model, X, _ = agreeing_model()
+    model.save(tmp_path / "model.json")
+    loaded = mt.load(tmp_path / "model.json")
+    assert loaded.tree_.size == model.tree_.size == model.to_sklearn().tree_.node_count // 2
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert len(model.to_frame()) == 2 * model.tree_.size + 1
+    assert model.to_dot().count("->") == 2 * model.tree_.size
+    assert loaded.to_text() == model.to_text() != model.to_text(merge=False)

@@ -77,6 +77,35 @@ def test_a_lone_leaf():
     assert len(model.to_frame()) == 1
 
 
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1.5, 0], [2.5, 1], [3.5, 1]],
+        [["a", "u"], ["b", "v"], ["c", "w"]],
+        [["a"], ["a"], ["a"]],  # offers no literal at all
+        [[0], [1], [1]],
+    ],
+)
+def test_a_lone_leaf_on_literals(X):
+    for model in (mt.TopDownClassifier(0), mt.OptimalTreeClassifier(0)):
+        model.fit(X, ["p", "n", "p"])
+        theirs = model.to_sklearn(on="literals")
+        assert type(theirs) is DecisionTreeClassifier
+        bits = model.literals_.transform(X, model.tree_)
+        assert theirs.predict(bits).tolist() == model.predict(X).tolist() == ["p"] * 3
+        np.testing.assert_array_equal(theirs.predict_proba(bits), model.predict_proba(X))
+        assert model.tree_.predict(bits).tolist() == [1] * 3
+
+
+def test_a_tree_without_variables_reads_no_other_columns():
+    leaf = mt.Tree.build([], 1)
+    assert leaf.predict(np.zeros((2, 0))).tolist() == leaf.predict([[0], [1]]).tolist() == [1, 1]
+    with pytest.raises(ValueError, match="two dimensions and 0 columns"):
+        leaf.predict([[0, 1]])
+    with pytest.raises(ValueError, match="only 0 and 1; it has 2"):
+        leaf.predict([[2]])
+
+
 def small_model():
     X = np.array([[20.0, 0], [30, 1], [45, 1], [50, 0], [np.nan, 1], [28, 1]])
     return mt.TopDownClassifier(ties="first").fit(X, ["no", "no", "yes", "yes", "yes", "no"])

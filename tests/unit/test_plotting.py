@@ -113,7 +113,7 @@ def assert_tidy(ax, tree):
 @pytest.mark.parametrize("rule", [mt.TopDown(), mt.BestFirst(), mt.ID3()])
 def test_nothing_overlaps_at_30_splits(rule, show):
     tree = rule.grow(LARGE, 30).tree(30)
-    assert_tidy(tree.draw(problem=LARGE, show=show), tree)
+    assert_tidy(tree.draw(problem=LARGE, show=show, merge=False), tree)
 
 
 def test_what_may_be_shown():
@@ -143,6 +143,26 @@ def test_nothing_overlaps_with_long_names():
     formula = " | ".join(" & ".join(names[start : start + 4]) for start in range(0, 38, 4))
     tree = grown(mt.FormulaProblem(formula), 30)
     assert_tidy(tree.draw(), tree)
+
+
+def test_splits_whose_leaves_agree_are_not_drawn():
+    formula = mt.FormulaProblem("a & b")
+    tree = mt.Tree.build(["a", "b"], ("a", ("b", 0, 0), ("b", 0, 1)))
+    ax = tree.draw(problem=formula, show=("reach", "rate"))
+    shown = [text.get_text() for text in ax.texts]
+    *_, caption = shown
+    assert caption == "1 split whose leaves agree is not shown"
+    assert_tidy(ax, tree.merged())
+    assert "p=0.5\nq=0" in shown  # what reaches both leaves
+    low = min(text.get_window_extent().y0 for text in ax.texts[:-1])
+    assert ax.texts[-1].get_window_extent().y1 <= low
+    extent, room = ax.texts[-1].get_window_extent(), ax.figure.bbox
+    assert room.x0 <= extent.x0 < extent.x1 <= room.x1 and room.y0 <= extent.y0  # noqa: PT018
+    every = [text.get_text() for text in tree.draw(merge=False).texts]
+    assert every.count("b") == 2
+    assert not any("agree" in text for text in every)
+    assert caption in tree.to_tikz()
+    assert "agree" not in tree.to_tikz(merge=False)
 
 
 @pytest.mark.parametrize("tree", [grown(LARGE, 30), staircase(), right_skewed(200)])

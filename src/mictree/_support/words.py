@@ -16,6 +16,15 @@ def count_of(number: int, what: str, plural: str = "s") -> str:
     return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
+def merged_note(splits: int, way: str = "") -> str:
+    """How many splits a shown tree lacks because their leaves agree, and what shows them."""
+    if not splits:
+        return ""
+    verb, them = ("is", "it") if splits == 1 else ("are", "them")
+    seen = f"; {way} shows {them}" if way else ""
+    return f"{count_of(splits, 'split')} whose leaves agree {verb} not shown{seen}"
+
+
 def show_number(value: Any, digits: int = 6) -> str:
     """A number in so many digits; rounding noise is shown as 0, but no fraction is noise."""
     exact = isinstance(value, Fraction | int)

@@ -18,13 +18,14 @@ from rich.table import Column, Table
 
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
-from mictree._support.words import show_number, show_text
+from mictree._support.words import merged_note, show_number, show_text
 from mictree.growers.rules import RULES, Grower, Lookahead
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mictree.estimators.sizes import SizeChoice
+    from mictree.tree import Tree
 
 
 def make_rules(
@@ -72,6 +73,13 @@ def print_parts(*parts: RenderableType) -> None:
     console.width = max([console.width, *widths])
     for part in parts:
         console.print(part)
+
+
+def tree_text(tree: "Tree", classes: list[str] | None, no_merge: bool) -> str:
+    """A tree as lines; without --no-merge, splits whose leaves agree are left out and counted."""
+    shown = tree if no_merge else tree.merged()
+    note = merged_note(tree.size - shown.size, "--no-merge")
+    return shown.to_text(classes, merge=False) + (f"\n{note}" if note else "")
 
 
 def table_of_sizes(model: Any, choice: "SizeChoice | None") -> Table:

@@ -7,8 +7,16 @@ import typer
 
 from mictree._support.files import write_whole
 from mictree._support.words import shell_word, show_name
-from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
-from mictree.cli.options import AsJson, MostSplits, MostThresholds
+from mictree.cli.common import (
+    check_drawing,
+    check_output,
+    print_json,
+    print_parts,
+    save,
+    tree_text,
+    working,
+)
+from mictree.cli.options import AsJson, MostSplits, MostThresholds, NoMerge
 from mictree.cli.table import (
     After,
     DataFile,
@@ -111,6 +119,7 @@ def data(
     number: Number = [],  # noqa: B006
     date: DateOrder = [],  # noqa: B006
     parts: Parts = [],  # noqa: B006
+    no_merge: NoMerge = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
@@ -152,21 +161,25 @@ def data(
             progress=progress,
         )  # fmt: skip
     shown = result.advised_size if size is None else size
-    tree_text = result.optimal_trees.tree(shown).to_text([str(label) for label in result.classes])
+    tree, classes = result.optimal_trees.tree(shown), [str(label) for label in result.classes]
     if as_json:
         print_json(
             {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
-            **_facts(result), size=shown, tree=tree_text.splitlines(),
+            **_facts(result), size=shown,
+            tree=tree.to_text(classes, merge=False).splitlines(),
         )  # fmt: skip
     else:
-        print_parts(str(result), "", f"{result.tree_title(shown)}:", tree_text)
+        print_parts(str(result), "", f"{result.tree_title(shown)}:",
+                    tree_text(tree, classes, no_merge))  # fmt: skip
     if plot is not None:
         save(plot, result.plot().axes[0])
     if report is not None:
         from mictree.report.compared import make_page
         from mictree.report.data import render
 
-        page = make_page(result, file.name, target, shown, _settings(context.params))
+        page = make_page(
+            result, file.name, target, shown, _settings(context.params), merge=not no_merge
+        )
         write_whole(report, render(page).encode())
         say(f"wrote {report}")
 

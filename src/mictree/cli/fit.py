@@ -19,6 +19,7 @@ from mictree.cli.common import (
     print_parts,
     save,
     table_of_sizes,
+    tree_text,
     working,
 )
 from mictree.cli.options import (
@@ -28,6 +29,7 @@ from mictree.cli.options import (
     Draw,
     MostSplits,
     MostThresholds,
+    NoMerge,
     Rule,
     Ties,
 )
@@ -103,6 +105,7 @@ def fit(
     date: DateOrder = [],  # noqa: B006
     parts: Parts = [],  # noqa: B006
     after: After = None,
+    no_merge: NoMerge = False,
     as_json: AsJson = False,
     draw: Draw = None,
     save_to: Annotated[
@@ -149,8 +152,8 @@ def fit(
     if is_streamed(file):
         refuse_unstreamed(context)
         shown = max_size if size is None else size
-        fit_streamed(model, file, target, drop, keep, shown, about if as_json else None)
-        _write(model, shown, draw, save_to)
+        fit_streamed(model, file, target, drop, keep, shown, no_merge, about if as_json else None)
+        _write(model, shown, draw, save_to, no_merge)
         return
     written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
     table = read_table(file, target, drop, keep, written, parts, after)
@@ -177,8 +180,8 @@ def fit(
         print_json(about, **_facts(grown))
     else:
         ended = "" if size in (None, grown.size) else f"; growth ended before --size {size}"
-        print_parts(*_parts(grown, ended))
-    _write(model, grown.size, draw, save_to)
+        print_parts(*_parts(grown, ended, no_merge))
+    _write(model, grown.size, draw, save_to, no_merge)
     if report is not None:
         _write_report(report, grown, context.params)
 
@@ -287,14 +290,14 @@ def _facts(grown: Grown) -> dict[str, Any]:
     }
 
 
-def _parts(grown: Grown, ended: str) -> tuple[Any, ...]:
+def _parts(grown: Grown, ended: str, no_merge: bool) -> tuple[Any, ...]:
     """What is printed, one below the other."""
     model, size = grown.model, grown.size
     return (
         f"{count_of(len(grown.rows.y), 'row')} to grow on, {len(grown.rows.truth):,} held out, "
         f"{count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, grown.choice),
-        model.to_text(size),
+        tree_text(model.at_size(size).tree_, [str(label) for label in model.classes_], no_merge),
         f"size {size}, training error {show_number(model.growth_.errors[size])}, "
         f"held-out error {show_number(grown.held_out_error)}{ended}",
     )
@@ -323,7 +326,10 @@ def _write_report(path: Path, grown: Grown, options: dict[str, Any]) -> None:
         if each is not None
     )
     fitted = Fitted(model, model.rule, size, choice, optimal, wrong, len(rows.y), len(rows.truth))
-    page = make_page(fitted, options["file"].name, options["target"], _settings(options))
+    page = make_page(
+        fitted, options["file"].name, options["target"], _settings(options),
+        merge=not options["no_merge"],
+    )  # fmt: skip
     write_whole(path, render(page).encode())
     say(f"wrote {path}")
 
@@ -352,12 +358,12 @@ def _settings(options: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> None:
+def _write(model: Any, size: int, draw: Path | None, save_to: Path | None, no_merge: bool) -> None:
     if save_to is not None:
         model.at_size(size).save(save_to)
         say(f"wrote {save_to}")
     if draw is not None:
-        save(draw, model.draw(size=size))
+        save(draw, model.draw(size=size, merge=not no_merge))
 
 
 def split_table(

@@ -18,9 +18,21 @@ from mictree.cli.common import (
     print_parts,
     read_bias,
     save,
+    tree_text,
     working,
 )
-from mictree.cli.options import AsJson, Criterion, Depth, Draw, LargestSize, Rule, Rules, Seed, Ties
+from mictree.cli.options import (
+    AsJson,
+    Criterion,
+    Depth,
+    Draw,
+    LargestSize,
+    NoMerge,
+    Rule,
+    Rules,
+    Seed,
+    Ties,
+)
 from mictree.excess import ROUNDING, MicResult, against
 from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF
@@ -123,6 +135,7 @@ def grow(
     criterion: Criterion = "entropy",
     ties: Ties = "last",
     seed: Seed = None,
+    no_merge: NoMerge = False,
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
@@ -162,8 +175,8 @@ def grow(
         end = _end(tree.size, growth.errors[-1])
         if tree.size < size:
             end += f"; growth ended before --size {size}, as no leaf can be split"
-        print_parts(table, tree.to_text(), end)
-    _draw_tree(draw, tree, problem)
+        print_parts(table, tree_text(tree, None, no_merge), end)
+    _draw_tree(draw, tree, problem, no_merge)
 
 
 def optimal(
@@ -174,6 +187,7 @@ def optimal(
     criterion: Annotated[
         str, typer.Option(help=f"Impurity of the gains of --top: {', '.join(CRITERIA)}.")
     ] = "entropy",
+    no_merge: NoMerge = False,
     as_json: AsJson = False,
     draw: Draw = None,
 ) -> None:
@@ -205,8 +219,8 @@ def optimal(
         end = _end(tree.size, solved.errors[-1])
         if tree.size < size:
             end += f"; no larger tree up to --size {size} has a smaller error"
-        print_parts(table, tree.to_text(), end)
-    _draw_tree(draw, tree, problem)
+        print_parts(table, tree_text(tree, None, no_merge), end)
+    _draw_tree(draw, tree, problem, no_merge)
 
 
 class _Target(NamedTuple):
@@ -285,9 +299,9 @@ def _largest(result: MicResult) -> str:
     return f"largest excess {show_number(most)} at size {result.worst_size}"
 
 
-def _draw_tree(path: Path | None, tree: Tree, problem: Problem) -> None:
+def _draw_tree(path: Path | None, tree: Tree, problem: Problem, no_merge: bool) -> None:
     if path is not None:
-        save(path, tree.draw(problem=problem, show=("reach", "rate")))
+        save(path, tree.draw(problem=problem, show=("reach", "rate"), merge=not no_merge))
 
 
 def _draw(path: Path, plot: Callable[[list["Axes"]], object], count: int) -> None:

@@ -14,6 +14,10 @@ Draw = Annotated[
     typer.Option(help="Also save a drawing (.svg, .png or .pdf).", show_default=False),
 ]
 
+NoMerge = Annotated[
+    bool, typer.Option("--no-merge", help="Also show splits whose leaves all say the same.")
+]
+
 Rule = Annotated[str, typer.Option(help=f"One of {', '.join(RULES)}.")]
 Rules = Annotated[
     list[str], typer.Option(help=f"One of {', '.join(RULES)}; repeatable.", metavar="RULE")

@@ -8,7 +8,7 @@ import typer
 
 from mictree._support.progress import Progress
 from mictree._support.words import count_of, show_number
-from mictree.cli.common import print_json, print_parts, table_of_sizes, working
+from mictree.cli.common import print_json, print_parts, table_of_sizes, tree_text, working
 from mictree.cli.table import Format, check_drop, find_warnings, naming_options, say
 
 UNSTREAMED = (  # options of files that are read at once
@@ -36,7 +36,7 @@ def refuse_unstreamed(context: typer.Context) -> None:
 
 def fit_streamed(
     model: Any, file: Path, target: str, drop: list[str], keep: list[str], size: int,
-    about: dict[str, Any] | None,
+    no_merge: bool, about: dict[str, Any] | None,
 ) -> None:  # fmt: skip
     """Grow a tree on all rows of Parquet files; print it, as JSON if ``about`` begins that."""
     from mictree.columns.parquet import ParquetSet
@@ -66,7 +66,7 @@ def fit_streamed(
         f"{count_of(rows, 'row')} of {count_of(len(found.files), 'file')} to grow on, none held "
         f"out, {count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, None),
-        model.to_text(size),
+        tree_text(model.at_size(size).tree_, [str(label) for label in model.classes_], no_merge),
         f"size {tree.size}, training error {show_number(model.growth_.errors[size])}",
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mictree.columns.ordered import changed, midpoint, midpoints, round_midpoint, show
+from mictree.columns.ordered import TIMES, changed, midpoint, midpoints, round_midpoint, show
 from mictree.columns.packing import NONE
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -65,7 +65,8 @@ class Column:
         """The threshold of a literal; NaN if it has none."""
         if position >= len(self.below):
             return math.nan
-        return midpoint(float(self.below[position]), float(self.above[position]))
+        below, above = float(self.below[position]), float(self.above[position])
+        return self._at_tick(midpoint(below, above), below, above)
 
     def between(self, low: int, high: int) -> tuple[int, float]:
         """The test for rows whose ranks are two neighbours among those of a leaf.
@@ -77,10 +78,17 @@ class Column:
         if self.binned:
             position = (first + last) // 2
             return position, self.threshold(position)
-        threshold = round_midpoint(float(self.below[first]), float(self.above[last]))
+        below, above = float(self.below[first]), float(self.above[last])
+        threshold = self._at_tick(round_midpoint(below, above), below, above)
         if first == last:
             return first, threshold
         return first + int(self.above[first : last + 1].searchsorted(threshold, "right")), threshold
+
+    def _at_tick(self, threshold: float, below: float, above: float) -> float:
+        """A time between whole microseconds at a whole one: many databases have no half of one."""
+        if self.style in TIMES and below.is_integer() and above.is_integer():
+            return float(math.floor(threshold))
+        return threshold
 
     def cut(self, threshold: float) -> int:
         """The position of the literal that separates the training rows as a threshold does."""
@@ -137,7 +145,11 @@ class Column:
 
     def ranks_of(self, numbers: FloatArray) -> FloatArray:
         """The same for numbers; those of an ordered column of categories are positions."""
-        ranks = np.searchsorted(midpoints(self.below, self.above), numbers) + float(self.missing)
+        thresholds = midpoints(self.below, self.above)
+        if self.style in TIMES:  # as ``_at_tick``
+            whole = (self.below % 1 == 0) & (self.above % 1 == 0)
+            thresholds = np.where(whole, np.floor(thresholds), thresholds)
+        ranks = np.searchsorted(thresholds, numbers) + float(self.missing)
         return np.where(np.isnan(numbers), 0.0, ranks)
 
     def holds(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from numbers import Real
@@ -17,6 +18,9 @@ from mictree.columns.series import as_named, has_unnamed, kind_of, microseconds,
 
 # types that are never rounded
 FLOATS = ("bool", "boolean", "float16", "float32", "float64", "date", "time")
+
+MOMENTS = (date, time, timedelta, np.datetime64, np.timedelta64)  # of Python and NumPy
+HELD = {"bytes": "bytes", "bytes_": "bytes", "complex": "complex numbers"}  # in errors
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -177,7 +181,7 @@ class Data:
         if column.dtype.kind not in "biufOUS":
             raise ValueError(f"X must hold numbers, texts or booleans; its type is {column.dtype}")
         if column.dtype.kind in "OUS" or column.dtype.itemsize > 8:  # numpy's longdouble
-            return _read_objects(column.tolist(), f"x{number}")
+            return _read_objects(column.tolist(), f"x{number}", framed=False)
         return column.astype(float, copy=False)
 
     def _matrix_column(self, number: int) -> np.typing.NDArray[Any]:
@@ -253,21 +257,37 @@ def is_missing(value: Any) -> bool:
     )
 
 
-def _read_objects(values: list[Any], name: str) -> FloatArray | list[Any]:
-    """Python objects, all numbers or all texts, as a column."""
+def _read_objects(values: list[Any], name: str, framed: bool = True) -> FloatArray | list[Any]:
+    """Python objects, all numbers or all texts, as a column, of a frame or of a matrix."""
     cleaned = [None if is_missing(value) else value for value in values]
     kinds = {type(value) for value in cleaned if value is not None}
     for kind in kinds:
-        if not issubclass(kind, Real | Decimal | np.bool_ | str):
-            raise TypeError(
-                f"a cell's argument must be a string or a real number; {name} has a {kind.__name__}"
-            )
+        # NumPy's durations are numbers to Python
+        if issubclass(kind, MOMENTS) or not issubclass(kind, Real | Decimal | np.bool_ | str):
+            raise _refused(kind, name, framed)
     texts = {kind for kind in kinds if issubclass(kind, str)}
     if kinds and kinds == texts:
         return cleaned
     if texts:
         raise ColumnError(f"a column must hold numbers or texts, not both; {name} holds both", name)
     return np.array([math.nan if value is None else _as_float(value, name) for value in cleaned])
+
+
+def _refused(kind: type, name: str, framed: bool) -> ColumnError:
+    """The error about a column of objects that are neither numbers nor texts."""
+    word = kind.__name__
+    held = HELD.get(word) or (f"{word}s" if word[-1].isalpha() else f"{word} values")
+    advice = "a column must hold numbers, texts, booleans, dates or times"
+    if issubclass(kind, bytes):
+        advice = "decode them to texts"
+    elif issubclass(kind, MOMENTS):
+        typed = "convert the column by pandas.to_datetime"
+        if issubclass(kind, timedelta | np.timedelta64):
+            typed = "convert the column by pandas.to_timedelta"
+        elif issubclass(kind, time):
+            typed = "cast the column to polars.Time"
+        advice = f"{typed if framed else 'pass a data frame'}, or convert them to numbers"
+    return ColumnError(f"column {name} holds {held}; {advice}", name)
 
 
 def _as_float(value: Any, name: str) -> float:

@@ -238,10 +238,14 @@ class Literals:
     ) -> np.typing.NDArray[np.uint8]:
         """All literals of a data set as a 0/1 matrix, one column each; or only those of a tree.
 
-        A tree reads the result: ``tree.predict(literals.transform(X, tree))``.
+        A tree reads the result: ``tree.predict(literals.transform(X, tree))``. For a lone leaf that
+        has no variables it is one column of zeros, because scikit-learn refuses a matrix without
+        columns.
         """
         data = self._read(X)
-        if tree is not None and (tree.sources or not tree.variables):
+        if tree is not None and not tree.variables:
+            return np.zeros((data.rows, 1), dtype=np.uint8)
+        if tree is not None and tree.sources:
             return self._evaluate(data, tree.sources)
         if data.rows * len(self) > memory_limit:
             raise ValueError(

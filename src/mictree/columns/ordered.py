@@ -20,6 +20,7 @@ import numpy as np
 from mictree._support.jit import inner_jit, jit
 from mictree._support.words import show_digits
 from mictree.columns.scratch import Scratch
+from mictree.columns.series import FINER, last_tick, read_tick
 
 if TYPE_CHECKING:
     from mictree.columns.data import Data
@@ -314,21 +315,31 @@ def show(
 
 def _show_time(threshold: float, below: float, style: str) -> str:
     """Cut off what is not needed to stay at or above the neighbour below."""
-    unit, whole = "us", math.floor(threshold)
     for unit, length in MICROSECONDS.items():
         whole = math.floor(threshold / length) * length
         if whole >= below and (style != "time" or unit != "D"):
+            return time_text(whole, unit, style)
+    tick, parts = 0, 1
+    for parts in FINER.values():
+        tick = last_tick(threshold, parts)
+        if read_tick(tick, parts) >= below:
             break
+    whole, rest = divmod(tick, parts)
+    return time_text(whole, "us", style, str(parts + rest)[1:])  # with its leading zeros
+
+
+def time_text(whole: int, unit: str, style: str, finer: str = "") -> str:
+    """Microseconds as a text that ends with a unit, or with more digits."""
     if style in ("date", "datetime", "instant"):
-        text = str(np.datetime64(whole, "us").astype(f"M8[{unit}]")).replace("T", " ")
+        text = str(np.datetime64(whole, "us").astype(f"M8[{unit}]")).replace("T", " ") + finer
         return f"{text} UTC" if style == "instant" else text
     days, rest = divmod(whole, MICROSECONDS["D"])
     clock = str(np.datetime64(rest, "us").astype(f"M8[{'m' if unit == 'D' else unit}]"))[11:]
     if style == "time":
-        return clock
+        return clock + finer
     if unit == "D":
         return _days(days)
-    return f"{_days(days)} {clock}" if days else clock
+    return f"{_days(days)} {clock}{finer}" if days else clock + finer
 
 
 def _days(count: int) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 FloatArray = np.typing.NDArray[np.float64]
 
 PARTS = ("month", "weekday", "hour")  # of a date; weekdays from 1, Monday, to 7
-FINER = {"ns": 1e3, "ps": 1e6, "fs": 1e9, "as": 1e12}  # of a microsecond
+FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # in a microsecond
 
 
 def as_named(series: Any) -> Any:
@@ -71,7 +73,7 @@ def microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
     unit, count = np.datetime_data(times.dtype)
     missing = np.isnat(times)
     if unit in FINER:
-        ticks = times.view(np.int64) * (count / FINER[unit])
+        ticks = _as_microseconds(times.view(np.int64), count, FINER[unit])
     else:
         finer = times.astype(f"{times.dtype.kind}8[us]")
         wrapped = ~missing & (finer.astype(times.dtype) != times)
@@ -80,8 +82,49 @@ def microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
                 "times must lie within 2**63 microseconds, 292,000 years, of 1970; got "
                 f"{times[wrapped][0]}"
             )
-        ticks = finer.view(np.int64).astype(float)
+        ticks = _as_microseconds(finer.view(np.int64), 1, 1)
     return np.where(missing, math.nan, ticks)
+
+
+def _as_microseconds(ticks: np.typing.NDArray[Any], count: int, parts: int) -> FloatArray:
+    """``ticks * count / parts``; where no float is that, the one above.
+
+    Around the year 2000 floats are a quarter of a microsecond apart. A time is above a threshold
+    exactly if the float above it is, so no rounding moves a time to the other side.
+    """
+    shared = math.gcd(count, parts)
+    count, parts = count // shared, parts // shared
+    whole, rest = np.divmod(ticks, parts)
+    start, more = whole.astype(float), rest * float(count)
+    off = np.zeros(len(start))
+    if whole.dtype.kind == "i":
+        off = start.astype(np.int64) - whole  # from 2**53 on, the year 2255
+    start *= count
+    near = np.where(off > 0, start, start + more / parts)
+    low = (off < 0) | ((off == 0) & ((near - start) * parts < more))
+    return np.where(low, np.nextafter(near, math.inf), near)
+
+
+def last_tick(threshold: float, parts: int = FINER["ns"]) -> int:
+    """The last time, in nanoseconds or other parts of a microsecond, that is not above a threshold.
+
+    It reads as the threshold or less, and the next one as more.
+    """
+    near, room = math.floor(Fraction(threshold) * parts), math.ceil(2 * parts * math.ulp(threshold))
+    ticks = range(near - room - 1, near + room + 2)
+    above = bisect_right(ticks, threshold, key=lambda tick: read_tick(tick, parts))
+    return ticks[above - 1]
+
+
+def read_tick(tick: int, parts: int) -> float:
+    """A time as ``microseconds`` reads it."""
+    whole, rest = divmod(tick, parts)
+    start = float(whole)
+    if start > whole:
+        return start
+    near = start + rest / parts
+    low = start < whole or (near - start) * parts < rest
+    return math.nextafter(near, math.inf) if low else near
 
 
 def part_of(moments: FloatArray, part: str) -> FloatArray:
@@ -106,4 +149,4 @@ def microseconds_of_day(series: Any) -> FloatArray:
         import pyarrow
 
         ticks = native.cast(pyarrow.time64("ns")).cast(pyarrow.int64())
-    return np.asarray(ticks.to_numpy(), dtype=float) / FINER["ns"]
+    return _as_microseconds(np.asarray(ticks.to_numpy(), dtype=float), 1, FINER["ns"])

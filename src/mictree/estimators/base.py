@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 
 from mictree._support.checks import check_size
 from mictree._support.progress import Report
+from mictree._support.words import merged_note
 from mictree.columns.parquet import Paths
 from mictree.columns.written import Pair, Tests, write_out
 from mictree.estimators import exports
@@ -80,7 +81,7 @@ class TreeClassifier(Predicting):
         ----------
         on : "columns": the result takes the columns that this classifier was fitted on, which must
             be numeric. "literals": it takes ``literals_.transform(X, tree_)``, so it supports
-            categories.
+            categories; also of a lone leaf, for which that is one column of zeros.
 
         Examples
         --------
@@ -113,8 +114,13 @@ class TreeClassifier(Predicting):
         check_is_fitted(self)
         saved.save(self, Path(path))
 
-    def to_text(self, size: int | None = None) -> str:
+    def to_text(self, size: int | None = None, *, merge: bool = True) -> str:
         """The tree as indented lines.
+
+        Parameters
+        ----------
+        size : of the tree; by default the full one
+        merge : leave out splits whose leaves all have one class, and say how many in a last line
 
         Examples
         --------
@@ -129,7 +135,7 @@ class TreeClassifier(Predicting):
              ├─0─ label 1
              └─1─ label 2
         """
-        return self._sized(size).tree_.to_text(self._class_names)
+        return self._sized(size).tree_.to_text(self._class_names, merge=merge)
 
     def to_rules(self, size: int | None = None) -> Rules:
         """The tree as rules that a person would write, those that cover most rows first.
@@ -244,6 +250,7 @@ class TreeClassifier(Predicting):
         *,
         max_depth: int | None = None,
         row: Any = None,
+        merge: bool = True,
     ) -> Axes:
         """Draw the tree with matplotlib: at every node class shares, rows and error.
 
@@ -253,6 +260,8 @@ class TreeClassifier(Predicting):
         size : of the tree; by default the full one
         max_depth : show only the top; a node with hidden splits says how many
         row : highlight the path of a row, given as for ``explain``
+        merge : draw splits whose leaves all have one class as one leaf with all their rows, and say
+            how many below the tree
 
         Examples
         --------
@@ -265,10 +274,16 @@ class TreeClassifier(Predicting):
         """
         from mictree.plotting.data_tree import draw_data_tree
 
-        return draw_data_tree(ax, *self._cards(size, max_depth, row), self._class_names)
+        tree, cards, note = self._cards(size, max_depth, row, merge)
+        return draw_data_tree(ax, tree, cards, self._class_names, note)
 
     def to_tikz(
-        self, size: int | None = None, *, max_depth: int | None = None, row: Any = None
+        self,
+        size: int | None = None,
+        *,
+        max_depth: int | None = None,
+        row: Any = None,
+        merge: bool = True,
     ) -> str:
         r"""The drawing as a ``tikzpicture`` for LaTeX, of the same size and colours.
 
@@ -286,20 +301,28 @@ class TreeClassifier(Predicting):
         """
         from mictree.plotting.data_tree import data_tree_to_tikz
 
-        return data_tree_to_tikz(*self._cards(size, max_depth, row), self._class_names)
+        tree, cards, note = self._cards(size, max_depth, row, merge)
+        return data_tree_to_tikz(tree, cards, self._class_names, note)
 
-    def _cards(self, size: int | None, max_depth: int | None, row: Any) -> tuple[Tree, list[Card]]:
-        """A tree, or its top, and what each node shows."""
+    def _cards(
+        self, size: int | None, max_depth: int | None, row: Any, merge: bool
+    ) -> tuple[Tree, list[Card], str]:
+        """A tree, or its top, what each node shows, and how many splits are merged."""
         from mictree.estimators.rules import walk
 
         model = self._sized(size)
         tree, splitting = model.tree_, model._splitting
         path = set() if row is None else set(walk(*model._written(), row).nodes)
-        cards = exports.to_cards(splitting, tree, self._class_names, path)
-        if max_depth is None or check_size(max_depth, "max_depth") >= tree.depth:
-            return tree, cards
-        labels = splitting.labels[exports.by_node(splitting, tree)].tolist()
-        return exports.fold(tree, cards, max_depth, labels, self._class_names)
+        creation, full = exports.by_node(splitting, tree), tree.size
+        if merge:
+            tree, kept = tree.pruned(tree.agreed)
+            creation = creation[kept]
+        note = merged_note(full - tree.size)
+        cards = exports.to_cards(splitting, tree, creation, self._class_names, path)
+        if max_depth is not None and check_size(max_depth, "max_depth") < tree.depth:
+            labels = splitting.labels[creation].tolist()
+            tree, cards = exports.fold(tree, cards, max_depth, labels, self._class_names)
+        return tree, cards, note
 
     def _repr_html_(self) -> str:  # type: ignore[override]
         """scikit-learn's diagram of the parameters and, once fitted, the drawn tree."""

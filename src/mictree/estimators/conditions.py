@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mictree.columns.written import TIMES, Column, Test
-from mictree.estimators.times import PYTHON_KEYS, to_python_time, to_sql_time
+from mictree.estimators.times import is_fine, to_python_key, to_python_time, to_sql_time
 
 Step = tuple[Column, Test, bool]  # a test, and whether it holds on the path
 
@@ -142,8 +142,14 @@ class Condition:
             raise ValueError(f"a path must leave some category; {self.column.name} has none left")
         return found
 
+    @property
+    def is_fine(self) -> bool:
+        """Whether the bounds are times of nanoseconds, which Python's own types do not have."""
+        bounds = [test for test in (self.low, self.high) if test is not None]
+        return self.column.kind in TIMES and is_fine(self.column, bounds)
+
     def in_python(self, variable: str) -> str:
-        """Python; None and NaN are missing."""
+        """Python; None and NaN are missing. Times of nanoseconds are pandas' own."""
         present = f"{variable} is not None and {variable} == {variable}"
         absent = f"{variable} is None or {variable} != {variable}"
         if self.missing:
@@ -164,11 +170,15 @@ class Condition:
 
     def _within(self, variable: str) -> str:
         """The bounds on a value that is not missing."""
-        key, value = variable, _python_number
+        key, fine = variable, self.is_fine
         if self.column.kind in TIMES:
-            key, value = PYTHON_KEYS[self.column.kind].format(variable), to_python_time
-        low = "" if self.low is None else value(self.column, self.low)
-        high = "" if self.high is None else value(self.column, self.high)
+            key = to_python_key(self.column, variable, fine)
+        low, high = (
+            "" if test is None
+            else to_python_time(self.column, test, fine) if self.column.kind in TIMES
+            else repr(test.value)
+            for test in (self.low, self.high)
+        )  # fmt: skip
         if low and high:
             return f"{low} < {key} <= {high}"
         return f"{key} > {low}" if low else f"{key} <= {high}"
@@ -202,10 +212,6 @@ def _sql(value: Any) -> str:
 
 def _sql_number(column: Column, test: Test) -> str:
     return _sql(test.value)
-
-
-def _python_number(column: Column, test: Test) -> str:
-    return repr(test.value)
 
 
 def join_words(conditions: Sequence[Condition]) -> str:

@@ -89,12 +89,17 @@ def _quote(text: str) -> str:
 
 
 def to_cards(
-    splitting: Splitting, tree: Tree, classes: list[str], path: Collection[int] = ()
-) -> list[Card]:
-    """What every node of a drawing shows; the path has nodes by order of creation."""
+    splitting: Splitting, tree: Tree, creation: np.typing.NDArray[np.intp], classes: list[str],
+    path: Collection[int] = (),
+) -> list[Card]:  # fmt: skip
+    """What every node of a drawing shows.
+
+    Parameters
+    ----------
+    creation : for each node of the tree, its number by order of creation, as the path has them
+    """
     from mictree.plotting.data_tree import Card
 
-    creation = by_node(splitting, tree)
     masses, counts = splitting.masses[creation], splitting.rows[creation].sum(axis=1)
     shares = masses / masses.sum(axis=1, keepdims=True)
     cards = []
@@ -118,13 +123,14 @@ def fold(
     tree: Tree, cards: list[Card], max_depth: int, labels: list[int], classes: list[str]
 ) -> tuple[Tree, list[Card]]:
     """The top of a tree: splits at the depth become cards that say how many are not shown."""
-    kept = [node for node, depth in enumerate(tree.depths) if depth <= max_depth]
-    place = {node: number for number, node in enumerate(kept)} | {LEAF: LEAF}
-    folded = [tree.depths[node] == max_depth and tree.tests[node] != LEAF for node in kept]
+    hidden = [depth == max_depth and test != LEAF
+              for depth, test in zip(tree.depths, tree.tests, strict=True)]  # fmt: skip
+    ends = [labels[node] if hide else tree.labels[node] for node, hide in enumerate(hidden)]
+    top, kept = tree.pruned(ends)
     shown = []
-    for node, hidden in zip(kept, folded, strict=True):
+    for node in kept:
         card = cards[node]
-        if hidden:
+        if hidden[node]:
             below = next(
                 (n for n in range(node + 1, len(cards)) if tree.depths[n] <= max_depth), len(cards)
             )
@@ -133,15 +139,7 @@ def fold(
             notes = (*card.notes, f"{count_of(splits, 'split')} not shown")
             card = replace(card, title=classes[label], label=label, notes=notes, folded=True)
         shown.append(card)
-
-    def top(values: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(
-            LEAF if hidden else values[node] for node, hidden in zip(kept, folded, strict=True)
-        )
-
-    children = [tuple(place[child] for child in top(side)) for side in (tree.low, tree.high)]
-    return replace(tree, tests=top(tree.tests), low=children[0], high=children[1],
-                   labels=top(tree.labels)), shown  # fmt: skip
+    return top, shown
 
 
 def to_sklearn(model: Any, on: str) -> Any:
@@ -152,7 +150,7 @@ def to_sklearn(model: Any, on: str) -> Any:
     if on not in ("columns", "literals"):
         raise ValueError(f'on must be "columns" or "literals"; got {on!r}')
     tree, splitting, literals = model.tree_, model._splitting, model.literals_
-    columns = model.n_features_in_ if on == "columns" else len(tree.variables)
+    columns = model.n_features_in_ if on == "columns" else len(tree.variables) or 1
     classes = model.classes_
     result = DecisionTreeClassifier(
         criterion="gini" if model.criterion == "gini" else "entropy",

@@ -14,6 +14,8 @@ import numpy as np
 
 from mictree._support.words import count_of, show_digits, show_text
 from mictree.columns.data import Data
+from mictree.columns.ordered import time_text
+from mictree.columns.series import FINER
 from mictree.columns.written import TIMES, Tests
 from mictree.estimators.conditions import Condition, Step, join_words, merge
 from mictree.estimators.times import to_python_value
@@ -53,14 +55,22 @@ class Rule:
         return f"{rows}; {self.precision:.0%} of them {self.label}"
 
 
+class Leaf(NamedTuple):
+    """A leaf with its own path: leaves of one class are not merged."""
+
+    conditions: tuple[Condition, ...]
+    shares: tuple[float, ...]  # of the classes
+
+
 class Rules(Sequence[Rule]):
     """The rules of a tree, those with most rows first; exactly one applies to a row.
 
     ``str`` gives one line for each rule.
     """
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self._rules = tuple(rules)
+    def __init__(self, rules: Sequence[Rule], leaves: Sequence[Leaf], classes: Sequence[Any]):
+        self._rules, self._leaves = tuple(rules), tuple(leaves)
+        self._classes = tuple(classes)  # those of the leaves' shares
 
     def __getitem__(self, number: Any) -> Any:
         return self._rules[number]
@@ -69,10 +79,14 @@ class Rules(Sequence[Rule]):
         return len(self._rules)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rules) and self._rules == other._rules
+        return isinstance(other, Rules) and self._parts == other._parts
 
     def __hash__(self) -> int:
-        return hash(self._rules)
+        return hash(self._parts)
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self._rules, self._leaves, self._classes
 
     def __str__(self) -> str:
         return "\n".join(f"{rule}  ({show_text(rule.support)})" for rule in self._rules)
@@ -105,28 +119,71 @@ class Rules(Sequence[Rule]):
             }
         )
 
-    def to_sql(self) -> str:
-        """An expression in standard SQL that gives the label of a row; NULL is missing."""
-        if len(self) == 1:
-            return _sql_label(self[0].label)
-        lines = ["CASE"]
-        for rule in self[:-1]:
-            when = " AND ".join(condition.in_sql() for condition in rule.conditions)
-            lines.append(f"  WHEN {when} THEN {_sql_label(rule.label)}")
-        return "\n".join([*lines, f"  ELSE {_sql_label(self[-1].label)}", "END"])
+    def to_sql(self, proba: bool = False) -> str:
+        """An expression in standard SQL that gives the label of a row; NULL is missing.
 
-    def to_python(self, name: str = "predict") -> str:
-        """The text of a Python function of a mapping from columns to values; it imports nothing."""
+        Where rows differ by nanoseconds, times have nine digits; a type of the database that holds
+        fewer would round them.
+
+        Parameters
+        ----------
+        proba : give the probability of every class instead, as expressions with the names that
+            ``mictree predict --proba`` has for them; every leaf of the tree has its own
+        """
+        if not proba:
+            return _case([(rule.conditions, _sql_label(rule.label)) for rule in self])
+        texts = []
+        for number, label in enumerate(self._classes):
+            name = f"probability of {label}".replace('"', '""')
+            found = _case([(leaf.conditions, repr(leaf.shares[number])) for leaf in self._leaves])
+            texts.append(f'{found} AS "{name}"')
+        return ",\n".join(texts)
+
+    def to_python(self, name: str | None = None, proba: bool = False) -> str:
+        """The text of a Python function of a mapping from columns to values; it imports nothing.
+
+        Where rows differ by nanoseconds, it takes pandas' Timestamps and Timedeltas and fails with
+        Python's own types, which have none; polars' ``rows`` drops them.
+
+        Parameters
+        ----------
+        name : of the function; by default ``predict``, or ``predict_proba``
+        proba : return a dictionary with the probability of every class instead of the label; every
+            leaf of the tree has its own
+        """
+        name = ("predict_proba" if proba else "predict") if name is None else name
         if not name.isidentifier():
             raise ValueError(f"name must be an identifier; got {name!r}")
-        columns = {each.column.name: each.column for rule in self[:-1] for each in rule.conditions}
+        ends = [(rule.conditions, repr(rule.label)) for rule in self]
+        if proba:
+            shares = [dict(zip(self._classes, leaf.shares, strict=True)) for leaf in self._leaves]
+            ends = [
+                (leaf.conditions, repr(each))
+                for leaf, each in zip(self._leaves, shares, strict=True)
+            ]
+        columns = {each.column.name: each.column for tests, _ in ends[:-1] for each in tests}
         variable = {column: f"value_{number}" for number, column in enumerate(columns)}
+        fine = {each.column.name for conditions, _ in ends for each in conditions if each.is_fine}
         lines = [f"def {name}(row):"]
-        lines += [f"    {variable[each]} = {to_python_value(columns[each])}" for each in columns]
-        for rule in self[:-1]:
-            tests = [each.in_python(variable[each.column.name]) for each in rule.conditions]
-            lines += [f"    if {' and '.join(tests)}:", f"        return {rule.label!r}"]
-        return "\n".join([*lines, f"    return {self[-1].label!r}"]) + "\n"
+        for column in columns.values():
+            note = "  # of pandas: Python's own type has no nanoseconds"
+            read = to_python_value(column) + (note if column.name in fine else "")
+            lines.append(f"    {variable[column.name]} = {read}")
+        for conditions, end in ends[:-1]:
+            tests = [each.in_python(variable[each.column.name]) for each in conditions]
+            lines += [f"    if {' and '.join(tests)}:", f"        return {end}"]
+        return "\n".join([*lines, f"    return {ends[-1][1]}"]) + "\n"
+
+
+def _case(ends: Sequence[tuple[tuple[Condition, ...], str]]) -> str:
+    """Conditions and what each gives, as an expression in SQL; the last one is the ELSE."""
+    if len(ends) == 1:
+        return ends[0][1]
+    lines = ["CASE"]
+    for conditions, end in ends[:-1]:
+        when = " AND ".join(condition.in_sql() for condition in conditions)
+        lines.append(f"  WHEN {when} THEN {end}")
+    return "\n".join([*lines, f"  ELSE {ends[-1][1]}", "END"])
 
 
 def _sql_label(label: Any) -> str:
@@ -138,26 +195,29 @@ def _sql_label(label: Any) -> str:
 def make_rules(splitting: Splitting, tests: Tests, classes: np.ndarray) -> Rules:
     """The rules of the tree that a splitting makes; its literals are numbers of the tests."""
     labels = classes.tolist()
-    total = float(splitting.masses[0].sum())
+    weights = splitting.masses.sum(axis=1).tolist()
     rules = []
-    for leaf, code, path in _merged_leaves(splitting, tests):
-        masses = splitting.masses[leaf]
-        weight = float(masses.sum())
+    for leaf, code, path in _ends(splitting, tests, merged=True):
         rows = int(splitting.rows[leaf].sum())
-        precision = float(masses[code]) / weight
-        rules.append(Rule(merge(path), labels[code], rows, weight / total, precision))
-    return Rules(sorted(rules, key=lambda rule: -rule.coverage))
+        precision = float(splitting.masses[leaf, code]) / weights[leaf]
+        rules.append(Rule(merge(path), labels[code], rows, weights[leaf] / weights[0], precision))
+    ends = sorted(_ends(splitting, tests, merged=False), key=lambda end: -weights[end[0]])
+    shares = splitting.masses / splitting.masses.sum(axis=1, keepdims=True)
+    leaves = [Leaf(merge(path), tuple(shares[leaf].tolist())) for leaf, _, path in ends]
+    return Rules(sorted(rules, key=lambda rule: -rule.coverage), leaves, labels)
 
 
-def _merged_leaves(splitting: Splitting, tests: Tests) -> Iterator[tuple[int, int, list[Step]]]:
-    """Each leaf with its class and path; a split between leaves of one class is no split."""
+def _ends(
+    splitting: Splitting, tests: Tests, merged: bool
+) -> Iterator[tuple[int, int, list[Step]]]:
+    """Each leaf with its class and path; merged, a split between leaves of one class is none."""
     split_of = {int(leaf): number for number, leaf in enumerate(splitting.leaves)}
     label = {}  # of the leaves, and of splits that decide nothing
     for leaf in reversed(range(len(splitting.rows))):  # children come after their parents
         split = split_of.get(leaf)
         if split is None:
             label[leaf] = int(splitting.labels[leaf])
-        elif label.get(2 * split + 1, -1) == label.get(2 * split + 2, -2):
+        elif merged and label.get(2 * split + 1, -1) == label.get(2 * split + 2, -2):
             label[leaf] = label[2 * split + 1]
     waiting: list[tuple[int, list[Step]]] = [(0, [])]
     while waiting:
@@ -221,7 +281,7 @@ def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
         absent = [name for name in tests.sources if name not in row]
         if absent:
             raise ValueError(f"the row must have what the tree tests; it has no {absent[0]!r}")
-        frame = polars.DataFrame({name: [row[name]] for name in tests.sources})
+        frame = polars.DataFrame({name: _as_column(row[name]) for name in tests.sources})
         data = Data(tests.complete(frame), remember=True)
         tests = Tests(tests.read, tests.tests, named=True)
         tests.check(data)
@@ -238,10 +298,29 @@ def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
     )
 
 
+def _as_column(value: Any) -> Any:
+    """A cell as a column for polars, which drops pandas' nanoseconds and misreads NumPy's times."""
+    import polars
+
+    aware = getattr(value, "tzinfo", None) is not None
+    if any(getattr(value, part, 0) > 0 for part in ("nanosecond", "nanoseconds")):
+        value = value.to_numpy()
+    if not isinstance(value, np.datetime64 | np.timedelta64):
+        return [value]
+    cells = np.array([value])
+    if np.datetime_data(cells.dtype)[0] not in ("us", "ns"):
+        cells = cells.astype(f"{cells.dtype.kind}8[us]")
+    series = polars.Series(cells)
+    return series.dt.replace_time_zone("UTC") if aware else series
+
+
 def _value(data: Data, number: int) -> str:
     value = data.column(number)[0]
     if value is None or value != value:
         return "missing"
+    whole, rest = divmod(_nanoseconds(data, number), 1000)
+    if rest:
+        return time_text(whole, "us", data.kind(number), f"{rest:03d}")
     if data.frame is not None and data.kind(number) in TIMES:
         return str(data.frame[:, number].to_list()[0])
     if data.kind(number) in TIMES:
@@ -250,6 +329,16 @@ def _value(data: Data, number: int) -> str:
         return str(value)
     narrow = data.kind(number) == "float32"
     return _exact(value, np.float32 if narrow else float)
+
+
+def _nanoseconds(data: Data, number: int) -> int:
+    """The time in the row; 0 where its type has no nanoseconds."""
+    if data.kind(number) == "time":
+        return round(1000 * float(data.column(number)[0]))
+    cells = data.matrix[:, number] if data.frame is None else data.frame[:, number].to_numpy()
+    if cells.dtype.kind not in "mM" or np.datetime_data(cells.dtype)[0] not in FINER:
+        return 0
+    return int(cells.astype(f"{cells.dtype.kind}8[ns]").view(np.int64)[0])
 
 
 def _exact(value: float, kind: Callable[[str], Any]) -> str:

@@ -25,12 +25,15 @@ from mictree.plotting.tree import (
     NAME_POINTS,
     NOTE_POINTS,
     TEXT_PAD,
+    Extent,
     Layout,
     Pen,
+    draw_caption,
     short_names,
     text_width,
     to_centres,
     to_tops,
+    with_caption,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +76,7 @@ class Card:
 
 
 def draw_data_tree(
-    ax: Axes | None, tree: Tree, cards: Sequence[Card], classes: Sequence[str]
+    ax: Axes | None, tree: Tree, cards: Sequence[Card], classes: Sequence[str], caption: str = ""
 ) -> Axes:
     """Draw a tree, "no" to the left and "yes" to the right, and a legend of its classes.
 
@@ -83,18 +86,23 @@ def draw_data_tree(
     tree : the tree
     cards : one for each node
     classes : their names
+    caption : a line below all; may be empty
     """
     drawing = _lay_out(tree, cards, classes)
-    pen = Pen.on(ax, *drawing.extent)
+    pen = Pen.on(ax, *with_caption(drawing.extent, caption))
     _draw(pen, tree, cards, drawing)
+    draw_caption(pen, drawing.extent, caption)
     return pen.ax
 
 
-def data_tree_to_tikz(tree: Tree, cards: Sequence[Card], classes: Sequence[str]) -> str:
+def data_tree_to_tikz(
+    tree: Tree, cards: Sequence[Card], classes: Sequence[str], caption: str = ""
+) -> str:
     """The same drawing as a ``tikzpicture``."""
     drawing = _lay_out(tree, cards, classes)
-    pen = TikzPen(*drawing.extent)
+    pen = TikzPen(*with_caption(drawing.extent, caption))
     _draw(pen, tree, cards, drawing)
+    draw_caption(pen, drawing.extent, caption)
     return pen.picture()
 
 
@@ -111,7 +119,7 @@ class _Drawing:
     legend: list[list[LegendEntry]]
 
     @property
-    def extent(self) -> tuple[float, float, float]:
+    def extent(self) -> Extent:
         left, right, bottom = self.layout.extent
         widest = max((sum(width for *_, width in row) for row in self.legend), default=0.0)
         middle = (left + right) / 2

@@ -26,7 +26,7 @@ def draw_pair(
         1, len(trees), figsize=(sum(widths), height), width_ratios=widths, layout="constrained"
     )
     for ax, tree, title in zip(axes, trees, titles, strict=True):
-        tree.draw(ax, problem)
+        tree.draw(ax, problem, merge=False)  # both have the size of the heading
         ax.set_title(title, fontsize="medium", parse_math=False)
     figure.suptitle(_shorten(heading), fontsize="medium", parse_math=False)
     return figure

@@ -37,6 +37,7 @@ NOTE_LINE, NOTE_PAD = 0.125, 0.07
 TEXT_PAD = 0.08  # left and right of a text
 GAP = 0.13  # between neighbours of one level
 MARGIN = 0.1  # around the tree
+CAPTION_HEIGHT = 0.26
 # An edge that spans a wide tree gets more room to fall, or its two ends look unrelated.
 FALL_PER_SPAN, LEAST_FALL, MOST_FALL = 0.22, 0.34, 0.9
 
@@ -49,6 +50,7 @@ TERM_FRAMES = ("solid", (0, (3.2, 1.2)), (0, (1, 1)))
 
 Style = dict[str, Any]
 Point = tuple[float, float]
+Extent = tuple[float, float, float]  # the left, right and bottom ends of a drawing
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Layout:
     height: np.ndarray
 
     @property
-    def extent(self) -> tuple[float, float, float]:
+    def extent(self) -> Extent:
         """The left, right and bottom ends of the tree."""
         left, right = self.centre - self.width / 2, self.centre + self.width / 2
         return float(left.min()), float(right.max()), float((self.top - self.height).min())
@@ -87,7 +89,9 @@ def decorations(
     return terms, notes
 
 
-def draw_tree(ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[str]) -> Axes:
+def draw_tree(
+    ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[str], caption: str = ""
+) -> Axes:
     """Draw a tree, low branches to the left; tests of one term share colour and frame.
 
     Parameters
@@ -97,22 +101,43 @@ def draw_tree(ax: Axes | None, tree: Tree, term_of: dict[str, int], notes: list[
     term_of : the number of each variable's term, -1 when it is irrelevant (drawn with a dashed
         frame); tests of a variable that is missing here are grey
     notes : for each node a text to write under its name or label; may be empty
+    caption : a line below the tree; may be empty
     """
-    captions, layout = _captioned(tree, notes)
-    pen = Pen.on(ax, *layout.extent)
-    _draw(pen, tree, term_of, notes, captions, layout)
+    names, layout = _named(tree, notes)
+    pen = Pen.on(ax, *with_caption(layout.extent, caption))
+    _draw(pen, tree, term_of, notes, names, layout)
+    draw_caption(pen, layout.extent, caption)
     return pen.ax
 
 
-def tree_to_tikz(tree: Tree, term_of: dict[str, int], notes: list[str]) -> str:
+def tree_to_tikz(tree: Tree, term_of: dict[str, int], notes: list[str], caption: str = "") -> str:
     """The same drawing as a ``tikzpicture``."""
-    captions, layout = _captioned(tree, notes)
-    pen = TikzPen(*layout.extent)
-    _draw(pen, tree, term_of, notes, captions, layout)
+    names, layout = _named(tree, notes)
+    pen = TikzPen(*with_caption(layout.extent, caption))
+    _draw(pen, tree, term_of, notes, names, layout)
+    draw_caption(pen, layout.extent, caption)
     return pen.picture()
 
 
-def _captioned(tree: Tree, notes: list[str]) -> tuple[list[str], Layout]:
+def with_caption(extent: Extent, caption: str) -> Extent:
+    """The left, right and bottom ends of a drawing with a caption below."""
+    if not caption:
+        return extent
+    left, right, bottom = extent
+    middle = (left + right) / 2
+    half = 0.53 * text_width(caption, NOTE_POINTS)  # small letters on a screen are wider
+    return min(left, middle - half), max(right, middle + half), bottom - CAPTION_HEIGHT
+
+
+def draw_caption(pen: Pen | TikzPen, extent: Extent, caption: str) -> None:
+    """Write a caption below a drawing that ends there."""
+    if caption:
+        left, right, bottom = extent
+        middle = (left + right) / 2
+        pen.text(middle, bottom - CAPTION_HEIGHT + NOTE_LINE / 2, caption, NOTE_POINTS)
+
+
+def _named(tree: Tree, notes: list[str]) -> tuple[list[str], Layout]:
     """The names and labels of the nodes, and where the nodes lie."""
     names = short_names([tree.variables[tree.tests[node]] for node in tree.internal_nodes])
     captions = [

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def make_page(
-    result: "Comparison", file: str, target: str, size: int, settings: dict[str, object]
-) -> DataPage:
+    result: "Comparison", file: str, target: str, size: int, settings: dict[str, object],
+    merge: bool = True,
+) -> DataPage:  # fmt: skip
     """The page about learners and optimal trees; the tree of the given size is shown."""
     model = result.model(size)
     names = [column.name for column in result.optimal_trees.problem.literals.columns]
@@ -29,7 +30,7 @@ def make_page(
         advice=tuple(line[0].upper() + line[1:] + "." for line in result.advice),
         notes=tuple(result.findings),
         curves=_curves(result),
-        trees=(show_tree(model, result.tree_title(size), note),),
+        trees=(show_tree(model, result.tree_title(size), note, merge),),
         importances=importances([model], names),
         importance_heads=(count_of(size, "split"),),
         facts=settings,

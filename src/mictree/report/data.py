@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from mictree import __version__
 from mictree._support import notebook
+from mictree._support.words import merged_note
 from mictree.report.page import Table, fill
 
 if TYPE_CHECKING:
@@ -89,17 +90,21 @@ def render(page: DataPage) -> str:
     return fill("data.html", page=page, rule_heads=RULE_HEADS, facts=facts)
 
 
-def show_tree(model: "TreeClassifier", title: str, note: str = "") -> ShownTree:
-    """A fitted model's tree of full size."""
+def show_tree(model: "TreeClassifier", title: str, note: str = "", merge: bool = True) -> ShownTree:
+    """A fitted model's tree of full size; the note ends with the number of merged splits."""
     with matplotlib.rc_context(SVG_STYLE):
-        drawn = enlarge(notebook.to_svg(model.draw())).encode()
+        drawn = enlarge(notebook.to_svg(model.draw(merge=merge))).encode()
+    tree = model.tree_.merged() if merge else model.tree_
+    merged = merged_note(model.tree_.size - tree.size)
+    note = " ".join(filter(None, [note, f"{merged}." if merged else ""]))
+    text = tree.to_text([str(label) for label in model.classes_], merge=False)
     rules = model.to_rules()
     rows = tuple(
         (str(row["rule"]), str(row["label"]), f"{row['rows']:,}", f"{row['coverage']:.0%}",
          f"{row['precision']:.0%}")
         for row in rules.frame.iter_rows(named=True)
     )  # fmt: skip
-    return ShownTree(title[0].upper() + title[1:], note, drawn, model.to_text(), rows)
+    return ShownTree(title[0].upper() + title[1:], note, drawn, text, rows)
 
 
 def enlarge(svg: str) -> str:

@@ -49,12 +49,14 @@ class Fitted:
         return self.model.growth_.errors
 
 
-def make_page(fitted: Fitted, file: str, target: str, settings: dict[str, object]) -> DataPage:
+def make_page(
+    fitted: Fitted, file: str, target: str, settings: dict[str, object], merge: bool = True
+) -> DataPage:
     """The page about a tree and the optimal tree of its size."""
     chosen = fitted.model.at_size(fitted.size)
     models: list[TreeClassifier] = [chosen]
     title = f"{fitted.rule}'s tree of {count_of(fitted.size, 'split')}"
-    trees = [show_tree(chosen, title, _note(fitted, fitted.errors[fitted.size], 0))]
+    trees = [show_tree(chosen, title, _note(fitted, fitted.errors[fitted.size], 0), merge)]
     if fitted.optimal is not None:
         optimal = fitted.optimal.at_size(fitted.size)
         models.append(optimal)
@@ -62,7 +64,7 @@ def make_page(fitted: Fitted, file: str, target: str, settings: dict[str, object
         most = f"of at most {count_of(fitted.size, 'split')}"
         title = f"Optimal tree {most}" if proved else f"Best tree found {most}, not proved optimal"
         error = fitted.optimal.frontier_.upper[fitted.size]
-        trees.append(show_tree(optimal, title, _note(fitted, error, 1)))
+        trees.append(show_tree(optimal, title, _note(fitted, error, 1), merge))
     names = [column.name for column in fitted.model.literals_.columns]
     return DataPage(
         title=f"{file}: predicting {target}",

@@ -50,7 +50,9 @@ def error_is_reduction(quick: bool) -> Covered:
         reduction = sum(tree.error_reductions(problem, exact=True).values(), Fraction(0))
         error = tree.error(problem, exact=True)
         root = minority(Fraction(problem.root(exact=True).positive_rate))
-        require(error == root - reduction, f"{formula}, biases {biases}:\n{tree.to_text()}")
+        require(
+            error == root - reduction, f"{formula}, biases {biases}:\n{tree.to_text(merge=False)}"
+        )
     return Covered(
         f"{trees} random trees of up to 12 splits on formulas of up to 12 variables, half of them "
         "uniform",

@@ -270,7 +270,7 @@ def best_first_is_worse(quick: bool) -> Covered:
     least = optimal(2, 3)[5]
     for ties in ("last", "lightest"):
         tree = BestFirst(ties=ties).grow(problem, 5).tree(5)
-        require(tree == worse, f"ties={ties!r} gives another tree:\n{tree.to_text()}")
+        require(tree == worse, f"ties={ties!r} gives another tree:\n{tree.to_text(merge=False)}")
     for ties in ("first", "heaviest"):
         error = BestFirst(ties=ties).grow(problem, 5).exact_errors[5]
         require(error == least, f"ties={ties!r} has error {error}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import show_text
+from mictree._support.words import merged_note, show_text
 from mictree.functions.read_once import binary_matrix
 from mictree.impurity.criteria import CRITERIA, Criterion, check_criterion, of_classes
 from mictree.tree.nested import JSON_FORMAT, LEAF, Source, check_names, parse_json, read_nested
@@ -164,6 +164,9 @@ class Tree:
     def predict(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.integer]:
         """The label of each row of a 0/1 matrix whose columns are ``self.variables``.
 
+        A tree without variables also takes a matrix of one column, as ``transform`` of its literals
+        gives it.
+
         Examples
         --------
         >>> import mictree as mt
@@ -184,7 +187,8 @@ class Tree:
         >>> tree.apply([[1, 1], [0, 0]]).tolist()
         [4, 1]
         """
-        matrix = binary_matrix(X, self.variables)
+        names = self.variables or [""] * (np.shape(X)[1:] == (1,))
+        matrix = binary_matrix(X, names)
         tests, low, high = np.array(self.tests), np.array(self.low), np.array(self.high)
         node = np.zeros(len(matrix), dtype=np.intp)
         rows = np.arange(len(matrix))
@@ -272,8 +276,55 @@ class Tree:
             for node in self.internal_nodes
         }
 
-    def to_text(self, classes: Sequence[str] | None = None) -> str:
+    def merged(self) -> Tree:
+        """The tree without the splits whose leaves all have one label; it predicts the same.
+
+        A split above two that are merged goes too if these agree. The variables stay.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 1, 1)))
+        >>> print(tree.merged().to_text())
+        a?
+        ├─0─ label 0
+        └─1─ label 1
+        """
+        return self.pruned(self.agreed)[0]
+
+    @cached_property
+    def agreed(self) -> tuple[int, ...]:
+        """For each node the label of all leaves below it, -1 where they differ."""
+        labels = list(self.labels)
+        for node in reversed(range(len(labels))):  # children come after their parents
+            if self.tests[node] != LEAF and labels[self.low[node]] == labels[self.high[node]]:
+                labels[node] = labels[self.low[node]]
+        return tuple(labels)
+
+    def pruned(self, labels: Sequence[int]) -> tuple[Tree, list[int]]:
+        """End the tree where a node has a label, not -1; also return the numbers nodes had."""
+        place, kept, waiting = {LEAF: LEAF}, [], [0]
+        while waiting:
+            node = waiting.pop()
+            place[node] = len(kept)
+            kept.append(node)
+            if labels[node] == LEAF:
+                waiting += [self.high[node], self.low[node]]
+
+        def inner(values: tuple[int, ...]) -> list[int]:
+            return [values[node] if labels[node] == LEAF else LEAF for node in kept]
+
+        low, high = (tuple(place[child] for child in inner(side)) for side in (self.low, self.high))
+        ends = tuple(labels[node] for node in kept)
+        return replace(self, tests=tuple(inner(self.tests)), low=low, high=high, labels=ends), kept
+
+    def to_text(self, classes: Sequence[str] | None = None, *, merge: bool = True) -> str:
         """The tree as indented lines, labels as numbers or by the names of their classes.
+
+        Parameters
+        ----------
+        classes : the names of the labels
+        merge : leave out splits whose leaves all have one label, and say how many in a last line
 
         Examples
         --------
@@ -286,6 +337,10 @@ class Tree:
              ├─0─ label no
              └─1─ label yes
         """
+        if merge:
+            shown = self.merged()
+            note = merged_note(self.size - shown.size, "merge=False")
+            return shown.to_text(classes, merge=False) + (f"\n{note}" if note else "")
         lines = []
         waiting = [(0, "", "")]
         while waiting:
@@ -304,6 +359,8 @@ class Tree:
         ax: Axes | None = None,
         problem: Problem | None = None,
         show: Sequence[str] = (),
+        *,
+        merge: bool = True,
     ) -> Axes:
         """Draw the tree with matplotlib.
 
@@ -312,6 +369,7 @@ class Tree:
         ax : where to draw; by default a new figure of a fitting size
         problem : gives the formula, so that tests are coloured by their term
         show : any of ``"reach"`` and ``"rate"``, written under every node
+        merge : leave out splits whose leaves all have one label, and say how many below the tree
 
         Examples
         --------
@@ -322,9 +380,13 @@ class Tree:
         """
         from mictree.plotting.tree import decorations, draw_tree
 
-        return draw_tree(ax, self, *decorations(self, problem, show))
+        tree = self.merged() if merge else self
+        note = merged_note(self.size - tree.size)
+        return draw_tree(ax, tree, *decorations(tree, problem, show), note)
 
-    def to_tikz(self, problem: Problem | None = None, show: Sequence[str] = ()) -> str:
+    def to_tikz(
+        self, problem: Problem | None = None, show: Sequence[str] = (), *, merge: bool = True
+    ) -> str:
         r"""The drawing as a ``tikzpicture`` for LaTeX; the document needs ``\usepackage{tikz}``.
 
         Examples
@@ -336,7 +398,9 @@ class Tree:
         """
         from mictree.plotting.tree import decorations, tree_to_tikz
 
-        return tree_to_tikz(self, *decorations(self, problem, show))
+        tree = self.merged() if merge else self
+        note = merged_note(self.size - tree.size)
+        return tree_to_tikz(tree, *decorations(tree, problem, show), note)
 
     def to_json(self) -> str:
         """A text that ``from_json`` reads back; a node's test is a position in the variables.
