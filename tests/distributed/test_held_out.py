@@ -107,6 +107,25 @@ def test_a_part_is_learned_from_as_if_there_were_no_other_rows(folder, data):
     assert_same(problem, at_once)
 
 
+def test_nothing_is_learned_from_other_rows(tmp_path):
+    """They alone have the value 1 of a column, a category, a class, and the largest number."""
+    inside = np.isin(np.arange(200), held_out.rows_between(200, 0, 0.6, 3))
+    frame = pl.DataFrame(
+        {
+            "rare": np.where(inside, 0, 1).astype(np.int8),
+            "flag": (np.arange(200) % 3 == 0).astype(np.int8),
+            "text": np.where(inside, np.where(np.arange(200) % 5, "a", "b"), "c"),
+            "number": np.where(inside, np.arange(200) % 7, 99.5),
+            "label": np.where(inside, np.where(np.arange(200) % 2, "x", "y"), "z"),
+        }
+    )
+    pattern = write(tmp_path, frame, [90])
+    problem = mt.SampleProblem.from_parquet(pattern, "label", rows=(0, 0.6), seed=3)
+    part = frame.filter(pl.Series(inside))
+    assert problem.classes == ("x", "y")
+    assert_same(problem, mt.SampleProblem(part.drop("label"), part["label"].to_numpy()))
+
+
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"yes": 7}])
 def test_class_weights_and_weights_of_rows(tmp_path, weight, class_weight):
