@@ -109,12 +109,16 @@ class Format(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The table in a file, how it was read, in one line, and remarks on columns and header."""
+    """The table in a file, how it was read, in one line, and remarks on columns and header.
+
+    ``cells`` are the columns as the file has them, if they were wanted.
+    """
 
     frame: "polars.DataFrame"
     said: str
     remarks: tuple[Finding, ...]
     doubt: str
+    cells: "polars.DataFrame | None" = None
 
 
 def load(
@@ -123,6 +127,7 @@ def load(
     kinds: dict[str, str] | None = None,
     unread: Sequence[str] = (),
     target: str | None = None,
+    as_written: bool = False,
 ) -> Loaded:
     """Read the table in a file; nothing in the columns that are ``unread`` is refused."""
     from mictree.columns.cells import Reading
@@ -141,6 +146,7 @@ def load(
             target,
         ),
         kinds,
+        as_written,
     )
     frame = found.frame
     if found.typed:
@@ -150,7 +156,7 @@ def load(
         raise ValueError(f"the file must have a row beside its header; it has none{hint}")
     check_names(frame, [*written.text, *written.number], found.doubt)
     size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
-    return Loaded(frame, f"{found.said}: {size}", found.remarks, found.doubt)
+    return Loaded(frame, f"{found.said}: {size}", found.remarks, found.doubt, found.cells)
 
 
 def refuse_options(written: Format, file: Path) -> None:
@@ -173,7 +179,7 @@ def read_table(
 ) -> tuple["polars.DataFrame", Any]:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
     check_drop(target, drop)
-    frame, said, remarks, doubt = load(file, written, unread=drop, target=target)
+    frame, said, remarks, doubt, _ = load(file, written, unread=drop, target=target)
     check_names(frame, [target, *drop, *keep], doubt)
     say(said)
     first = frame.columns[0]

@@ -43,6 +43,8 @@ class TreeClassifier(Predicting):
         size: int | None = None,
         proba: bool = False,
         progress: Report | None = None,
+        *,
+        keep: Sequence[str] = (),
     ) -> None:
         """Predict the rows of Parquet files, batch by batch, and write the answers as Parquet.
 
@@ -54,6 +56,7 @@ class TreeClassifier(Predicting):
         size : of the tree; by default the full one
         proba : also write the probability of every class
         progress : called now and then with a ``Progress``, by rows
+        keep : columns to write before the answers, such as a key; or "all"
 
         Examples
         --------
@@ -71,7 +74,7 @@ class TreeClassifier(Predicting):
         from mictree.estimators.streamed import predict_parquet
 
         check_is_fitted(self)
-        predict_parquet(self, paths, Path(out), size, proba, progress)
+        predict_parquet(self, paths, Path(out), size, proba, keep, progress)
 
     def staged_score_parquet(
         self,

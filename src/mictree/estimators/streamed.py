@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from mictree.estimators.base import TreeClassifier
 
+ALL = "all"  # in place of names of columns to keep
+
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
 
@@ -40,12 +42,18 @@ def answers(model: TreeClassifier, X: Any, size: int | None, proba: bool) -> pol
     """A table with the prediction for each row, and the probability of every class if wanted."""
     import polars
 
-    columns = {"prediction": model.predict(X, size).tolist()}
+    first, *others = _outputs(model, proba)
+    columns = {first: model.predict(X, size).tolist()}
     if proba:
         shares = model.predict_proba(X, size)
-        for number, label in enumerate(model.classes_):
-            columns[f"probability of {label}"] = shares[:, number].tolist()
+        columns |= {name: shares[:, number].tolist() for number, name in enumerate(others)}
     return polars.DataFrame(columns)
+
+
+def _outputs(model: TreeClassifier, proba: bool) -> list[str]:
+    """The names of the columns that are written."""
+    shares = [f"probability of {label}" for label in model.classes_] if proba else []
+    return ["prediction", *shares]
 
 
 def predict_parquet(
@@ -54,22 +62,37 @@ def predict_parquet(
     out: Path,
     size: int | None = None,
     proba: bool = False,
+    keep: Sequence[str] = (),
     progress: Report | None = None,
     look: Callable[[polars.DataFrame], None] = lambda frame: None,
 ) -> int:
     """Write the predictions for all rows of some files, in their order; returns how many.
 
-    Each batch of rows is shown to ``look``.
+    ``keep`` names columns to write before them; ``ALL`` stands for all. Each batch of rows is shown to
+    ``look``.
     """
     files = ParquetSet(paths)
     if not files.rows:
         raise ValueError(f"there must be a row to predict; {files.files[0]} has none")
     _check_apart(Path(out), paths, files)
     columns = _columns(model, files)
-    batches = files.batches(columns, "predicting", progress or ignore)
-    frames = (as_polars(batch.table.select(columns)) for batch in batches)
+    if isinstance(keep, str) and keep != ALL:
+        raise ValueError(f'keep must be a list of columns or "all"; got {keep!r}')
+    keep = [keep] if isinstance(keep, str) else keep
+    for name in keep:
+        if name != ALL:
+            files.check_column(name)
+    kept = choose_kept(list(files.schema), keep, _outputs(model, proba))
+    read = list(dict.fromkeys([*columns, *kept]))
+    tables = (batch.table for batch in files.batches(read, "predicting", progress or ignore))
+
+    def answer(table: pyarrow.Table) -> pyarrow.Table:
+        frame = as_polars(table.select(columns))
+        look(frame)
+        return _join(table.select(kept), answers(model, frame, size, proba).to_arrow())
+
     try:
-        _write(out, (_answer(model, frame, size, proba, look) for frame in frames))
+        _write(out, map(answer, tables))
     except OSError as error:
         if error.errno in FULL:
             raise no_space(Path(out)) from error
@@ -77,15 +100,24 @@ def predict_parquet(
     return files.rows
 
 
-def _answer(
-    model: TreeClassifier,
-    frame: polars.DataFrame,
-    size: int | None,
-    proba: bool,
-    look: Callable[[polars.DataFrame], None],
-) -> pyarrow.Table:
-    look(frame)
-    return answers(model, frame, size, proba).to_arrow()
+def choose_kept(names: Sequence[str], keep: Sequence[str], outputs: Sequence[str]) -> list[str]:
+    """The columns of a table to write before the outputs, in the order of the table."""
+    kept = list(names) if ALL in keep else [name for name in names if name in keep]
+    for name in kept:
+        if name in outputs:
+            raise ValueError(
+                f"columns that are kept must not be named as one that is written; {name!r} is: "
+                "rename it, or keep others"
+            )
+    return kept
+
+
+def _join(kept: pyarrow.Table, answered: pyarrow.Table) -> pyarrow.Table:
+    """Both tables side by side, without what the file says about itself."""
+    import pyarrow
+
+    names = [*kept.column_names, *answered.column_names]
+    return pyarrow.Table.from_arrays([*kept.columns, *answered.columns], names=names)
 
 
 def _write(out: Path, tables: Iterator[pyarrow.Table]) -> None:
