@@ -205,13 +205,13 @@ def _told_rows(rows: int, parts: Parts, judged: Judged) -> str:
 
 def _parts(model: Any, size: int, rows: str, judged: Judged, ended: str) -> tuple[Any, ...]:
     """What is printed, one below the other."""
-    tested, weighted = judged.tested, judged.weighted
-    error = ""
-    if tested is not None:
-        shown = tested if weighted is None else weighted
-        error = f", held-out error {show_number(1 - shown.means[size])}"
-    if weighted is not None:
-        error += f" (without class weights {show_number(1 - tested.means[size])})"
+    error, plain = "", ""
+    if judged.tested is not None:
+        plain = show_number(1 - judged.tested.means[size])
+        error = f", held-out error {plain}"
+    if judged.weighted is not None:
+        weighted = show_number(1 - judged.weighted.means[size])
+        error = f", held-out error {weighted} ({plain} without class weights)"
     return (
         f"{rows}, {count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, judged.chosen, "error of rows that choose"),

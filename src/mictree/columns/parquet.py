@@ -68,7 +68,7 @@ class Share(NamedTuple):
         """Check the bounds; None for all rows."""
         if rows is None:
             return None
-        bounds = tuple(rows) if isinstance(rows, Sequence) else ()
+        bounds: tuple[Any, ...] = tuple(rows) if isinstance(rows, Sequence) else ()
         numbers = len(bounds) == 2 and all(isinstance(bound, Real) for bound in bounds)
         if not numbers or not 0 <= bounds[0] < bounds[1] <= 1:
             raise ValueError(

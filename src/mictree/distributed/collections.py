@@ -188,10 +188,9 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, like: np.ndarray) ->
         _check_delayed(X)
         found = X.map_partitions(_not_empty, function, like, meta=like)
         lengths = _known_lengths(X)
-        if lengths is None:
-            return found
-        chunks = lengths, (like.shape[1],)
-        return dask.array.Array(found.dask, found.name, chunks, meta=like)
+        if lengths is not None:
+            found._chunks = lengths, (like.shape[1],)  # as Dask's compute_chunk_sizes sets them
+        return found
     whole = X.rechunk({1: -1})
     chunks = (whole.chunks[0],) if like.ndim == 1 else (whole.chunks[0], (like.shape[1],))
     return dask.array.map_blocks(

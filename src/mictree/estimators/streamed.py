@@ -68,8 +68,8 @@ def predict_parquet(
 ) -> int:
     """Write the predictions for all rows of some files, in their order; returns how many.
 
-    ``keep`` names columns to write before them; ``ALL`` stands for all. Each batch of rows is shown to
-    ``look``.
+    ``keep`` names columns to write before them; ``ALL`` stands for all of them. Each batch of rows
+    is shown to ``look``.
     """
     files = ParquetSet(paths)
     if not files.rows:
