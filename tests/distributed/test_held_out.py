@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import mictree as mt
 from mictree.cli import app
+from mictree.cli.streamed import fit_streamed
 from mictree.columns import parquet
 from tests.distributed.test_parquet import assert_same, draw_frame, write
 from tests.reference import held_out
@@ -267,6 +268,49 @@ def test_the_command_splits_as_the_reference_does(folder, data):
 def errors_of(model, frame, size):
     guesses = model.predict(frame.drop("label"), size).tolist()
     return held_out.error_and_deviation(guesses, frame["label"].to_list(), [1] * frame.height)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"yes": 3}])
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_held_out_errors_are_weighted_as_training_errors_are(
+    tmp_path, capsys, class_weight, weights
+):
+    frame = make_frame(300, 4)
+    write(tmp_path, frame, [100])
+    model = mt.TopDownClassifier(5, class_weight=class_weight)
+    size = fit_streamed(
+        model,
+        {"file": tmp_path, "target": "label", "drop": [] if weights else ["w"], "keep": [],
+         "test": [], "held_out": 0.4, "size": None, "seed": 1, "choose": "least",
+         "weights": weights},
+        {},
+    )  # fmt: skip
+    found = json.loads(capsys.readouterr().out)
+    grown, chosen, tested = (
+        frame[held_out.rows_between(300, *bounds, 1)] for bounds in ((0, 0.6), (0.6, 0.8), (0.8, 1))
+    )
+    near = mt.TopDownClassifier(5, class_weight=class_weight, max_thresholds=255)
+    given = grown["w"].to_numpy() if weights else None
+    near.fit(grown.drop("label", "w"), grown["label"].to_numpy(), given)
+    np.testing.assert_array_equal(found["train_errors"], near.growth_.errors)
+    counts = {label: (grown["label"] == label).sum() for label in ("no", "yes")}
+    factors = {"no": 1.0, "yes": 3.0 if isinstance(class_weight, dict) else 1.0}
+    if class_weight == "balanced":
+        factors = {label: grown.height / (2 * count) for label, count in counts.items()}
+
+    def error_of(part, splits):
+        masses = [
+            Fraction(factors[label]) * Fraction(weight if weights else 1)
+            for label, weight in part.select("label", "w").iter_rows()
+        ]
+        guesses = near.predict(part.drop("label", "w"), splits).tolist()
+        return held_out.error_and_deviation(guesses, part["label"].to_list(), masses)
+
+    errors = [error_of(chosen, splits) for splits in range(6)]
+    assert found["size"] == size == held_out.choose(errors, "least")
+    np.testing.assert_allclose(found["choosing_errors"], [float(each) for each, _ in errors])
+    np.testing.assert_allclose(found["standard_errors"], [each for _, each in errors])
+    assert found["held_out_error"] == pytest.approx(float(error_of(tested, size)[0]))
 
 
 class TestTheCommand:

@@ -32,7 +32,7 @@ def rows_between(rows: int, low: float, high: float, seed: int) -> list[int]:
 
 
 def error_and_deviation(
-    guesses: Sequence[object], labels: Sequence[object], weights: Sequence[float]
+    guesses: Sequence[object], labels: Sequence[object], weights: Sequence[float | Fraction]
 ) -> tuple[Fraction, float]:
     """The weighted share of wrong guesses, and its standard error."""
     masses = [Fraction(weight) for weight in weights]

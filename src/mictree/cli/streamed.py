@@ -6,7 +6,7 @@ of a row's number says which part it belongs to; the rows of --test files all te
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -14,6 +14,9 @@ from mictree._support.progress import Progress, Report
 from mictree._support.words import count_of, show_number
 from mictree.cli.common import print_json, print_parts, table_of_sizes, working
 from mictree.cli.table import Format, check_drop, find_warnings, naming_options, say
+
+if TYPE_CHECKING:
+    from mictree.estimators.streamed import HeldOut
 
 UNSTREAMED = (  # options of files that are read at once
     "cv", "scoring", "details", "separator", "encoding", "decimal", "missing", "text", "number",
@@ -92,12 +95,11 @@ class Parts(NamedTuple):
 class Judged(NamedTuple):
     """Errors on rows that did not grow the tree: of those that chose the size, and of the others.
 
-    ``weighted`` is as ``tested``, with the weights of classes; None without such weights.
+    They are weighted as training errors are; None where there are no such rows.
     """
 
-    chosen: Any
-    tested: Any
-    weighted: Any
+    chosen: "HeldOut | None"
+    tested: "HeldOut | None"
 
 
 def fit_streamed(model: Any, options: dict[str, Any], about: dict[str, Any] | None) -> int:
@@ -160,19 +162,14 @@ def _judge(model: Any, parts: Parts, options: dict[str, Any], report: Report) ->
             f"{options['held_out']:g} and --test leave {' and '.join(map(str, rows))}"
         )
     factors = model._problem.class_weight.tolist()
-    plain, splitting = [1.0] * len(factors), saved._splitting
-    chosen = None
-    if options["size"] is None:
-        chosen = sums.pop(0).judge(splitting, factors).choose(options["choose"])
-    if not sums:
-        return Judged(chosen, None, None)
-    weighted = None if factors == plain else sums[0].judge(splitting, factors)
-    return Judged(chosen, sums[0].judge(splitting, plain), weighted)
+    judged = [each.judge(saved._splitting, factors) for each in sums]
+    chosen = judged.pop(0).choosing(options["choose"]) if options["size"] is None else None
+    return Judged(chosen, judged[0] if judged else None)
 
 
 def _facts(model: Any, size: int, rows: int, judged: Judged) -> dict[str, Any]:
     """What --json prints."""
-    tree, (chosen, tested, weighted) = model.growth_.tree(size), judged
+    tree, (chosen, tested) = model.growth_.tree(size), judged
     facts: dict[str, Any] = {"train_rows": rows}
     if chosen is not None:
         facts["choosing_rows"] = chosen.rows
@@ -180,13 +177,11 @@ def _facts(model: Any, size: int, rows: int, judged: Judged) -> dict[str, Any]:
     facts["classes"] = [str(label) for label in model.classes_]
     facts["train_errors"] = model.growth_.errors
     if chosen is not None:
-        facts["choosing_errors"] = 1 - chosen.means
+        facts["choosing_errors"] = chosen.shown
         facts["standard_errors"] = chosen.standard_errors
     facts["size"] = size
     if tested is not None:
-        facts["held_out_error"] = 1 - tested.means[size]
-    if weighted is not None:
-        facts["held_out_weighted_error"] = 1 - weighted.means[size]
+        facts["held_out_error"] = tested.shown[size]
     return facts | {"tree": json.loads(tree.to_json())}
 
 
@@ -205,18 +200,16 @@ def _told_rows(rows: int, parts: Parts, judged: Judged) -> str:
 
 def _parts(model: Any, size: int, rows: str, judged: Judged, ended: str) -> tuple[Any, ...]:
     """What is printed, one below the other."""
-    error, plain = "", ""
+    error = ""
     if judged.tested is not None:
-        plain = show_number(1 - judged.tested.means[size])
-        error = f", held-out error {plain}"
-    if judged.weighted is not None:
-        weighted = show_number(1 - judged.weighted.means[size])
-        error = f", held-out error {weighted} ({plain} without class weights)"
+        error = f", held-out error {show_number(judged.tested.shown[size])}"
+    weighted = ["errors are weighted by class"] if model.class_weight is not None else []
     return (
         f"{rows}, {count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, judged.chosen, "error of rows that choose"),
         model.to_text(size),
         f"size {size}, training error {show_number(model.growth_.errors[size])}{error}{ended}",
+        *weighted,
     )
 
 

@@ -173,9 +173,7 @@ def select_size(
     most = max(map(len, curves))
     scores = np.array([[*curve, *[curve[-1]] * (most - len(curve))] for curve in curves], float)
     choice = SizeChoice(0, scores, folds, choose)
-    return SizeChoice(
-        choose_size(choice.means, choice.standard_errors, choose), scores, folds, choose
-    )
+    return SizeChoice(choose_size(choice), scores, folds, choose)
 
 
 def _score_fold(
@@ -204,10 +202,11 @@ def largest_size(model: Any) -> int:
     return LARGEST.get(type(model).__name__, LARGEST_GREEDY)
 
 
-def choose_size(means: FloatArray, standard_errors: FloatArray, choose: str) -> int:
+def choose_size(choice: Any) -> int:
     """The smallest size whose score is good enough; rounding does not decide."""
+    means = choice.means
     best = int(means.argmax())
-    slack = standard_errors[best] if choose == "one-standard-error" else 0.0
+    slack = choice.standard_errors[best] if choice.choose == "one-standard-error" else 0.0
     return int(np.argmax(means >= means[best] - slack - 1e-12))
 
 

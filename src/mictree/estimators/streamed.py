@@ -170,16 +170,24 @@ class HeldOut:
     means : the share of the rows, by weight, whose class is predicted
     standard_errors : of ``means``: what they would differ by on other rows of the same kind
     size : the size that was chosen by them, if one was
+    choose : by which rule
     """
 
     rows: int
     means: FloatArray
     standard_errors: FloatArray
     size: int | None = None
+    choose: str = ""
 
-    def choose(self, rule: str) -> HeldOut:
-        """Choose a size as ``mictree.select_size`` does."""
-        return replace(self, size=choose_size(self.means, self.standard_errors, rule))
+    @property
+    def shown(self) -> FloatArray:
+        """The error by size."""
+        return 1 - self.means
+
+    def choosing(self, rule: str) -> HeldOut:
+        """The same with a size, chosen as ``mictree.select_size`` does."""
+        ruled = replace(self, choose=rule)
+        return replace(ruled, size=choose_size(ruled))
 
 
 class LeafSums:
