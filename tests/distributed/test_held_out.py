@@ -351,6 +351,14 @@ class TestTheCommand:
         assert (found["train_rows"], found["held_out_rows"], found["size"]) == (200, 200, 3)
         assert "choosing_rows" not in found
 
+    def test_a_file_that_tests_by_another_name(self, files, monkeypatch):
+        folder, _ = files
+        monkeypatch.chdir(folder)
+        last = folder / "data" / ".." / "data" / "2.parquet"
+        given = ("fit", "data", "--target", "label", "--size", 2, "--test", last, "--json")
+        found = json.loads(run(*given).stdout)
+        assert (found["train_rows"], found["held_out_rows"]) == (300, 100)
+
     def test_a_size_needs_no_rows_to_choose_it(self, files):
         folder, frame = files
         given = ("fit", folder / "data", "--target", "label", "--drop", "w", "--max-size", 6)
