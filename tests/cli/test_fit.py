@@ -244,7 +244,7 @@ def test_a_folder_is_read_one_level_deep(tmp_path):
     for folder in ("", "year=2025", "deep", "year=2025/month=1"):
         (tmp_path / folder).mkdir(exist_ok=True)
         rows.write_parquet(tmp_path / folder / "part.parquet")
-    answer = run(tmp_path, "--target", "y", "--size", 1, "--keep", "a")
+    answer = run(tmp_path, "--target", "y", "--size", 1, "--held-out", 0, "--keep", "a")
     assert "36 rows of 2 files" in answer.stdout
     told = str(run("/", "--target", "y").exception)
     assert told == (

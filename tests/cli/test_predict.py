@@ -132,6 +132,109 @@ def test_help_has_examples():
     assert "mictree predict model.json new.csv" in run("predict", "--help").stdout
 
 
+class TestKeep:
+    """--keep: columns of the table beside the predictions, as the file has them."""
+
+    TEXT = (
+        "id;age;note; color;when\n007; 44,50 ;n/a;red;1/2/2024\n"
+        '0012;60;"a;""b""";blue;x\n7e2;050;;red;2024-02-30\n'
+    )
+
+    def test_text_files_as_written(self, files):
+        folder, _ = files
+        (folder / "new.csv").write_text(self.TEXT)
+        given = ("predict", folder / "model.json", folder / "new.csv")
+        plain = run(*given).stdout.split()
+        done = run(*given, "--keep", "note", "--keep", "id")
+        assert done.exit_code == 0, done.exception
+        assert done.stdout == ('id,note,prediction\n007,n/a,yes\n0012,"a;""b""",no\n7e2,,yes\n')
+        assert plain == ["prediction", "yes", "no", "yes"]
+        found = pl.read_csv(io.StringIO(run(*given, "--keep", "all").stdout), infer_schema=False)
+        assert found.columns == ["id", "age", "note", "color", "when", "prediction"]
+        assert found["age"].to_list() == [" 44,50 ", "60", "050"]
+        assert found["when"].to_list() == ["1/2/2024", "x", "2024-02-30"]
+
+    @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+    def test_files_that_are_written(self, files, name):
+        folder, _ = files
+        (folder / "new.csv").write_text(self.TEXT)
+        out = folder / name
+        done = run("predict", folder / "model.json", folder / "new.csv", "--keep", "id", "--proba",
+                   "--out", out)  # fmt: skip
+        assert done.exit_code == 0, done.exception
+        found = pl.read_csv(out, infer_schema=False) if "csv" in name else pl.read_parquet(out)
+        assert found["id"].to_list() == ["007", "0012", "7e2"]
+        shares = ["probability of no", "probability of yes"]
+        assert found.columns == ["id", "prediction", *shares]
+
+    def test_parquet_files_keep_their_types(self, files):
+        folder, _ = files
+        frame = pl.DataFrame(ROWS).with_columns(
+            pl.Series("day", range(len(ROWS))).cast(pl.Date), pl.Series("bag", [[1]] * len(ROWS))
+        )
+        (folder / "parts").mkdir()
+        for part, rows in enumerate((frame[:70], frame[70:])):
+            rows.write_parquet(folder / "parts" / f"{part}.parquet")
+        frame.write_parquet(folder / "one.parquet")
+        expected = mt.load(folder / "model.json").predict(frame).tolist()
+        for file in (folder / "parts", folder / "one.parquet"):
+            given = ("predict", folder / "model.json", file, "--out", folder / "out.parquet")
+            for keep, names in ((["all"], frame.columns), (["day", "age"], ["age", "day"])):
+                options = [word for name in keep for word in ("--keep", name)]
+                assert run(*given, *options).exit_code == 0
+                found = pl.read_parquet(folder / "out.parquet")
+                assert found.columns == [*names, "prediction"]
+                assert found.drop("prediction").equals(frame.select(names))
+                assert found["prediction"].to_list() == expected
+        done = run("predict", folder / "model.json", folder / "one.parquet", "--keep", "all")
+        assert "--keep must name columns of single values" in str(done.exception)
+        assert "bag has List(Int64)" in str(done.exception)
+
+    @pytest.mark.parametrize("streamed", [False, True])
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (["--keep", "agee"], "a column 'agee' (did you mean 'age'?)"),
+            (["--keep", "all", "--keep", "ag"], "a column 'ag' (did you mean 'age'?)"),
+            (["--keep", "prediction"], "must not be named as one that is written; 'prediction' is"),
+            (["--keep", "all"], "must not be named as one that is written; 'prediction' is"),
+            (["--keep", "probability of no", "--proba"], "'probability of no' is: rename it"),
+        ],
+    )
+    def test_what_is_refused(self, files, streamed, options, said):
+        folder, _ = files
+        frame = pl.DataFrame(ROWS).with_columns(
+            pl.lit(1).alias("prediction"), pl.lit(1).alias("probability of no")
+        )
+        (folder / "parts").mkdir()
+        frame.write_parquet(folder / "parts" / "a.parquet")
+        frame.write_csv(folder / "new.csv")
+        file = folder / ("parts" if streamed else "new.csv")
+        given = ("predict", folder / "model.json", file, "--out", folder / "out.parquet")
+        done = run(*given, *options)
+        assert isinstance(done.exception, ValueError)
+        assert said in str(done.exception)
+        assert not (folder / "out.parquet").exists()
+        # a name that is not written is free
+        assert run(*given, "--keep", "probability of no").exit_code == 0
+
+    def test_in_python(self, files):
+        folder, _ = files
+        frame = pl.DataFrame(ROWS)
+        frame.write_parquet(folder / "a.parquet")
+        model, out = mt.load(folder / "model.json"), folder / "out.parquet"
+        model.predict_parquet(folder / "a.parquet", out, keep=["code"])
+        assert pl.read_parquet(out)["code"].to_list() == frame["code"].to_list()
+        with pytest.raises(
+            ValueError, match=r"keep must be a list of columns or \"all\"; got 'code'"
+        ):
+            model.predict_parquet(folder / "a.parquet", out, keep="code")
+
+    def test_help_tells_it_from_the_option_of_fit(self):
+        said = " ".join(run("predict", "--help").stdout.replace("│", " ").split())
+        assert "fit --keep is another thing" in said
+
+
 class TestColumnsThatNoTestReads:
     """Whatever they hold, the rows are predicted; fit would refuse them."""
 

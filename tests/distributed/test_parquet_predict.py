@@ -112,7 +112,7 @@ def test_a_missing_column_is_named(table):
 def test_the_commands(table):
     folder, frame = table
     pattern = folder / "data" / "*.parquet"
-    options = ("--target", "label", "--drop", "id", "--size", "3")
+    options = ("--target", "label", "--drop", "id", "--size", "3", "--held-out", "0")
     result = run("fit", pattern, *options, "--save", folder / "model.json")
     assert result.exit_code == 0, result.output
     assert "200 rows of 3 files to grow on, none held out" in result.output
@@ -136,8 +136,8 @@ def test_the_commands(table):
         (("fit", "data", "--target", "label", "--drop", "size"), "a column 'size'"),
         (("fit", "data", "--target", "label", "--report", "a.html"), "--report must not be given"),
         (
-            ("fit", "data", "--target", "label", "--held-out", "0.25"),
-            "--held-out must not be given",
+            ("fit", "data", "--target", "label", "--held-out", "-0.25"),
+            "--held-out must lie strictly between 0 and 1; got -0.25",
         ),
         (
             ("fit", "data", "--target", "label", "--missing", "no"),

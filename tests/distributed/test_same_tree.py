@@ -1,6 +1,7 @@
 """The tree of a Dask collection is the tree of the same rows on one machine, bit by bit."""
 
 import pickle
+from fractions import Fraction
 
 import dask
 import dask.array as da
@@ -68,6 +69,11 @@ def assert_same(table: Table, learner) -> None:
     guess = far.predict(X)
     assert is_frame(guess) == is_frame(X)
     np.testing.assert_array_equal(np.asarray(guess.compute()), local.predict(table.X))
+    given = np.ones(len(table.y)) if table.weights is None else table.weights
+    masses = [Fraction(float(weight)) for weight in given]
+    right = (local.predict(table.X) == table.y).tolist()
+    held = sum((mass for mass, is_right in zip(masses, right, strict=True) if is_right), Fraction())
+    assert far.score(X, y, weights) == float(held / sum(masses))
 
 
 @settings(max_examples=40)
@@ -219,6 +225,81 @@ def test_only_the_columns_in_use_are_read():
         fitted = mt.TopDownClassifier(max_size=3).fit(far[["b", "c"]], far["y"])
     assert [sorted(each) for each in asked] == [["b", "c", "y"]] * 3
     assert fitted.tree_ == mt.TopDownClassifier(max_size=3).fit(whole[["b", "c"]], whole["y"]).tree_
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_score_reads_every_partition_once(weighted):
+    rng = np.random.default_rng(0)
+    whole = pd.DataFrame(rng.integers(0, 2, (90, 5)), columns=list("abcdy"))
+    whole["y"] = np.where(whole["y"] == 1, "yes", "no")
+    model = mt.TopDownClassifier(max_size=2).fit(whole[["a", "b"]], whole["y"])
+    asked: list[tuple[int, list[str]]] = []
+
+    def read(start, columns=None):
+        asked.append((start, sorted(columns)))
+        return whole[columns].iloc[start : start + 30]
+
+    far = dd.from_map(read, [0, 30, 60], meta=whole.iloc[:0], enforce_metadata=False)
+    weights = far["c"] if weighted else None
+    with dask.config.set(scheduler="sync"):
+        found = model.score(far[["a", "b"]], far["y"], weights)
+    wanted = ["a", "b", "c", "y"] if weighted else ["a", "b", "y"]
+    assert sorted(asked) == [(start, wanted) for start in (0, 30, 60)]
+    local = model.score(whole[["a", "b"]], whole["y"], whole["c"] if weighted else None)
+    assert found == pytest.approx(local, abs=1e-15)
+
+
+def test_scores_of_collections_beside_local_labels():
+    X, y = np.arange(12.0)[:, None], np.array([0, 1, 1] * 4)
+    model = mt.TopDownClassifier(max_size=3).fit(X, y)
+    far, labels = da.from_array(X, chunks=(5, 1)), da.from_array(y, chunks=4)
+    for rows in ((far, y), (X, labels), (far, labels)):
+        assert model.score(*rows) == model.score(X, y)
+        assert model.score(*rows, np.arange(12)) == pytest.approx(model.score(X, y, np.arange(12)))
+
+
+def test_scores_that_cannot_be():
+    X, y = np.arange(6.0)[:, None], np.array([0, 1, 1] * 2)
+    model = mt.TopDownClassifier(max_size=3).fit(X, y)
+    far, labels = da.from_array(X, chunks=(3, 1)), da.from_array(y, chunks=3)
+    with pytest.raises(ValueError, match="sample_weight must be positive for some row"):
+        model.score(far, labels, da.zeros(6, chunks=3))
+    with pytest.raises(
+        ValueError, match="sample_weight must be finite and not negative; one is -1"
+    ):
+        model.score(far, labels, -da.ones(6, chunks=3))
+    with pytest.raises(ValueError, match="y must not contain missing values"):
+        model.score(far, da.from_array(np.where(y, np.nan, 0.0), chunks=3))
+    names = pd.DataFrame({"y": pd.Series(["no", None, "yes"] * 2)})
+    frame = dd.from_pandas(pd.DataFrame({"a": X[:, 0]}), npartitions=2)
+    named = mt.TopDownClassifier(max_size=3).fit(pd.DataFrame({"a": X[:, 0]}), y.astype(str))
+    with pytest.raises(ValueError, match="y must not contain missing values"):
+        named.score(frame, dd.from_pandas(names, npartitions=2)["y"])
+    parts = da.concatenate([labels[:3], labels[3:5]])
+    with pytest.raises(ValueError, match="partition 1 has 3 and 2"):
+        model.score(dask_without_lengths(far), dask_without_lengths(parts))
+
+
+def dask_without_lengths(values):
+    """The same chunks, of lengths that Dask does not know."""
+    chunks = ((np.nan,) * len(values.chunks[0]), *values.chunks[1:])
+    return da.Array(values.dask, values.name, chunks, meta=values._meta)
+
+
+def test_lengths_of_chunks_that_dask_knows():
+    frame = pd.DataFrame({"a": np.arange(10.0), "b": np.arange(10.0) % 3})
+    model = mt.TopDownClassifier(max_size=2).fit(frame, np.arange(10) % 3)
+    far = dd.from_pandas(frame.assign(c=1), npartitions=3)
+    for each in (far[["a", "b"]], far[["a", "b"]].fillna(0)):
+        shares = model.predict_proba(each)
+        assert shares.chunks == ((4, 3, 3), (3,))
+        np.testing.assert_array_equal(shares.compute(), model.predict_proba(frame))
+        np.testing.assert_array_equal(shares[7:, 1].compute(), model.predict_proba(frame)[7:, 1])
+    turned = far.partitions[[2, 0, 1]][["a", "b"]]  # Dask itself says (4, 3, 3)
+    some = far[far["b"] > 0][["a", "b"]]
+    for part, rows in ((turned, 10), (turned.optimize(), 10), (some, 6)):
+        assert np.isnan(model.predict_proba(part).chunks[0]).all()
+        assert len(model.predict_proba(part).compute()) == rows
 
 
 def test_partitions_of_two_frames_are_read_apart(tmp_path):

@@ -10,7 +10,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 
 import mictree as mt
-from mictree.estimators.sizes import SizeChoice, _choose, last_rows, rank_moments, time_folds
+from mictree.estimators.sizes import SizeChoice, choose_size, last_rows, rank_moments, time_folds
 from tests.datasets import random_bits
 
 X, Y = random_bits(150, 6, 1, noise=0.25)
@@ -105,7 +105,7 @@ def test_repeats_have_other_folds_but_no_smaller_standard_error():
 )
 def test_rules(scores, one_error, least):
     for choose, expected in (("one-standard-error", one_error), ("least", least)):
-        assert _choose(SizeChoice(0, np.array(scores), 2, choose)) == expected
+        assert choose_size(SizeChoice(0, np.array(scores), 2, choose)) == expected
 
 
 @pytest.mark.parametrize("kind", [mt.TopDownClassifier, mt.OptimalTreeClassifier])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mictree.estimators.sizes import SizeChoice
+    from mictree.estimators.streamed import HeldOut
     from mictree.tree import Tree
 
 
@@ -82,11 +83,13 @@ def tree_text(tree: "Tree", classes: list[str] | None, no_merge: bool) -> str:
     return shown.to_text(classes, merge=False) + (f"\n{note}" if note else "")
 
 
-def table_of_sizes(model: Any, choice: "SizeChoice | None") -> Table:
-    """A model's errors by size; an arrow marks the size that was chosen."""
+def table_of_sizes(
+    model: Any, choice: "SizeChoice | HeldOut | None", chosen_by: str = "cross-validated error"
+) -> Table:
+    """A model's errors by size, also those by which one was chosen, which an arrow marks."""
     growth = model.growth_
     heads = ["size", "split on", "training error"]
-    table = Table(*heads, *(["cross-validated error"] if choice is not None else []))
+    table = Table(*heads, *([chosen_by] if choice is not None else []))
     splits = ["", *(step.variable for step in growth.steps)]
     for number, split in enumerate(splits):
         cells = [str(number), show_text(split), show_number(growth.errors[number])]

@@ -80,8 +80,20 @@ def fit(
         str, typer.Option(help="one-standard-error (prefers small trees) or least.")
     ] = "one-standard-error",
     held_out: Annotated[
-        float, typer.Option(help="Share of the rows to hold out for the final test.")
+        float,
+        typer.Option(
+            help="Share of the rows to hold out for the final test. Of Parquet files that are read "
+            "batch by batch, half of these rows choose the size unless --size does."
+        ),
     ] = 0.25,
+    test: Annotated[
+        list[str],
+        typer.Option(
+            help="With a folder or a pattern: Parquet files for the final test, by name, folder or "
+            "quoted pattern; --held-out then only chooses the size. Repeatable.",
+            metavar="FILES",
+        ),
+    ] = [],  # noqa: B006
     seed: Annotated[
         int, typer.Option(help="Random seed for held-out rows, folds and --ties random.")
     ] = 0,
@@ -130,8 +142,11 @@ def fit(
     aside, and in cross-validation too every fold is later than the rows it grows on.
 
     Parquet files that a folder or a quoted pattern names are read batch by batch and may be larger
-    than the memory. Then all rows grow the tree, its size is --size or else --max-size, and a
-    column has at most 255 thresholds unless --max-thresholds says otherwise.
+    than the memory. A hash of its number says which part a row belongs to. Three quarters grow the
+    tree, half of the others choose its size, and the rest test it: the error of the rows that chose
+    the size would be too good. With --size all held-out rows test, with --test whole files do. A
+    column has at most 255 thresholds unless --max-thresholds says otherwise. --held-out 0 grows
+    the tree of a --size on all rows.
 
     \b
     Examples:
@@ -141,7 +156,8 @@ def fit(
       mictree fit loans.parquet --target default --rule bestfirst --max-size 50 --drop id
       mictree fit iris.csv --target species --size 3 --draw tree.svg
       mictree fit sales.csv --target late --after date --parts date --date date=dmy
-      mictree fit 'data/*.parquet' --target label --size 10 --save model.json
+      mictree fit 'data/*.parquet' --target label --save model.json
+      mictree fit 'data/*.parquet' --target label --test data/2026.parquet
       mictree fit iris.csv --target species --report iris.html
     """
     make_rules([rule], depth, criterion, [ties], None)  # refuses bad options
@@ -151,8 +167,7 @@ def fit(
              "ties": ties, "seed": seed} | depth_setting(rule, depth)  # fmt: skip
     if is_streamed(file):
         refuse_unstreamed(context)
-        shown = max_size if size is None else size
-        fit_streamed(model, file, target, drop, keep, shown, no_merge, about if as_json else None)
+        shown = fit_streamed(model, context.params, about if as_json else None)
         _write(model, shown, draw, save_to, no_merge)
         return
     written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
@@ -197,9 +212,14 @@ def _check_options(options: dict[str, Any]) -> None:
         raise ValueError(f"--cv must be at least 2; got {options['cv']}")
     if options["choose"] not in CHOICES:
         raise ValueError(f"--choose must be one of {', '.join(CHOICES)}; got {options['choose']!r}")
-    if not 0 < options["held_out"] < 1:
-        held_out = options["held_out"]
+    streamed, held_out = is_streamed(options["file"]), options["held_out"]
+    if not 0 < held_out < 1 and not (streamed and held_out == 0):
         raise ValueError(f"--held-out must lie strictly between 0 and 1; got {held_out}")
+    if options["test"] and not streamed:
+        raise ValueError(
+            "--test must be given with a folder or a pattern of Parquet files; got it with "
+            f"{str(options['file'])!r}"
+        )
     if not 0 <= options["seed"] < 2**31:
         raise ValueError(f"--seed must be from 0 to 2**31 - 1; got {options['seed']}")
     seconds = options["time_limit"]

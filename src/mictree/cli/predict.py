@@ -2,11 +2,12 @@
 
 import io
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mictree._support.files import write_whole
+from mictree._support.words import show_name
 from mictree.cli.common import check_output, working
 from mictree.cli.table import (
     DataFiles,
@@ -17,11 +18,15 @@ from mictree.cli.table import (
     Missing,
     NoHeader,
     Separator,
+    check_names,
     is_streamed,
     load,
     refuse_options,
     say,
 )
+
+if TYPE_CHECKING:
+    import polars
 
 
 def predict(
@@ -38,6 +43,14 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    keep: Annotated[
+        list[str],
+        typer.Option(
+            help="Column to write before the predictions, as the file has it, or all; repeatable. "
+            "(fit --keep is another thing: it silences warnings.)",
+            metavar="COLUMN|all",
+        ),
+    ] = [],  # noqa: B006  # typer copies defaults
     size: Annotated[
         int | None,
         typer.Option(help="Size of the tree; default: that of the model.", show_default=False),
@@ -46,25 +59,29 @@ def predict(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
-    missing: Missing = [],  # noqa: B006  # typer copies defaults
+    missing: Missing = [],  # noqa: B006
     date: DateOrder = [],  # noqa: B006
 ) -> None:
     """Predict the label of every row of a table.
 
     The table needs the columns that the tree tests, by name; it may have others. Dates are read as
     in training: where that told the day from the month, it tells them here. Predictions are
-    written as a table, one for each row, in the same order. Files that a folder or a pattern names
-    are read batch by batch, in the order of their names, and may be larger than the memory.
+    written as a table, one for each row, in the same order, after the columns that --keep names;
+    these are written as in the file, so the code 007 keeps its zeros. Files that a folder or a
+    pattern names are read batch by batch, in the order of their names, and may be larger than the
+    memory.
 
     \b
     Examples:
       mictree fit iris.csv --target species --save model.json
       mictree predict model.json new.csv
       mictree predict model.json new.csv --proba --out predictions.csv
+      mictree predict model.json new.csv --keep id --keep town
+      mictree predict model.json new.parquet --keep all --out scored.parquet
       mictree predict model.json 'data/*.parquet' --out predictions.parquet
     """
     from mictree.estimators.saved import load as load_model
-    from mictree.estimators.streamed import answers, predict_parquet
+    from mictree.estimators.streamed import ALL, answers, choose_kept, predict_parquet
     from mictree.estimators.unseen import Unseen
 
     streamed = is_streamed(file)
@@ -80,7 +97,7 @@ def predict(
         if out is None:
             raise ValueError("--out must name a .parquet file when several files are predicted")
         with working("predicting") as report:
-            predict_parquet(saved, str(file), out, size, proba, report, unseen.add)
+            predict_parquet(saved, str(file), out, size, proba, keep, report, unseen.add)
         for line in unseen.lines():
             say(line)
         say(f"wrote {out}")
@@ -90,12 +107,19 @@ def predict(
         separator, encoding, decimal, missing, no_header=no_header,
         date=date, only=saved.literals_.sources, options=(),
     )  # fmt: skip
-    frame, said, remarks, doubt, _ = load(file, written, kinds, orders=saved.literals_.orders)
+    frame, said, remarks, doubt, _, cells = load(
+        file, written, kinds, orders=saved.literals_.orders, as_written=bool(keep)
+    )
+    check_names(frame, [name for name in keep if name != ALL], doubt)
     try:
         table = answers(saved, frame, size, proba)
     except ValueError as error:
         raise ValueError(f"{error}; {doubt}" if doubt else str(error)) from None
     unseen.add(frame)
+    if cells is not None:
+        kept = choose_kept(cells.columns, keep, table.columns)
+        table = cells.select(kept).hstack(table)
+        _check_cells(table, out)
     say(said)
     for line in (*(remark for name, remark in remarks if name in kinds), *unseen.lines()):
         say(line)
@@ -109,3 +133,13 @@ def predict(
             table.write_parquet(written)
         write_whole(out, written.getvalue())
         say(f"wrote {out}")
+
+
+def _check_cells(table: "polars.DataFrame", out: Path | None) -> None:
+    """Refuse lists and the like, which no CSV file can hold."""
+    nested = [column for column in table if column.dtype.is_nested()]
+    if nested and (out is None or out.suffix.lower() == ".csv"):
+        raise ValueError(
+            f"--keep must name columns of single values, unless --out is a .parquet file; "
+            f"{show_name(nested[0].name)} has {nested[0].dtype}"
+        )

@@ -139,13 +139,17 @@ class Format(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The table in a file, how it was read, in one line, and remarks on columns and header."""
+    """The table in a file, how it was read, in one line, and remarks on columns and header.
+
+    ``cells`` are the columns as the file has them, if they were wanted.
+    """
 
     frame: "polars.DataFrame"
     said: str
     remarks: tuple[Finding, ...]
     doubt: str
     orders: Mapping[str, str]
+    cells: "polars.DataFrame | None" = None
 
 
 class Table(NamedTuple):
@@ -170,6 +174,7 @@ def load(
     unread: Sequence[str] = (),
     target: str | None = None,
     orders: Mapping[str, str] | None = None,
+    as_written: bool = False,
 ) -> Loaded:
     """Read the table in a file; nothing in the columns that are ``unread`` is refused.
 
@@ -192,6 +197,7 @@ def load(
             tuple(({**(orders or {}), **read_orders(written.date)}).items()),
         ),
         kinds,
+        as_written,
     )
     frame = found.frame
     if found.typed:
@@ -201,7 +207,9 @@ def load(
         raise ValueError(f"the file must have a row beside its header; it has none{hint}")
     check_names(frame, [*written.text, *written.number, *read_orders(written.date)], found.doubt)
     size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
-    return Loaded(frame, f"{found.said}: {size}", found.remarks, found.doubt, found.orders)
+    return Loaded(
+        frame, f"{found.said}: {size}", found.remarks, found.doubt, found.orders, found.cells
+    )
 
 
 def read_orders(given: Sequence[str]) -> dict[str, str]:
@@ -246,7 +254,7 @@ def read_table(
     if target in timed:
         raise ValueError(f"--target must not be named by --parts or --after; got {target!r}")
     unread = [name for name in drop if name not in timed]
-    frame, said, remarks, doubt, orders = load(file, written, unread=unread, target=target)
+    frame, said, remarks, doubt, orders, _ = load(file, written, unread=unread, target=target)
     check_names(frame, [target, *drop, *keep, *timed], doubt)
     say(said)
     first = frame.columns[0]

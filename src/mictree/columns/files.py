@@ -56,6 +56,7 @@ class TableFile:
     typed : whether the file itself says what its columns hold
     doubt : a clause on a first line that looks like a row, see ``doubt_header``
     orders : the order of day and month in columns of dates, see ``find_orders``
+    cells : on request, the columns as the file has them: of a text file, texts
     """
 
     frame: polars.DataFrame
@@ -64,6 +65,7 @@ class TableFile:
     typed: bool = False
     doubt: str = ""
     orders: Mapping[str, str] = field(default_factory=dict)
+    cells: polars.DataFrame | None = None
 
 
 class Layout(NamedTuple):
@@ -84,6 +86,7 @@ def read_file(
     layout: Layout = Layout(),  # noqa: B008  # immutable
     reading: Reading = Reading(),  # noqa: B008
     kinds: Mapping[str, str] | None = None,
+    as_written: bool = False,
 ) -> TableFile:
     """Read a table.
 
@@ -92,6 +95,7 @@ def read_file(
     file : its path; ``-`` is standard input
     layout, reading : how a text file is laid out, and how texts become numbers
     kinds : the columns that must be of a known kind: ``NUMBERS``, ``TIMES``, ``TEXT``, ``SPACED``
+    as_written : whether to return the columns as the file has them, too
     """
     import polars
 
@@ -106,6 +110,8 @@ def read_file(
     except (polars.exceptions.PolarsError, OSError) as error:
         message = str(error).partition("\n\n")[0].replace("'Schema'", "the header")
         raise ValueError(f"{_shown(file)} cannot be read: {message}") from None
+    if as_written:
+        found = replace(found, cells=found.frame)
     if found.typed:
         return found
     read, note = read_cells(found.frame, reading, kinds or {})

@@ -13,9 +13,13 @@ from collections.abc import Container, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from mictree._support.checks import check_count
 from mictree._support.progress import Progress, Report, ignore
 from mictree.columns.header import check_header
 
@@ -29,14 +33,74 @@ FEWEST_ROWS, MOST_ROWS = 2**10, 2**17  # of a batch
 OF_A_FOLDER = ("*.parquet", "*=*/*.parquet")  # its own files, and one level of partitions
 BUFFER = 2**16  # bytes read ahead for each column: a row group may be larger than the memory
 
+COUNTED_ROWS = 2**20  # whose places are found at a time
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64, as the other three
+FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
 Paths = str | Path | Sequence[str | Path]
+FloatArray = np.typing.NDArray[np.float64]
+Words = np.typing.NDArray[np.uint64]
 
 
 class Batch(NamedTuple):
-    """Some rows of one file."""
+    """Some rows of one file, and the places of these rows if they are a share of all."""
 
     file: Path
     table: pyarrow.Table
+    places: FloatArray = np.empty(0)
+
+
+class Share(NamedTuple):
+    """The rows whose place lies from ``low`` to below ``high``.
+
+    The place of a row is a number from 0 to below 1 that depends on the row's number and on the
+    seed alone: SplitMix64's output of that number (Steele, Lea and Flood, 2014). So a row is in the
+    same part however files are cut into batches, and parts that do not overlap share no row.
+    """
+
+    low: float
+    high: float
+    seed: int
+
+    @classmethod
+    def of(cls, rows: Any, seed: int) -> Share | None:
+        """Check the bounds; None for all rows."""
+        if rows is None:
+            return None
+        bounds: tuple[Any, ...] = tuple(rows) if isinstance(rows, Sequence) else ()
+        numbers = len(bounds) == 2 and all(isinstance(bound, Real) for bound in bounds)
+        if not numbers or not 0 <= bounds[0] < bounds[1] <= 1:
+            raise ValueError(
+                f"rows must be two numbers, 0 <= low < high <= 1, or None for all; got {rows!r}"
+            )
+        if check_count(seed, "seed") >= 2**64:
+            raise ValueError(f"seed must be below 2**64; got {seed}")
+        return cls(float(bounds[0]), float(bounds[1]), seed)
+
+    def places(self, start: int, stop: int) -> FloatArray:
+        """The places of the rows of some numbers."""
+        numbers = np.arange(start + 1, stop + 1, dtype=np.uint64)
+        state = _mix(np.full(1, self.seed, dtype=np.uint64))
+        return np.ldexp((_mix(state + numbers * GOLDEN) >> np.uint64(11)).astype(float), -53)
+
+    def holds(self, places: FloatArray) -> np.typing.NDArray[np.bool_]:
+        """Which places belong to the share."""
+        return (self.low <= places) & (places < self.high)
+
+    def count(self, rows: int) -> int:
+        """How many of the first rows belong to the share."""
+        starts = range(0, rows, COUNTED_ROWS)
+        ends = [min(rows, start + COUNTED_ROWS) for start in starts]
+        parts = zip(starts, ends, strict=True)
+        return sum(int(self.holds(self.places(*part)).sum()) for part in parts)
+
+
+def _mix(words: Words) -> Words:
+    """SplitMix64's output function, modulo 2**64."""
+    words = (words ^ (words >> np.uint64(30))) * FACTORS[0]
+    words = (words ^ (words >> np.uint64(27))) * FACTORS[1]
+    return words ^ (words >> np.uint64(31))
 
 
 class Bounds(NamedTuple):
@@ -79,11 +143,12 @@ class ParquetSet:
     Attributes
     ----------
     files : sorted by name
-    rows : their number in all files
+    share : the rows that are read; None for all of them
     """
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Paths, share: Share | None = None) -> None:
         self.files = find_files(paths)
+        self.share = share
         self.schema: dict[str, Any] = {}
         self._bytes: dict[str, int] = {}  # of a cell of each column
         self._counts: list[int] = []
@@ -99,9 +164,14 @@ class ParquetSet:
                 self._check_schema(file, schema)
 
     @property
-    def rows(self) -> int:
-        """The number of rows."""
+    def all_rows(self) -> int:
+        """The number of rows in all files."""
         return sum(self._counts)
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of rows that are read."""
+        return self.all_rows if self.share is None else self.share.count(self.all_rows)
 
     def _check_schema(self, file: Path, schema: Any) -> None:
         """Refuse a file whose columns are not those of the first one."""
@@ -138,7 +208,7 @@ class ParquetSet:
     def batches(
         self, columns: Sequence[str], what: str = "reading", report: Report = ignore
     ) -> Iterator[Batch]:
-        """All rows, some at a time; always in the same order and cut at the same places."""
+        """All rows of the share, some at a time; always in one order and cut at the same places."""
         width = sum(self._bytes[name] for name in columns)
         size = min(MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES // max(1, width)))
         done, found = 0, self._read(list(columns), size)
@@ -152,15 +222,23 @@ class ParquetSet:
                 report(Progress(what, done / max(1, self.rows), detail))
 
     def _read(self, columns: list[str], size: int) -> Generator[Batch]:
-        """All rows, so many at a time."""
+        """All rows of the share, those of so many at a time."""
         import pyarrow
 
+        first = 0  # the number of the next row
         for file, expected in zip(self.files, self._counts, strict=True):
             found = 0
             with self._open(file) as opened:
                 for batch in opened.iter_batches(size, columns=columns):
+                    start, places = first + found, np.empty(0)
                     found += batch.num_rows
-                    yield Batch(file, pyarrow.Table.from_batches([batch]))
+                    if self.share is not None:
+                        places = self.share.places(start, first + found)
+                        chosen = self.share.holds(places)
+                        batch, places = batch.filter(pyarrow.array(chosen)), places[chosen]
+                    if batch.num_rows:
+                        yield Batch(file, pyarrow.Table.from_batches([batch]), places)
+            first += expected
             if found != expected:
                 raise ValueError(
                     f"a file must stay as it is while it is read; {file} had {expected:,} rows, "

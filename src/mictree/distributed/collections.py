@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+from mictree._support.sums import exact_sums
+from mictree.distributed.cluster import Cluster
+from mictree.problems.labels import NO_WEIGHT, as_weights
 
 
 def is_collection(values: Any) -> bool:
@@ -124,6 +129,50 @@ def _delayed(values: Any) -> list[Any]:
     return list(values.to_delayed().ravel())
 
 
+def check_lengths(partition: tuple[Any, Any, Any], number: int) -> None:
+    """Refuse a partition whose X, y and weights have different numbers of rows."""
+    X, y, sample_weight = partition
+    for name, values in (("y", y), ("sample_weight", sample_weight)):
+        if values is not None and len(values) != len(X):
+            raise ValueError(
+                f"X and {name} must have as many rows in every partition; partition {number} has "
+                f"{len(X)} and {len(values)}"
+            )
+
+
+def share_of_rows(
+    function: Callable[[Any, Any], np.ndarray], X: Any, y: Any, sample_weight: Any = None
+) -> float:
+    """The share of the rows, by weight, for which a function of X and y holds: one pass.
+
+    Every partition is counted where it lies; only two exact numbers of each travel, so the share
+    depends on no order.
+    """
+    parts = Partitions.of(X, y, sample_weight).rows
+    bundles = [[(rows, number)] for number, rows in enumerate(parts)]
+    held, total = Cluster().reduce(_count_held, _add_pairs, bundles, function)
+    if not total:
+        raise ValueError(NO_WEIGHT if sample_weight is not None else "there must be a row; X has 0")
+    return float(Fraction(held, total))
+
+
+def _count_held(part: tuple[Any, int], function: Callable[..., np.ndarray]) -> tuple[int, int]:
+    """The weight of the rows of a partition for which a function holds, and of all, exactly."""
+    (X, y, sample_weight), number = part
+    check_lengths((X, y, sample_weight), number)
+    if not len(X):
+        return 0, 0
+    holds = np.asarray(function(X, y), dtype=np.int64)
+    if sample_weight is None:
+        return int(holds.sum()), len(holds)
+    rest, held = exact_sums(as_weights(sample_weight, len(holds)), holds, 2)
+    return held, rest + held
+
+
+def _add_pairs(pairs: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    return sum(held for held, _ in pairs), sum(total for _, total in pairs)
+
+
 def map_rows(function: Callable[[Any], np.ndarray], X: Any, like: np.ndarray) -> Any:
     """A collection with what a function of rows gives for each partition.
 
@@ -137,13 +186,31 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, like: np.ndarray) ->
         return X.map_partitions(_as_series, function, like, meta=meta, token="mictree")
     if is_frame(X):
         _check_delayed(X)
-        return X.map_partitions(_not_empty, function, like, meta=like)
+        found = X.map_partitions(_not_empty, function, like, meta=like)
+        lengths = _known_lengths(X)
+        if lengths is not None:
+            found._chunks = lengths, (like.shape[1],)  # as Dask's compute_chunk_sizes sets them
+        return found
     whole = X.rechunk({1: -1})
     chunks = (whole.chunks[0],) if like.ndim == 1 else (whole.chunks[0], (like.shape[1],))
     return dask.array.map_blocks(
         _not_empty, whole, function, like, dtype=like.dtype, chunks=chunks,
         drop_axis=1 if like.ndim == 1 else None, meta=like,
     )  # fmt: skip
+
+
+def _known_lengths(X: Any) -> tuple[int, ...] | None:
+    """The rows of each partition of a frame, if Dask can tell without reading a file."""
+    from dask.dataframe.dask_expr._expr import Lengths, Literal
+
+    for part in X.expr.walk():
+        name = type(part).__name__
+        # Dask would read the end of every file; and it mistakes the order of chosen partitions
+        if "Parquet" in name or name == "Partitions" or getattr(part, "_filtered", False):
+            return None
+    found = Lengths(X.expr).simplify()
+    lengths = found.operand("value") if isinstance(found, Literal) else ()
+    return lengths if len(lengths) == X.npartitions else None
 
 
 def _check_delayed(X: Any) -> None:

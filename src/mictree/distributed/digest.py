@@ -17,6 +17,7 @@ from mictree._support.checks import check_unmasked
 from mictree._support.sums import exact_sums
 from mictree.columns.data import Data
 from mictree.columns.quantiles import Counts, Ranges
+from mictree.distributed.collections import check_lengths
 from mictree.distributed.distinct import Distinct, Slots, distinct
 from mictree.problems.labels import Coded, Scale, are_decimals, as_weights
 
@@ -77,12 +78,7 @@ def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
     """Read the X, y and weights of a partition; errors name its number."""
     X, y, sample_weight = partition
     rows = len(X)
-    for name, values in (("y", y), ("sample_weight", sample_weight)):
-        if values is not None and len(values) != rows:
-            raise ValueError(
-                f"X and {name} must have as many rows in every partition; partition {number} has "
-                f"{rows} and {len(values)}"
-            )
+    check_lengths(partition, number)
     labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
     all_rows = class_rows = np.bincount(codes, minlength=len(labels))
     weights, keep = None, np.empty(0, dtype=bool)

@@ -14,9 +14,9 @@ from sklearn.utils.validation import (
 )
 
 from mictree._support.checks import check_size
-from mictree._support.progress import Report
+from mictree._support.progress import Report, ignore
 from mictree._support.words import merged_note
-from mictree.columns.parquet import Paths
+from mictree.columns.parquet import ParquetSet, Paths, Share
 from mictree.columns.written import Pair, Tests, write_out
 from mictree.estimators import exports
 from mictree.estimators.predicting import Predicting
@@ -44,6 +44,8 @@ class TreeClassifier(Predicting):
         size: int | None = None,
         proba: bool = False,
         progress: Report | None = None,
+        *,
+        keep: Sequence[str] = (),
     ) -> None:
         """Predict the rows of Parquet files, batch by batch, and write the answers as Parquet.
 
@@ -55,6 +57,7 @@ class TreeClassifier(Predicting):
         size : of the tree; by default the full one
         proba : also write the probability of every class
         progress : called now and then with a ``Progress``, by rows
+        keep : columns to write before the answers, such as a key; or "all"
 
         Examples
         --------
@@ -72,7 +75,46 @@ class TreeClassifier(Predicting):
         from mictree.estimators.streamed import predict_parquet
 
         check_is_fitted(self)
-        predict_parquet(self, paths, Path(out), size, proba, progress)
+        predict_parquet(self, paths, Path(out), size, proba, keep, progress)
+
+    def staged_score_parquet(
+        self,
+        paths: Paths,
+        target: str,
+        *,
+        rows: tuple[float, float] | None = None,
+        seed: int = 0,
+        sample_weight: str | None = None,
+        progress: Report | None = None,
+    ) -> FloatArray:
+        """The accuracy by size on the rows of Parquet files, in one pass, index = size.
+
+        Parameters
+        ----------
+        paths : as in ``predict_parquet``
+        target : the column of labels; labels that the model does not have count as mistakes
+        rows, seed : a share of the rows, as in ``SampleProblem.from_parquet``
+        sample_weight : a column of weights
+        progress : called now and then with a ``Progress``, by rows
+
+        Examples
+        --------
+        >>> import os, tempfile, polars
+        >>> import mictree as mt
+        >>> table = polars.DataFrame({"flag": [0, 1] * 50, "label": [0, 1] * 49 + [1, 0]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = os.path.join(folder, "a.parquet")
+        ...     table.write_parquet(file)
+        ...     problem = mt.SampleProblem.from_parquet(file, "label", rows=(0, 0.5))
+        ...     model = mt.TopDownClassifier(max_size=1).fit(problem)
+        ...     model.staged_score_parquet(file, "label", rows=(0.5, 1)).round(2).tolist()
+        [0.5, 0.96]
+        """
+        from mictree.estimators.streamed import staged_score_parquet
+
+        check_is_fitted(self)
+        files = ParquetSet(paths, Share.of(rows, seed))
+        return staged_score_parquet(self, files, target, sample_weight, progress or ignore)
 
     def to_sklearn(self, on: str = "columns") -> DecisionTreeClassifier:
         """A genuine ``DecisionTreeClassifier`` with the same predictions.

@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from mictree._support.checks import check_size
 from mictree._support.docstrings import insert_shared
 from mictree.columns.arrays import read_array
-from mictree.columns.data import unnamed
 from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.penalty import PenaltyPath, penalty_path
@@ -214,12 +213,12 @@ class GreedyTreeClassifier(TreeClassifier):
         vars(self).pop("feature_names_in_", None)
         self.n_features_in_ = len(columns)
         names = tuple(column.name for column in columns)
-        if names != unnamed(len(names)):
+        if problem.named:
             self.feature_names_in_ = np.array(names, dtype=object)
         self.classes_ = read_array(problem.classes)
         self._problem = problem.limited(limits)
         if self.class_weight is not None:
-            factors = factors_of(self.class_weight, problem.classes, problem.class_rows)
+            factors = factors_of(self.class_weight, problem.classes, problem.all_class_rows)
             self._problem = self._problem.reweighted(factors)
 
     def _make_rule(self, **settings: Any) -> Grower:

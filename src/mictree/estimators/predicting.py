@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from mictree._support.checks import check_size, check_unmasked
 from mictree.columns.literals import Literals
-from mictree.distributed.collections import is_collection, map_rows
+from mictree.distributed.collections import is_collection, map_rows, share_of_rows
 from mictree.estimators import exports
-from mictree.estimators.reading import Reading, as_labels
+from mictree.estimators.reading import Reading, as_labels, check_present
 from mictree.growers.data_loop import Splitting
 from mictree.problems.labels import read_weights
 from mictree.problems.sample import SampleProblem
@@ -137,6 +137,8 @@ class Predicting(ClassifierMixin, Reading, ABC):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the rows, by weight, whose class is predicted.
 
+        The partitions of Dask collections are counted where they lie, in one pass.
+
         Examples
         --------
         >>> import mictree as mt
@@ -144,8 +146,24 @@ class Predicting(ClassifierMixin, Reading, ABC):
         >>> mt.TopDownClassifier(max_size=3).fit(X, y).score(X, y)
         1.0
         """
+        check_is_fitted(self)
+        far = [is_collection(each) for each in (X, y, sample_weight) if each is not None]
+        if all(far):
+            return share_of_rows(self._is_right, X, y, sample_weight)
+        if any(far):  # few numbers travel: predictions, labels, weights
+            from dask.base import compute
+            from sklearn.metrics import accuracy_score
+
+            guess, y, sample_weight = compute(self.predict(X), y, sample_weight)
+            return float(accuracy_score(as_labels(y), guess, sample_weight=sample_weight))
         weights = check_unmasked(sample_weight, "sample_weight")
         return float(super().score(X, as_labels(y), weights))
+
+    def _is_right(self, X: Any, y: Any) -> np.typing.NDArray[np.bool_]:
+        """Which rows of a partition have the class that is predicted."""
+        truth = column_or_1d(as_labels(y))
+        check_present(y, truth)
+        return self.predict(X) == truth
 
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
         """The number of the leaf, a node of ``tree_``, that each row reaches.

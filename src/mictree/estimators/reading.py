@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from mictree._support.checks import check_unmasked
 from mictree.columns.arrays import read_array
-from mictree.columns.data import Data, check_loaded
+from mictree.columns.data import Data, check_loaded, is_missing
 from mictree.distributed.collections import is_collection, is_frame
 from mictree.problems.labels import Coded
 
@@ -34,8 +34,8 @@ class Reading(BaseEstimator):
         """Check X as scikit-learn does, but leave frames and texts as they are."""
         if is_collection(X):
             raise TypeError(
-                f"only fit of greedy trees, predict and predict_proba take Dask collections; "
-                f"call X.compute() first to use {type(self).__name__} otherwise"
+                "only fit of greedy trees, predict, predict_proba and score take Dask "
+                f"collections; call X.compute() first to use {type(self).__name__} otherwise"
             )
         check_loaded(X)
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu" and X.size:
@@ -88,3 +88,15 @@ def as_labels(y: Any) -> Any:
     if own and not y.isna().any():  # scikit-learn would make floats of them
         return read_array(y.tolist())
     return check_unmasked(y, "y")
+
+
+def check_present(y: Any, labels: np.ndarray) -> None:
+    """Refuse labels of which one is missing; ``labels`` are those of y as an array."""
+    if hasattr(y, "isna"):
+        missing = bool(y.isna().any())
+    elif labels.dtype.kind == "O":
+        missing = any(is_missing(label) or label != label for label in labels)
+    else:
+        missing = labels.dtype.kind in "fcmM" and bool(np.any(labels != labels))
+    if missing:
+        raise ValueError("y must not contain missing values")

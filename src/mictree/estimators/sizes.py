@@ -182,7 +182,7 @@ def select_size(
     most = max(map(len, curves))
     scores = np.array([[*curve, *[curve[-1]] * (most - len(curve))] for curve in curves], float)
     choice = SizeChoice(0, scores, folds, choose)
-    return SizeChoice(_choose(choice), scores, folds, choose)
+    return SizeChoice(choose_size(choice), scores, folds, choose)
 
 
 def _score_fold(
@@ -211,7 +211,7 @@ def largest_size(model: Any) -> int:
     return LARGEST.get(type(model).__name__, LARGEST_GREEDY)
 
 
-def _choose(choice: SizeChoice) -> int:
+def choose_size(choice: Any) -> int:
     """The smallest size whose score is good enough; rounding does not decide."""
     means = choice.means
     best = int(means.argmax())

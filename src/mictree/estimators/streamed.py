@@ -1,15 +1,30 @@
-"""Predictions for Parquet files that may be larger than the memory, written as Parquet."""
+"""Predictions for Parquet files that may be larger than the memory, and their errors by size.
+
+Predictions are written as Parquet, batch by batch. Errors need one pass for all sizes: it sums the
+weights of the rows by class at every leaf of the largest tree, and a leaf of a smaller tree has the
+sums of the leaves beneath it. Sums are exact, so they depend on no order of rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mictree._support.files import FULL, no_space, unfinished
 from mictree._support.progress import Report, ignore
+from mictree._support.sums import UNIT, as_number, exact_sums
 from mictree.columns.parquet import ParquetSet, Paths, as_polars
 from mictree.columns.written import Tests
+from mictree.estimators.sizes import choose_size
+from mictree.growers.data_loop import Splitting
+from mictree.problems.labels import NO_WEIGHT
+from mictree.problems.streamed import labels_of, weights_of
 
 if TYPE_CHECKING:
     import polars
@@ -17,17 +32,28 @@ if TYPE_CHECKING:
 
     from mictree.estimators.base import TreeClassifier
 
+ALL = "all"  # in place of names of columns to keep
+
+FloatArray = np.typing.NDArray[np.float64]
+IntArray = np.typing.NDArray[np.int64]
+
 
 def answers(model: TreeClassifier, X: Any, size: int | None, proba: bool) -> polars.DataFrame:
     """A table with the prediction for each row, and the probability of every class if wanted."""
     import polars
 
-    columns = {"prediction": model.predict(X, size).tolist()}
+    first, *others = _outputs(model, proba)
+    columns = {first: model.predict(X, size).tolist()}
     if proba:
         shares = model.predict_proba(X, size)
-        for number, label in enumerate(model.classes_):
-            columns[f"probability of {label}"] = shares[:, number].tolist()
+        columns |= {name: shares[:, number].tolist() for number, name in enumerate(others)}
     return polars.DataFrame(columns)
+
+
+def _outputs(model: TreeClassifier, proba: bool) -> list[str]:
+    """The names of the columns that are written."""
+    shares = [f"probability of {label}" for label in model.classes_] if proba else []
+    return ["prediction", *shares]
 
 
 def predict_parquet(
@@ -36,22 +62,37 @@ def predict_parquet(
     out: Path,
     size: int | None = None,
     proba: bool = False,
+    keep: Sequence[str] = (),
     progress: Report | None = None,
     look: Callable[[polars.DataFrame], None] = lambda frame: None,
 ) -> int:
     """Write the predictions for all rows of some files, in their order; returns how many.
 
-    Each batch of rows is shown to ``look``.
+    ``keep`` names columns to write before them; ``ALL`` stands for all of them. Each batch of rows
+    is shown to ``look``.
     """
     files = ParquetSet(paths)
     if not files.rows:
         raise ValueError(f"there must be a row to predict; {files.files[0]} has none")
     _check_apart(Path(out), paths, files)
     columns = _columns(model, files)
-    batches = files.batches(columns, "predicting", progress or ignore)
-    frames = (as_polars(batch.table.select(columns)) for batch in batches)
+    if isinstance(keep, str) and keep != ALL:
+        raise ValueError(f'keep must be a list of columns or "all"; got {keep!r}')
+    keep = [keep] if isinstance(keep, str) else keep
+    for name in keep:
+        if name != ALL:
+            files.check_column(name)
+    kept = choose_kept(list(files.schema), keep, _outputs(model, proba))
+    read = list(dict.fromkeys([*columns, *kept]))
+    tables = (batch.table for batch in files.batches(read, "predicting", progress or ignore))
+
+    def answer(table: pyarrow.Table) -> pyarrow.Table:
+        frame = as_polars(table.select(columns))
+        look(frame)
+        return _join(table.select(kept), answers(model, frame, size, proba).to_arrow())
+
     try:
-        _write(out, (_answer(model, frame, size, proba, look) for frame in frames))
+        _write(out, map(answer, tables))
     except OSError as error:
         if error.errno in FULL:
             raise no_space(Path(out)) from error
@@ -59,15 +100,24 @@ def predict_parquet(
     return files.rows
 
 
-def _answer(
-    model: TreeClassifier,
-    frame: polars.DataFrame,
-    size: int | None,
-    proba: bool,
-    look: Callable[[polars.DataFrame], None],
-) -> pyarrow.Table:
-    look(frame)
-    return answers(model, frame, size, proba).to_arrow()
+def choose_kept(names: Sequence[str], keep: Sequence[str], outputs: Sequence[str]) -> list[str]:
+    """The columns of a table to write before the outputs, in the order of the table."""
+    kept = list(names) if ALL in keep else [name for name in names if name in keep]
+    for name in kept:
+        if name in outputs:
+            raise ValueError(
+                f"columns that are kept must not be named as one that is written; {name!r} is: "
+                "rename it, or keep others"
+            )
+    return kept
+
+
+def _join(kept: pyarrow.Table, answered: pyarrow.Table) -> pyarrow.Table:
+    """Both tables side by side, without what the file says about itself."""
+    import pyarrow
+
+    names = [*kept.column_names, *answered.column_names]
+    return pyarrow.Table.from_arrays([*kept.columns, *answered.columns], names=names)
 
 
 def _write(out: Path, tables: Iterator[pyarrow.Table]) -> None:
@@ -108,3 +158,147 @@ def _columns(model: TreeClassifier, files: ParquetSet) -> list[str]:
     for name in names:
         files.check_column(name)
     return names or list(files.schema)[:1]  # a lone leaf reads no column; rows must be counted
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The accuracy by size on some rows, index = size.
+
+    Attributes
+    ----------
+    rows : their number
+    means : the share of the rows, by weight, whose class is predicted
+    standard_errors : of ``means``: what they would differ by on other rows of the same kind
+    size : the size that was chosen by them, if one was
+    choose : by which rule
+    """
+
+    rows: int
+    means: FloatArray
+    standard_errors: FloatArray
+    size: int | None = None
+    choose: str = ""
+
+    @property
+    def shown(self) -> FloatArray:
+        """The error by size."""
+        return 1 - self.means
+
+    def choosing(self, rule: str) -> HeldOut:
+        """The same with a size, chosen as ``mictree.select_size`` does."""
+        ruled = replace(self, choose=rule)
+        return replace(ruled, size=choose_size(ruled))
+
+
+class LeafSums:
+    """The weights of some rows, and their squares, at every leaf by class; a last class is new."""
+
+    def __init__(self, nodes: int, classes: int) -> None:
+        self.rows = 0
+        self._shape = nodes, classes + 1
+        self._weights, self._squares = [0] * (nodes * (classes + 1)), [0] * (nodes * (classes + 1))
+
+    def add(self, leaves: IntArray, codes: IntArray, weights: FloatArray | None) -> None:
+        """Add rows that reach these leaves and have these classes."""
+        self.rows += len(leaves)
+        place, count = leaves * self._shape[1] + codes, len(self._weights)
+        if weights is None:
+            found = [number << UNIT for number in np.bincount(place, minlength=count).tolist()]
+            sums = found, found
+        else:
+            sums = (exact_sums(each, place, count) for each in (weights, weights**2))
+        for total, part in zip((self._weights, self._squares), sums, strict=True):
+            total[:] = [one + other for one, other in zip(total, part, strict=True)]
+
+    def judge(self, splitting: Splitting, factors: Sequence[float]) -> HeldOut:
+        """The accuracy of all trees of a growth, if rows also weigh a factor of their class."""
+        scale = [Fraction(factor) for factor in (*factors, 1.0)]
+        right = self._right_by_size(self._weights, splitting, scale)
+        squares = self._right_by_size(self._squares, splitting, [factor**2 for factor in scale])
+        total, all_squares = right.pop(), squares.pop()
+        if not total:
+            raise ValueError(NO_WEIGHT)
+        means, errors = [], []
+        for held, square in zip(right, squares, strict=True):
+            mean = held / total
+            spread = square * (1 - mean) ** 2 + (all_squares - square) * mean**2
+            means.append(float(mean))
+            errors.append(math.sqrt(spread / total**2))
+        return HeldOut(self.rows, np.array(means), np.array(errors))
+
+    def _right_by_size(
+        self, sums: list[int], splitting: Splitting, scale: list[Fraction]
+    ) -> list[Fraction]:
+        """The sums of the rows that are right by size, and at the end that of all rows."""
+        nodes, width = self._shape
+        parts = [
+            [as_number(each) * factor for each, factor in zip(row, scale, strict=True)]
+            for row in (sums[node * width : (node + 1) * width] for node in range(nodes))
+        ]
+        for step in reversed(range(len(splitting.leaves))):
+            leaf = int(splitting.leaves[step])
+            both = zip(parts[2 * step + 1], parts[2 * step + 2], strict=True)
+            parts[leaf] = [low + high for low, high in both]
+        held = [part[label] for part, label in zip(parts, splitting.labels.tolist(), strict=True)]
+        right = [held[0]]
+        for step, leaf in enumerate(splitting.leaves.tolist()):
+            right.append(right[-1] - held[leaf] + held[2 * step + 1] + held[2 * step + 2])
+        return [*right, sum(parts[0], Fraction())]
+
+
+def sum_leaves(
+    model: TreeClassifier,
+    files: ParquetSet,
+    target: str,
+    sample_weight: str | None = None,
+    cuts: Sequence[float] = (),
+    report: Report = ignore,
+) -> list[LeafSums]:
+    """Pass rows down a tree, in one pass; by part, if places cut the rows into several.
+
+    Parameters
+    ----------
+    model : its largest tree counts
+    files : their rows, all or a share of them
+    target, sample_weight : the columns of labels and weights
+    cuts : ascending places within the share; a part ends before each, and the last at the end
+    """
+    tested = _columns(model, files)
+    own = [name for name in (target, sample_weight) if name is not None]
+    for name in own:
+        files.check_column(name)
+    code_of = {label: code for code, label in enumerate(model.classes_.tolist())}
+    nodes = 2 * model._made + 1
+    parts = [LeafSums(nodes, len(code_of)) for _ in range(len(cuts) + 1)]
+    for batch in files.batches(list(dict.fromkeys([*tested, *own])), "testing", report):
+        leaves = model._leaves(as_polars(batch.table.select(tested))).astype(np.int64)
+        values, positions = labels_of(batch, target)
+        code = np.array([code_of.get(value, len(code_of)) for value in values], dtype=np.int64)
+        codes = code[positions]
+        weights = None if sample_weight is None else weights_of(batch, sample_weight)
+        part_of = (
+            np.searchsorted(cuts, batch.places, side="right") if cuts else np.zeros(len(codes))
+        )
+        for number, part in enumerate(parts):
+            here = part_of == number
+            part.add(leaves[here], codes[here], None if weights is None else weights[here])
+    return parts
+
+
+def staged_score_parquet(
+    model: TreeClassifier,
+    files: ParquetSet,
+    target: str,
+    sample_weight: str | None = None,
+    report: Report = ignore,
+) -> FloatArray:
+    """The accuracy by size; models whose trees do not begin one another need a pass for each."""
+    if not files.rows:
+        raise ValueError(f"there must be a row to test on; {files.files[0]} has none")
+    splittings, prefixes = model._all_sizes()
+    plain, scores = [1.0] * len(model.classes_), []
+    for one in [model] if prefixes else map(model.at_size, range(len(splittings))):
+        (sums,) = sum_leaves(one, files, target, sample_weight, (), report)
+        means = sums.judge(one._splitting, plain).means.tolist()
+        scores += means if prefixes else means[-1:]
+    return np.array(scores + scores[-1:] * (model._largest + 1 - len(scores)))

@@ -18,7 +18,7 @@ from mictree.columns.data import Data
 from mictree.columns.encode import encode
 from mictree.columns.literals import Literals
 from mictree.columns.packing import count_rows, pack_rows, sort_rows
-from mictree.columns.parquet import Paths
+from mictree.columns.parquet import ParquetSet, Paths, Share
 from mictree.impurity.gains import leads_of_sums, rate_differences
 from mictree.problems.base import Leaf, Problem, Splits
 from mictree.problems.labels import Coded, read_weights, whole_weights
@@ -66,6 +66,8 @@ class SampleProblem(PackedRows, Problem):
 
     limits: Limits
     min_gain: float
+    all_class_rows: IntArray  # of each class, also rows of weight 0
+    named: bool  # whether columns have names
 
     def __init__(
         self,
@@ -107,6 +109,9 @@ class SampleProblem(PackedRows, Problem):
         given = self.weights if weights is None else weights
         class_rows = np.zeros(len(self.classes), dtype=np.int64)
         count_rows(codes, given, class_rows)
+        self.all_class_rows, self.named = class_rows, data.frame is not None
+        if weights is not None:
+            self.all_class_rows = np.bincount(codes, minlength=len(self.classes))
         self.lay_out(class_rows)
         self.weight_unit, self.rounded = 1.0, False
         if weights is None and data.bytes is not None:
@@ -130,7 +135,10 @@ class SampleProblem(PackedRows, Problem):
         target: str,
         *,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] | None = None,
         sample_weight: str | None = None,
+        rows: tuple[float, float] | None = None,
+        seed: int = 0,
         max_thresholds: int | None = 255,
         limits: Limits | None = None,
         progress: Report | None = None,
@@ -146,7 +154,13 @@ class SampleProblem(PackedRows, Problem):
         paths : a pattern such as ``"data/*.parquet"``, a folder, a file, or several of them
         target : the column of labels
         columns : the columns to learn from; by default all others
+        drop : columns to leave out, if ``columns`` is not given
         sample_weight : a column of weights
+        rows : read a share of the rows only: ``(0, 0.75)`` is three quarters of them, and
+            ``(0.75, 1)`` the others, for ``staged_score_parquet``. A hash of the row's number
+            decides, so the parts depend on the seed and the order of the rows alone. Nothing is
+            learned from rows outside the share, no class, threshold or category
+        seed : random seed for ``rows``
         max_thresholds : the largest number of thresholds per ordered column, chosen by exact
             quantiles; None for all, for which memory grows with the number of distinct values
         limits : limits on leaves and splits
@@ -163,16 +177,19 @@ class SampleProblem(PackedRows, Problem):
         >>> problem.variables
         ('age > 25', 'age > 37.5', 'age > 47.5')
         """
-        from mictree.problems.streamed import read_parquet
+        from mictree.problems.streamed import choose_columns, read_parquet
 
         most = check_thresholds(max_thresholds)
-        read = read_parquet(paths, target, columns, sample_weight, most, progress or ignore)
+        files = ParquetSet(paths, Share.of(rows, seed))
+        names = choose_columns(files, target, sample_weight, columns, drop)
+        read = read_parquet(files, target, names, sample_weight, most, progress or ignore)
         problem = object.__new__(cls)
         problem.classes = read.classes
         problem.class_weight = np.ones(len(read.classes))
         problem.limits = limits or NO_LIMITS
         problem.min_gain = problem.limits.min_gain
         problem.lay_out(read.class_rows)
+        problem.all_class_rows, problem.named = read.all_class_rows, True
         problem.weights = read.weights
         problem.whole_weights, problem.weight_unit, problem.rounded = read.whole
         problem.literals, problem.bits, problem.ranks = read.encoded
@@ -360,7 +377,8 @@ class SampleProblem(PackedRows, Problem):
         problem.valid = np.empty(0, dtype=np.uint64)
         problem.weights = problem.whole_weights = np.empty(0)
         problem.first_word = np.zeros(len(classes) + 1, dtype=np.int64)
-        problem.class_rows = np.zeros(len(classes), dtype=np.int64)
+        problem.class_rows = problem.all_class_rows = np.zeros(len(classes), dtype=np.int64)
+        problem.named = True
         return problem
 
 

@@ -16,7 +16,7 @@ from mictree._support.progress import Report, ignore
 from mictree.columns.batch_cells import as_codes, read_integers
 from mictree.columns.data import Data
 from mictree.columns.encode import Encoded
-from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
+from mictree.columns.parquet import Batch, ParquetSet, as_polars
 from mictree.columns.placement import Placement
 from mictree.columns.stated import find_settled
 from mictree.columns.streamed import Placed, learn_columns, store_columns
@@ -34,42 +34,48 @@ class Streamed(NamedTuple):
 
     classes: tuple[Any, ...]
     class_rows: IntArray
+    all_class_rows: IntArray
     weights: FloatArray
     whole: Whole
     encoded: Encoded
 
 
 def read_parquet(
-    paths: Paths,
+    files: ParquetSet,
     target: str,
-    columns: Sequence[str] | None,
+    names: Sequence[str],
     sample_weight: str | None,
     max_thresholds: int | None,
     report: Report = ignore,
 ) -> Streamed:
     """Read files in as many passes as needed; only bits, ranks and weights stay in memory."""
-    files = ParquetSet(paths)
-    names = _check_columns(files, target, columns, sample_weight)
     rows = _Rows(files, target, sample_weight, report)
     rows.count()
     rows.weigh()
-    weighted = len(rows.weights) > 0
-    # a row of weight 0 does not count, whatever the files state
-    settled = {} if weighted else find_settled(files, names)
+    some = len(rows.weights) > 0 or files.share is not None
+    # files state what all rows hold; those of weight 0 do not count, nor those that are not read
+    settled = {} if some else find_settled(files, names)
     learned = learn_columns(files, names, settled, max_thresholds, rows.passes)
     count = int(rows.class_rows.sum())
     encoded = store_columns(learned, settled, rows.slots, count, rows.passes)
-    return Streamed(rows.classes, rows.class_rows, rows.weights, rows.whole, encoded)
+    counts = rows.class_rows, rows.all_class_rows
+    return Streamed(rows.classes, *counts, rows.weights, rows.whole, encoded)
 
 
-def _check_columns(
-    files: ParquetSet, target: str, columns: Sequence[str] | None, sample_weight: str | None
-) -> list[str]:
-    """The columns to learn from."""
+def choose_columns(
+    files: ParquetSet, target: str, sample_weight: str | None, columns: Sequence[str] | None,
+    drop: Sequence[str] | None,
+) -> list[str]:  # fmt: skip
+    """The columns to learn from, checked: those named, or all others but those to drop."""
+    if columns is not None and drop is not None:
+        raise ValueError("columns and drop must not both be given; columns leaves out all others")
     special = [name for name in (target, sample_weight) if name is not None]
-    for name in (*special, *(columns or ())):
+    for name in (*special, *(columns or ()), *(drop or ())):
         files.check_column(name)
-    names = [name for name in files.schema if name not in special]
+    for name in drop or ():
+        if name in special:
+            raise ValueError(f"drop must not hold the target or the weights; got {name!r}")
+    names = [name for name in files.schema if name not in (*special, *(drop or ()))]
     if columns is not None:
         names = list(dict.fromkeys(columns))
         taken = [name for name in names if name in special]
@@ -77,8 +83,13 @@ def _check_columns(
             raise ValueError(f"columns must not hold the target or the weights; got {taken[0]!r}")
     if not names:
         raise ValueError("the files must have a column beside the target; they have none")
-    if not files.rows:
+    if not files.all_rows:
         raise ValueError(f"a data set must have at least one row; {files.files[0]} has none")
+    if not files.rows:
+        share = f"rows=({files.share.low:g}, {files.share.high:g})" if files.share else ""
+        raise ValueError(
+            f"a data set must have at least one row; {share} has none of {files.all_rows:,}"
+        )
     data = Data(files.empty(names))
     for number in range(len(names)):
         data.column(number)  # refuses types such as lists
@@ -96,12 +107,13 @@ class _Labels:
     codes : the number of each row's label
     place : the number of each label
     counts : the rows of each label, without those of weight 0
+    all_counts : the same with them
     """
 
     def __init__(self, rows: int) -> None:
         self.codes: np.typing.NDArray[np.unsignedinteger] = np.empty(rows, dtype=np.uint8)
         self.place: dict[Any, int] = {}
-        self.counts = np.zeros(0, dtype=np.int64)
+        self.counts = self.all_counts = np.zeros(0, dtype=np.int64)
         self._done = 0
 
     def add(self, values: list[Any], codes: np.typing.NDArray[Any], keep: Any) -> None:
@@ -117,6 +129,7 @@ class _Labels:
         place_of[here] = places
         self.codes[self._done : self._done + len(codes)] = np.take(place_of, codes)
         self._done += len(codes)
+        np.add.at(self.all_counts, places, rows[here])
         if keep is not None:
             rows = np.bincount(codes[keep], minlength=len(values))
         np.add.at(self.counts, places, rows[here])  # 0.0 and -0.0 are one label
@@ -124,7 +137,8 @@ class _Labels:
     def find(self, labels: Sequence[Any]) -> list[int]:
         """The numbers of some labels; new ones get the next."""
         places = [self.place.setdefault(label, len(self.place)) for label in labels]
-        self.counts = np.pad(self.counts, (0, len(self.place) - len(self.counts)))
+        new = (0, len(self.place) - len(self.counts))
+        self.counts, self.all_counts = np.pad(self.counts, new), np.pad(self.all_counts, new)
         return places
 
 
@@ -141,6 +155,7 @@ class _Rows:
         self._codes = np.empty(0, dtype=np.uint8)  # of each row, a number for its label
         self._class_of = np.empty(0, dtype=np.uint8)  # of such a number
         self.class_rows = np.zeros(0, dtype=np.int64)  # without rows of weight 0
+        self.all_class_rows = self.class_rows  # with them
         self.weights = np.empty(0)  # by slot; empty if all are 1
         self.whole = Whole(np.empty(0), 1.0, False)
 
@@ -158,7 +173,7 @@ class _Rows:
         labels = _Labels(self._files.rows)
         weighs = False
         for batch in self._batches([self._target], "counting labels"):
-            values, codes = self._labels(batch)
+            values, codes = labels_of(batch, self._target)
             weights = self._read_weights(batch)
             weighs |= weights is not None and bool(np.any(weights != 1))
             labels.add(values, codes, None if weights is None else weights > 0)
@@ -171,7 +186,7 @@ class _Rows:
             raise ValueError("sample_weight must be positive for some row; all are zero")
         self.classes = Coded.read(list(labels.place)).classes
         order = labels.find(self.classes)  # 0 or 1 may be new
-        self.class_rows = labels.counts[order]
+        self.class_rows, self.all_class_rows = labels.counts[order], labels.all_counts[order]
         self._codes = labels.codes
         self._class_of = np.argsort(order).astype(np.min_scalar_type(len(order) - 1))
         self._weight = self._weight if weighs else None
@@ -206,27 +221,29 @@ class _Rows:
         own = [] if self._weight is None else [self._weight]
         return self._files.batches([*own, *names], what, self._report)
 
-    def _labels(self, batch: Batch) -> tuple[list[Any], np.typing.NDArray[Any]]:
-        """The labels of a batch as positions in a list, which may hold others too."""
-        cells = read_integers(batch, self._target)
-        if cells is not None and cells.dtype.itemsize == 1:
-            # every value that a byte can have: to look for those that occur would take longer
-            truth = str(self._files.schema[self._target]) == "Boolean"
-            every = np.arange(2**8, dtype=np.uint8).view(cells.dtype)
-            return [False, True] if truth else every.tolist(), cells.view(np.uint8)
-        values, codes = as_codes(batch, self._target)
-        values.pop()
-        if any(value is None or value != value for value in values) or np.any(codes == len(values)):
-            raise ValueError(
-                f"y must not contain missing values; {self._target} does, in {batch.file}"
-            )
-        return values, codes
-
     def _read_weights(self, batch: Batch) -> FloatArray | None:
-        if self._weight is None:
-            return None
-        given = as_polars(batch.table.select([self._weight])).to_series()
-        try:
-            return as_weights(given.to_numpy(), len(given))
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{error}, in {batch.file}") from None
+        return None if self._weight is None else weights_of(batch, self._weight)
+
+
+def labels_of(batch: Batch, target: str) -> tuple[list[Any], np.typing.NDArray[Any]]:
+    """The labels of a batch as positions in a list, which may hold others too."""
+    cells = read_integers(batch, target)
+    if cells is not None and cells.dtype.itemsize == 1:
+        # every value that a byte can have: to look for those that occur would take longer
+        truth = str(batch.table.schema.field(target).type) == "bool"
+        every = np.arange(2**8, dtype=np.uint8).view(cells.dtype)
+        return [False, True] if truth else every.tolist(), cells.view(np.uint8)
+    values, codes = as_codes(batch, target)
+    values.pop()
+    if any(value is None or value != value for value in values) or np.any(codes == len(values)):
+        raise ValueError(f"y must not contain missing values; {target} does, in {batch.file}")
+    return values, codes
+
+
+def weights_of(batch: Batch, name: str) -> FloatArray:
+    """The weights of the rows of a batch."""
+    given = as_polars(batch.table.select([name])).to_series()
+    try:
+        return as_weights(given.to_numpy(), len(given))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{error}, in {batch.file}") from None
