@@ -6,10 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mictree._support.files import write_whole
-from mictree._support.words import shell_word, show_name
-from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
-from mictree.cli.options import AsJson, MostSplits, MostThresholds
+from mictree.cli.common import (
+    check_drawing,
+    check_output,
+    class_facts,
+    find_useless,
+    print_json,
+    print_parts,
+    save,
+    working,
+    write_command,
+)
+from mictree.cli.options import AsJson, Details, Draw, MostSplits, MostThresholds, Scoring
 from mictree.cli.table import (
+    ClassWeight,
     DataFile,
     Decimal,
     Drop,
@@ -22,8 +32,12 @@ from mictree.cli.table import (
     Separator,
     Target,
     Text,
+    Weights,
+    column_of_weights,
     is_streamed,
+    known_column,
     naming_options,
+    read_class_weight,
     read_table,
     say,
 )
@@ -32,6 +46,10 @@ from mictree.cli.workers import Scheduler, Workers, on_workers
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
 
+UNCOPIED = (  # options that the command of the page does without
+    "learner", "cv", "repeats", "scoring", "jobs", "scheduler", "workers", "size", "plot", "report",
+    "as_json", "details", "draw",
+)  # fmt: skip
 LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
 
@@ -51,14 +69,7 @@ def data(
     repeats: Annotated[
         int, typer.Option(help="Number of times to repeat the cross-validation.")
     ] = 3,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            help="Measure on held-out rows, by scikit-learn's name: balanced_accuracy, "
-            "neg_log_loss, roc_auc, ...",
-            show_default="error",
-        ),
-    ] = None,
+    scoring: Scoring = None,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -67,14 +78,8 @@ def data(
             show_default=False,
         ),
     ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with the weight of each row; not used in trees.",
-            metavar="COLUMN",
-            show_default=False,
-        ),
-    ] = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     jobs: Annotated[
         int, typer.Option(help="Number of folds at once; -1 for one on each core.")
     ] = 1,
@@ -105,6 +110,16 @@ def data(
     text: Text = [],  # noqa: B006
     number: Number = [],  # noqa: B006
     as_json: AsJson = False,
+    details: Details = False,
+    draw: Draw = None,
+    save_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            help="Also save the tree that is shown (.json) for mictree predict.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
 
@@ -117,6 +132,7 @@ def data(
       mictree data iris.csv --target species --max-size 5
       mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
       mictree data iris.csv --target species --plot errors.svg --report iris.html
+      mictree data iris.csv --target species --size 2 --save model.json --draw tree.svg
       mictree data visits.csv --target ill --groups patient --scoring balanced_accuracy --jobs -1
       mictree data loans.parquet --target default --scheduler tcp://10.0.0.1:8786
     """
@@ -128,7 +144,12 @@ def data(
     X, y = read_table(file, target, drop, [*keep, *apart], written)
     if len(apart) == X.width:
         raise ValueError("the file must have a column to learn from; it has none")
-    members, weight = _known(X, groups), _numbers(X, weights)
+    members, weight = known_column(X, groups), column_of_weights(X, weights)
+    factors = None
+    if class_weight is not None:
+        import numpy as np
+
+        factors = read_class_weight(class_weight, np.unique(y).tolist())
     with (
         on_workers(scheduler, workers) as n_jobs,
         working("comparing") as progress,
@@ -136,27 +157,53 @@ def data(
     ):
         result = compare(
             learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
-            groups=members, scoring=scoring, sample_weight=weight, random_state=seed,
-            max_thresholds=max_thresholds, n_jobs=n_jobs or jobs, progress=progress,
+            groups=members, scoring=scoring, sample_weight=weight, class_weight=factors,
+            random_state=seed, max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
+            progress=progress,
         )  # fmt: skip
     shown = result.advised_size if size is None else size
+    model = result.model(shown)
     tree_text = result.optimal_trees.tree(shown).to_text([str(label) for label in result.classes])
+    useless = find_useless(
+        model, size is None and bool(cv), class_weight is not None, scoring is not None
+    )
     if as_json:
+        results = class_facts(result.class_results(shown)) if result.held_out else {}
         print_json(
             {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
-            **_facts(result), size=shown, tree=tree_text.splitlines(),
+            **_facts(result), size=shown, **results, tree=tree_text.splitlines(),
         )  # fmt: skip
     else:
         print_parts(str(result), "", f"{result.tree_title(shown)}:", tree_text)
+        if details and result.held_out:
+            print_parts("", "its held-out rows by class:", str(result.class_results(shown)))
+    for line in useless:
+        say(line)
     if plot is not None:
         save(plot, result.plot().axes[0])
+    if draw is not None:
+        save(draw, model.draw())
+    if save_to is not None:
+        model.save(save_to)
+        say(f"wrote {save_to}")
     if report is not None:
-        from mictree.report.compared import make_page
-        from mictree.report.data import render
+        _write_report(report, result, shown, context, useless)
 
-        page = make_page(result, file.name, target, shown, _settings(context.params))
-        write_whole(report, render(page).encode())
-        say(f"wrote {report}")
+
+def _write_report(
+    path: Path, result: "Comparison", size: int, context: typer.Context, useless: list[str]
+) -> None:
+    """Write the page, with the command that writes the tree that it shows."""
+    from mictree.report.compared import make_page
+    from mictree.report.data import render
+
+    options = context.params
+    command = write_command(context, UNCOPIED, size=size, cv=0, save_to="model.json")
+    page = make_page(
+        result, options["file"].name, options["target"], size, _settings(options), useless, command
+    )
+    write_whole(path, render(page).encode())
+    say(f"wrote {path}")
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -177,7 +224,10 @@ def _check_options(options: dict[str, Any]) -> None:
     )
     if size is not None and not 0 <= size <= max_size:
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
+    read_class_weight(options["class_weight"])
     check_drawing(options["plot"], "--plot")
+    check_drawing(options["draw"])
+    check_output(options["save_to"], "--save", (".json",))
     check_output(options["report"], "--report", (".html", ".htm"))
     named = [options[name] for name in ("target", "groups", "weights")]
     named = [name for name in named if name is not None]
@@ -199,39 +249,13 @@ def _settings(options: dict[str, Any]) -> dict[str, object]:
         "measure on held-out rows": options["scoring"] or "error",
         "groups": options["groups"] or "none",
         "weights": options["weights"] or "none",
+        "weights of classes": options["class_weight"] or "none",
         "folds": options["cv"],
         "repeats": options["repeats"],
         "seed": options["seed"],
         "thresholds a column": options["max_thresholds"] or "all",
         "time limit": f"{options['time_limit']:g} s",
     }
-
-
-def _known(frame: Any, name: str | None) -> Any:
-    """The values of a column, which must not be missing."""
-    if name is None:
-        return None
-    count = frame[name].null_count()
-    if count:
-        raise ValueError(
-            "groups and weights must be known in every row; "
-            f"{show_name(name)} is missing in {count}"
-        )
-    return frame[name].to_numpy()
-
-
-def _numbers(frame: Any, name: str | None) -> Any:
-    """The values of a column of numbers."""
-    from mictree.columns.cells import are_codes
-
-    if name is not None and not frame[name].dtype.is_numeric():
-        present = frame[name].drop_nulls()
-        codes = str(present.dtype) == "String" and are_codes(present.str.strip_chars())
-        advice = f": add --number {shell_word(name)}" if codes else ""
-        raise ValueError(
-            f"weights must be numbers; {show_name(name)} has {present.first()!r}{advice}"
-        )
-    return _known(frame, name)
 
 
 def _facts(result: "Comparison") -> dict[str, Any]:

@@ -9,11 +9,18 @@ import typer
 from mictree._support.progress import Progress
 from mictree._support.words import count_of, show_number
 from mictree.cli.common import print_json, print_parts, table_of_sizes, working
-from mictree.cli.table import Format, check_drop, find_warnings, naming_options, say
+from mictree.cli.table import (
+    Format,
+    check_drop,
+    find_warnings,
+    naming_options,
+    read_class_weight,
+    say,
+)
 
 UNSTREAMED = (  # options of files that are read at once
     "cv", "choose", "held_out", "separator", "encoding", "decimal", "missing", "text", "number",
-    "no_header", "report", "time_limit",
+    "no_header", "report", "time_limit", "scoring", "details",
 )  # fmt: skip
 MOST_BATCHES = 16  # the first ones, in which warnings are sought
 MOST_THRESHOLDS = 255
@@ -36,23 +43,29 @@ def refuse_unstreamed(context: typer.Context) -> None:
 
 def fit_streamed(
     model: Any, file: Path, target: str, drop: list[str], keep: list[str], size: int,
-    about: dict[str, Any] | None,
+    about: dict[str, Any] | None, weights: str | None = None, class_weight: str | None = None,
 ) -> None:  # fmt: skip
-    """Grow a tree on all rows of Parquet files; print it, as JSON if ``about`` begins that."""
+    """Grow a tree on all rows of Parquet files; print it, as JSON if ``about`` begins that.
+
+    ``weights`` is a column; ``class_weight`` is as on the command line.
+    """
     from mictree.columns.parquet import ParquetSet
     from mictree.problems.sample import SampleProblem
 
     check_drop(target, drop)
     found = ParquetSet(str(file))
-    for name in (target, *drop, *keep):
+    apart = (target, *drop, *([] if weights is None else [weights]))
+    for name in (*apart, *keep):
         found.check_column(name)
-    columns = [name for name in found.schema if name not in (target, *drop)]
+    columns = [name for name in found.schema if name not in apart]
     _warn(found, columns, target, keep)
     most = MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds
     with working("reading") as report, naming_options():
         problem = SampleProblem.from_parquet(
-            found.files, target, columns=columns, max_thresholds=most, progress=report
-        )
+            found.files, target, columns=columns, sample_weight=weights, max_thresholds=most,
+            progress=report,
+        )  # fmt: skip
+        model.set_params(class_weight=read_class_weight(class_weight, problem.classes))
         report(Progress("growing"))
         model.fit(problem)
     tree, rows = model.growth_.tree(size), int(problem.class_rows.sum())
