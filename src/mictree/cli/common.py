@@ -101,17 +101,18 @@ def find_useless(model: Any, chosen: bool, weighted: bool, scored: bool) -> list
     if tree.size and errors[-1] >= errors[0] - SLACK:
         alone = len(unsaid) == len(model.classes_) - 1
         (label, *_) = [str(each) for each in model.classes_ if str(each) not in unsaid]
-        does = f"predicts {label!r} everywhere" if alone else "makes as many errors"
+        does = f"predicts {label!r} everywhere, as" if alone else "makes as many errors as"
         size = count_of(tree.size, "split")
-        lines.append(f"no split lowers the error: the tree of {size} {does}, as a lone leaf does")
+        lines.append(f"no split lowers the error: the tree of {size} {does} a lone leaf does")
     if not unsaid:
         return lines
     names = ", ".join(map(repr, unsaid[:MOST_NAMES]))
-    more = f" and {len(unsaid) - MOST_NAMES:,} other classes" * (len(unsaid) > MOST_NAMES)
+    rest = len(unsaid) - MOST_NAMES
+    more = f" and {count_of(rest, 'other class', 'es')}" if rest > 0 else ""
     advice = []
     if 0 < tree.size < len(model.classes_) - 1:
         advice.append(f"{tree.size + 1:,} leaves cannot name {len(model.classes_):,} classes")
-    if not weighted:
+    elif not weighted:
         advice.append("--class-weight balanced makes rare classes count as much as others")
     if chosen and not scored:
         advice.append("--scoring balanced_accuracy chooses the size by the mean recall of classes")

@@ -198,7 +198,8 @@ def _write_report(
     from mictree.report.data import render
 
     options = context.params
-    command = write_command(context, UNCOPIED, size=size, cv=0, save_to="model.json")
+    written = options["save_to"] or "model.json"
+    command = write_command(context, UNCOPIED, size=size, cv=0, save_to=written)
     page = make_page(
         result, options["file"].name, options["target"], size, _settings(options), useless, command
     )

@@ -78,11 +78,11 @@ class Fitted:
 
     @property
     def is_improved(self) -> bool:
-        """Whether the optimal tree makes fewer errors, and no more mistakes on held-out rows."""
-        if self.optimal is None or self.wrong[1] > self.wrong[0]:
+        """Whether the optimal tree makes fewer errors, and on held-out rows no more of them."""
+        if self.optimal is None or self.rate(1) > self.rate(0) + SLACK:
             return False
         ahead = float(self.errors[self.size]) - float(self.frontier.upper[self.size])
-        return ahead > SLACK or self.wrong[1] < self.wrong[0]
+        return ahead > SLACK or self.rate(1) < self.rate(0) - SLACK
 
 
 def make_page(fitted: Fitted, file: str, target: str, settings: dict[str, object]) -> DataPage:
@@ -152,13 +152,7 @@ def _beside(fitted: Fitted) -> list[str]:
     proved = bool(frontier.proved[size])
     best = "optimal tree of this size" if proved else "best tree of this size that was found"
     ahead = _better(own - float(frontier.upper[size]))
-    apart = fitted.wrong[0] - fitted.wrong[1]
-    fewer = f"{abs(apart):,} {'fewer' if apart > 0 else 'more'}" if apart else "as many"
-    found = [
-        f"The {best} is {ahead} on training rows; on held-out rows it makes {fewer} "
-        f"{'mistake' if abs(apart) == 1 else 'mistakes'} {'than' if apart else 'as'} "
-        f"{fitted.rule}'s tree."
-    ]
+    found = [f"The {best} is {ahead} on training rows; on held-out rows {_on_new_rows(fitted)}."]
     if not proved:
         most = 100 * max(own - float(frontier.lower[size]), 0.0)
         found.append(
@@ -171,6 +165,17 @@ def _beside(fitted: Fitted) -> list[str]:
             f"{fitted.rule}'s of {size}."
         )
     return found
+
+
+def _on_new_rows(fitted: Fitted) -> str:
+    """The optimal tree beside a greedy one on held-out rows: by weight, or by count."""
+    if fitted.weighted:
+        own, other = fitted.rate(0), fitted.rate(1)
+        return f"its weighted error is {other:.2%}, that of {fitted.rule}'s tree {own:.2%}"
+    apart = fitted.wrong[0] - fitted.wrong[1]
+    fewer = f"{abs(apart):,} {'fewer' if apart > 0 else 'more'}" if apart else "as many"
+    what = "mistake" if abs(apart) == 1 else "mistakes"
+    return f"it makes {fewer} {what} {'than' if apart else 'as'} {fitted.rule}'s tree"
 
 
 def _better(difference: float) -> str:
