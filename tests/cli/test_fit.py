@@ -533,6 +533,27 @@ def test_the_size_of_an_optimal_tree_is_chosen(monk, tmp_path):
     assert "<dt>criterion</dt>" not in html
 
 
+def note_limits(monkeypatch):
+    """The time limits of all searches, by a clock that moves when it is looked at."""
+    looked_at(monkeypatch)
+    limits, fit = [], mt.OptimalTreeClassifier.fit
+
+    def note(self, X, *others):
+        limits.extend([self.time_limit] if len(X) > 2 else [])  # two rows are a trial
+        return fit(self, X, *others)
+
+    monkeypatch.setattr(mt.OptimalTreeClassifier, "fit", note)
+    return limits
+
+
+def test_folds_share_the_time_that_the_tree_leaves(monk, monkeypatch):
+    limits = note_limits(monkeypatch)
+    options = ("--rule", "optimal", "--max-size", 2, "--time-limit", 100, "--cv", 4)
+    assert run(monk, "--target", "y", *options).exit_code == 0
+    assert limits == pytest.approx([50, 25, 25, 25, 25], abs=1)
+    assert sum(limits[1:]) < 100
+
+
 def test_optimal_trees_that_are_not_proved(tmp_path, monkeypatch):
     """The time limit is one for the tree and all folds; what is not proved is an interval."""
     draw = np.random.default_rng(0)
@@ -540,17 +561,19 @@ def test_optimal_trees_that_are_not_proved(tmp_path, monkeypatch):
     table = {f"x{k}": draw.integers(0, 2, 400) for k in range(24)}
     table["y"] = draw.integers(0, 2, 400)
     pl.DataFrame(table).write_csv(file)
-    clock = looked_at(monkeypatch)
-    limit = 2.0
+    limits = note_limits(monkeypatch)
+    limit = 0.6
     done = run(file, "--target", "y", "--rule", "optimal", "--max-size", 7, "--time-limit", limit,
                "--report", page, "--save", model)  # fmt: skip
     assert done.exit_code == 0, done.exception
     assert re.search(r"│ 7 +│ 0\.\d+\.\.0\.\d+ ", done.stdout)
-    assert max(clock.asked) <= limit + 6 * 3 * 0.01  # a tree and five folds, each with its begin
-    assert max(clock.asked) > limit / 2
+    assert len(limits) == 6  # the tree and five folds
+    assert limits[0] == pytest.approx(limit / 2, abs=0.02)
+    assert sum(limits) <= limit
     assert "Two numbers with dots between them are a certified interval." in page.read_text()
     sized = ("--target", "y", "--rule", "optimal", "--size", 7, "--time-limit", limit)
     done = run(file, *sized, "--report", page, "--details")
+    assert limits[6:] == pytest.approx([limit], abs=0.02)  # without folds, all of it
     assert re.search(r"training error 0\.\d+\.\.0\.\d+, the best found, held-out", done.stdout)
     html = page.read_text()
     assert "<h2>Best tree found of at most 7 splits, not proved optimal</h2>" in html

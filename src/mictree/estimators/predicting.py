@@ -167,12 +167,11 @@ class Predicting(ClassifierMixin, Reading, ABC):
         >>> results.recall.tolist(), results.never_predicted
         ([1.0, 0.0], ('yes',))
         """
-        model = self._sized(size)
-        truth = column_or_1d(as_labels(y))
-        check_consistent_length(X, truth)
-        weights = read_weights(sample_weight, len(truth))
+        model, labels = self._sized(size), column_or_1d(as_labels(y))
+        check_consistent_length(X, labels)
+        weights = read_weights(sample_weight, len(labels))
         codes = model._splitting.labels[model._leaves(X)]
-        return class_results(model.classes_, truth, codes, weights)
+        return class_results(model.classes_, labels, codes, weights)
 
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
         """The number of the leaf, a node of ``tree_``, that each row reaches.
