@@ -313,11 +313,11 @@ def test_a_tree_that_helps_nobody_says_so(tmp_path):
     file, page = tmp_path / "rare.csv", tmp_path / "rare.html"
     file.write_text("a,y\n" + "0,no\n1,no\n1,no\n1,yes\n" * 20)
     options = (file, "--target", "y", "--max-size", 1, "--cv", 2, "--keep", "a", "--report", page)
-    told = run(*options).stderr
+    told = run(*options).stdout
     assert "warning: the tree never predicts 'yes'; --class-weight balanced" in told
     assert "--scoring balanced_accuracy chooses" in told
     assert "Warning: the tree never predicts &#39;yes&#39;" in page.read_text()
-    assert "warning" not in run(*options, "--class-weight", "balanced", "--size", 1).stderr
+    assert "warning" not in run(*options, "--class-weight", "balanced", "--size", 1).stdout
 
 
 @pytest.mark.parametrize(

@@ -290,15 +290,15 @@ def split_file(file, weights=None):
 def test_a_tree_that_helps_nobody_says_so(rare):
     told = run(rare, "--target", "y", "--size", 2)
     assert (
-        "mictree: no split lowers the error: the tree of 2 splits predicts 'no' everywhere, as a "
-        "lone leaf does" in told.stderr
+        "\nno split lowers the error: the tree of 2 splits predicts 'no' everywhere, as a lone "
+        "leaf does\n" in told.stdout
     )
-    assert "warning: the tree never predicts 'yes'; --class-weight balanced makes" in told.stderr
-    assert "--scoring" not in told.stderr  # which chooses a size, and one is given
-    chosen = run(rare, "--target", "y", "--max-size", 3).stderr
+    assert "warning: the tree never predicts 'yes'; --class-weight balanced makes" in told.stdout
+    assert "--scoring" not in told.stdout  # which chooses a size, and one is given
+    chosen = run(rare, "--target", "y", "--max-size", 3).stdout
     assert "--scoring balanced_accuracy chooses the size by the mean recall" in chosen
     assert "no split lowers" not in chosen  # it is a lone leaf, and needs no words
-    balanced = run(rare, "--target", "y", "--size", 2, "--class-weight", "balanced").stderr
+    balanced = run(rare, "--target", "y", "--size", 2, "--class-weight", "balanced").stdout
     assert "warning" not in balanced
     assert "no split lowers" not in balanced
 
@@ -306,7 +306,7 @@ def test_a_tree_that_helps_nobody_says_so(rare):
 def test_a_tree_with_too_few_leaves_says_so(tmp_path):
     file = tmp_path / "many.csv"
     file.write_text("a,y\n" + "".join(f"{n % 40},c{n % 40 // 5}\n" for n in range(400)))
-    told = run(file, "--target", "y", "--size", 1).stderr
+    told = run(file, "--target", "y", "--size", 1).stdout
     assert re.search(r"never predicts ('c\d', ){4}'c\d' and 1 other class; 2 leaves cannot", told)
     assert "leaves cannot name 8 classes" in told
     assert "--class-weight" not in told
@@ -315,7 +315,8 @@ def test_a_tree_with_too_few_leaves_says_so(tmp_path):
 def test_a_split_that_makes_as_many_errors():
     """A leaf with as many rows of both classes predicts the first one."""
     model = mt.TopDownClassifier(max_size=1).fit([[0], [0], [1], [1]], [0, 1, 1, 1])
-    assert find_useless(model, False, False, False) == [
+    options = {"class_weight": None, "scoring": None}
+    assert find_useless(model, options, False) == [
         "no split lowers the error: the tree of 1 split makes as many errors as a lone leaf does"
     ]
 
@@ -379,6 +380,9 @@ def test_results_of_classes(rare, tmp_path):
     found = mt.TopDownClassifier(2).fit(X[train], y[train]).class_results(X[test], y[test])
     assert answer["confusion"] == found.confusion.tolist()
     assert answer["never_predicted"] == ["yes"]
+    assert [line.partition(":")[0] for line in answer["remarks"]] == [
+        "no split lowers the error", "warning",
+    ]  # fmt: skip
     assert answer["class_results"][1] == {
         "class": "yes", "rows": found.rows[1], "predicted": 0, "recall": 0.0, "precision": None,
     }  # fmt: skip
@@ -404,7 +408,7 @@ def test_streamed_files_take_weights(rare, tmp_path):
     X, y, weights = frame.drop("y", "n"), frame["y"], frame["n"].to_numpy()
     model = mt.TopDownClassifier(3, class_weight={"yes": 20.0}).fit(X, y, weights)
     assert answer["train_errors"] == pytest.approx(model.growth_.errors)
-    told = run(folder, "--target", "y", "--size", 2).stderr
+    told = run(folder, "--target", "y", "--size", 2).stdout
     assert "the tree of 2 splits predicts 'no' everywhere" in told
     assert "warning: the tree never predicts 'yes'; --class-weight balanced" in told
     error = str(run(folder, "--target", "y", "--rule", "optimal").exception)

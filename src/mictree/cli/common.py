@@ -90,11 +90,10 @@ def never_predicted(model: Any) -> list[str]:
     return [str(label) for number, label in enumerate(model.classes_) if number not in said]
 
 
-def find_useless(model: Any, chosen: bool, weighted: bool, scored: bool) -> list[str]:
+def find_useless(model: Any, options: dict[str, Any], chosen: bool) -> list[str]:
     """Sentences about a tree that is no better than a leaf, and about classes it never predicts.
 
-    The last three parameters say which options would be new: whether the size was chosen by
-    held-out rows, whether classes are weighted, and whether there is a scoring.
+    They name options that the user did not give. Held-out rows have ``chosen`` the size, or not.
     """
     tree, unsaid, errors = model.tree_, never_predicted(model), errors_of(model)
     lines = []
@@ -112,11 +111,11 @@ def find_useless(model: Any, chosen: bool, weighted: bool, scored: bool) -> list
     advice = []
     if 0 < tree.size < len(model.classes_) - 1:
         advice.append(f"{tree.size + 1:,} leaves cannot name {len(model.classes_):,} classes")
-    elif not weighted:
+    elif options["class_weight"] is None:
         advice.append("--class-weight balanced makes rare classes count as much as others")
-    if chosen and not scored:
+    if chosen and options["scoring"] is None:
         advice.append("--scoring balanced_accuracy chooses the size by the mean recall of classes")
-    told = f"; {'; '.join(advice)}" if advice else ""
+    told = "; ".join(["", *advice])
     return [*lines, f"warning: the tree never predicts {names}{more}{told}"]
 
 

@@ -164,21 +164,18 @@ def data(
     shown = result.advised_size if size is None else size
     model = result.model(shown)
     tree_text = result.optimal_trees.tree(shown).to_text([str(label) for label in result.classes])
-    useless = find_useless(
-        model, size is None and bool(cv), class_weight is not None, scoring is not None
-    )
+    useless = find_useless(model, context.params, size is None and cv > 0)
     if as_json:
         results = class_facts(result.class_results(shown)) if result.held_out else {}
         print_json(
             {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
-            **_facts(result), size=shown, **results, tree=tree_text.splitlines(),
+            **_facts(result), size=shown, **results, remarks=useless,
+            tree=tree_text.splitlines(),
         )  # fmt: skip
     else:
-        print_parts(str(result), "", f"{result.tree_title(shown)}:", tree_text)
+        print_parts(str(result), "", f"{result.tree_title(shown)}:", tree_text, *useless)
         if details and result.held_out:
             print_parts("", "its held-out rows by class:", str(result.class_results(shown)))
-    for line in useless:
-        say(line)
     if plot is not None:
         save(plot, result.plot().axes[0])
     if draw is not None:

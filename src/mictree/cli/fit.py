@@ -182,34 +182,28 @@ def fit(
     if is_streamed(file):
         refuse_unstreamed(context)
         if rule == OPTIMAL:
-            raise ValueError("--rule optimal must not be given with a folder or a pattern: it "
-                             "searches rows in memory")  # fmt: skip
+            raise ValueError(
+                "--rule optimal must not be given with a folder or a pattern: it searches rows in "
+                "memory"
+            )
         shown = max_size if size is None else size
         fit_streamed(
             model, file, target, drop, keep, shown, about if as_json else None, weights,
             class_weight,
         )  # fmt: skip
-        for line in find_useless(model.at_size(shown), False, class_weight is not None, False):
-            say(line)
+        for line in find_useless(model.at_size(shown), options, chosen=False):
+            say(line) if as_json else typer.echo(line)
         _write(model, shown, draw, save_to)
         return
     written = Format(separator, encoding, decimal, missing, text, number, no_header)
-    apart = [] if weights is None else [weights]
-    X, y = read_table(file, target, drop, [*keep, *apart], written)
-    if len(apart) == X.width:
-        raise ValueError("the file must have a column to learn from; it has none")
-    rows = hold_out(X.drop(apart), y, column_of_weights(X, weights), held_out, seed)
-    model.set_params(class_weight=_read_factors(class_weight, y, rows.y))
+    rows = _read_rows(options, model, written)
     with working("growing"), naming_options():
         grown = _grow(model, rows, options)
-    useless = find_useless(model.at_size(grown.size), size is None, class_weight is not None,
-                           scoring is not None)  # fmt: skip
+    useless = find_useless(model.at_size(grown.size), options, size is None)
     if as_json:
-        print_json(about, **_facts(grown))
+        print_json(about, **_facts(grown), remarks=useless)
     else:
-        print_parts(*_parts(grown, size, details))
-    for line in useless:
-        say(line)
+        print_parts(*_parts(grown, size, useless, details))
     _write(model, grown.size, draw, save_to)
     if report is not None:
         _write_report(report, grown, context, useless)
@@ -318,16 +312,6 @@ def _make_model(options: dict[str, Any]) -> Any:
     return model
 
 
-def _read_factors(text: str | None, labels: Any, grown_on: Any) -> Any:
-    """The class weights that the option names among all labels, of those to grow on."""
-    import numpy as np
-
-    from mictree.problems.labels import weights_among
-
-    weight = None if text is None else read_class_weight(text, np.unique(labels).tolist())
-    return weights_among(weight, grown_on)
-
-
 class Rows(NamedTuple):
     """Rows, labels and weights to learn from, and held-out ones; no weights if all are 1."""
 
@@ -337,6 +321,29 @@ class Rows(NamedTuple):
     truth: Any
     weight: Any = None
     unseen_weight: Any = None
+
+
+def _read_rows(options: dict[str, Any], model: Any, written: Format) -> Rows:
+    """The rows of a file, some of them held out; the model gets its class weights."""
+    apart = [] if options["weights"] is None else [options["weights"]]
+    keep = [*options["keep"], *apart]
+    X, y = read_table(options["file"], options["target"], options["drop"], keep, written)
+    if len(apart) == X.width:
+        raise ValueError("the file must have a column to learn from; it has none")
+    weight = column_of_weights(X, options["weights"])
+    rows = hold_out(X.drop(apart), y, weight, options["held_out"], options["seed"])
+    model.set_params(class_weight=_read_factors(options["class_weight"], y, rows.y))
+    return rows
+
+
+def _read_factors(text: str | None, labels: Any, grown_on: Any) -> Any:
+    """The class weights that the option names among all labels, of those to grow on."""
+    import numpy as np
+
+    from mictree.problems.labels import weights_among
+
+    weight = None if text is None else read_class_weight(text, np.unique(labels).tolist())
+    return weights_among(weight, grown_on)
 
 
 class Grown(NamedTuple):
@@ -459,7 +466,9 @@ def _facts(grown: Grown) -> dict[str, Any]:
     return facts | by_class | {"tree": json.loads(tree.to_json())}
 
 
-def _parts(grown: Grown, asked: int | None, details: bool) -> tuple[Any, ...]:
+def _parts(
+    grown: Grown, asked: int | None, useless: Sequence[str], details: bool
+) -> tuple[Any, ...]:
     """What is printed, one below the other."""
     model, size = grown.model, grown.size
     shown = model.at_size(size)
@@ -480,6 +489,7 @@ def _parts(grown: Grown, asked: int | None, details: bool) -> tuple[Any, ...]:
         model.to_text(size),
         f"size {size}, {error}, {found}{'' if asked in (None, size) else ended}",
         *(["errors are weighted by class"] if model.class_weight is not None else []),
+        *useless,
         *by_class,
     )
 
