@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mictree.comparison import Comparison, compare, identify_rule
     from mictree.estimators import (
         BestFirstClassifier,
+        ClassResults,
         ID3Classifier,
         LookaheadClassifier,
         OptimalTreeClassifier,
@@ -42,6 +43,7 @@ __all__ = [
     "ID3",
     "BestFirst",
     "BestFirstClassifier",
+    "ClassResults",
     "Comparison",
     "ForestErrors",
     "FormulaProblem",
@@ -92,6 +94,7 @@ _NAMES = {
     "comparison": ("Comparison", "compare", "identify_rule"),
     "estimators": (
         "BestFirstClassifier",
+        "ClassResults",
         "ID3Classifier",
         "LookaheadClassifier",
         "OptimalTreeClassifier",

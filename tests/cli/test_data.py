@@ -2,8 +2,10 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
+from html import unescape
 
 import polars as pl
 import pytest
@@ -263,3 +265,68 @@ run.spread = press
 if __name__ == "__main__":
     entry.main()
 """
+
+
+def test_the_tree_is_saved_drawn_and_its_command_is_on_the_page(csv, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model, picture, page = tmp_path / "own.json", tmp_path / "tree.svg", tmp_path / "people.html"
+    options = (csv, "--target", "rich", "--max-size", 3, "--size", 3, "--cv", 2, "--repeats", 1)
+    done = run(*options, "--save", model, "--draw", picture, "--report", page)
+    assert done.exit_code == 0, done.exception
+    assert f"mictree: wrote {model}" in done.stderr
+    assert "<svg" in picture.read_text()
+    frame = pl.read_csv(csv, null_values="")
+    X, y = frame.drop("rich"), frame["rich"].to_numpy()
+    best = mt.OptimalTreeClassifier(3).fit(X, y)
+    assert mt.load(model).predict(X).tolist() == best.predict(X).tolist()
+    assert run(*options, "--report", page).exit_code == 0
+    (command,) = re.findall(r'<pre class="command"><code>(.*)</code></pre>', page.read_text())
+    words = shlex.split(unescape(command))
+    assert words == ["mictree", "data", str(csv), "--target", "rich", "--max-size", "3", "--cv",
+                     "0", "--size", "3", "--save", "model.json"]  # fmt: skip
+    assert CliRunner().invoke(app, words[1:]).exit_code == 0
+    assert mt.load("model.json").predict(X).tolist() == best.predict(X).tolist()
+
+
+def test_class_weights_and_results_of_classes(csv, tmp_path):
+    page = tmp_path / "people.html"
+    options = (csv, "--target", "rich", "--max-size", 2, "--cv", 2, "--size", 2)
+    weighted = ("--class-weight", "yes=7")
+    answer = json.loads(run(*options, *weighted, "--json").stdout)
+    frame = pl.read_csv(csv, null_values="")
+    X, y = frame.drop("rich"), frame["rich"].to_numpy()
+    result = mt.compare("topdown", X, y, 2, cv=2, class_weight={"yes": 7.0})
+    assert answer["results"] == result.frame.to_dicts()
+    assert answer["confusion"] == result.class_results(2).confusion.tolist()
+    printed = run(*options, *weighted, "--details", "--report", page).stdout
+    assert ", errors weighted by class; held-out error" in printed
+    assert printed.rstrip().endswith(str(result.class_results(2)).rstrip())
+    assert "<h3>Held-out rows by class</h3>" in page.read_text()
+    assert "<dt>weights of classes</dt><dd>yes=7</dd>" in page.read_text()
+    assert "recall" not in run(*options).stdout
+    assert "'maybe' is none of 'no', 'yes'" in str(
+        run(*options, "--class-weight", "maybe=1").exception
+    )
+
+
+def test_a_tree_that_helps_nobody_says_so(tmp_path):
+    file, page = tmp_path / "rare.csv", tmp_path / "rare.html"
+    file.write_text("a,y\n" + "0,no\n1,no\n1,no\n1,yes\n" * 20)
+    options = (file, "--target", "y", "--max-size", 1, "--cv", 2, "--keep", "a", "--report", page)
+    told = run(*options).stdout
+    assert "warning: the tree never predicts 'yes'; --class-weight balanced" in told
+    assert "--scoring balanced_accuracy chooses" in told
+    assert "Warning: the tree never predicts &#39;yes&#39;" in page.read_text()
+    assert "warning" not in run(*options, "--class-weight", "balanced", "--size", 1).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--class-weight", "none"], "--class-weight must be balanced, label=weight"),
+        (["--save", "tree.svg"], "--save must end in .json"),
+        (["--draw", "tree.json"], "--draw must end in"),
+    ],
+)
+def test_new_options_are_checked_before_the_file_is_read(options, rule):
+    assert rule in str(run("none.csv", "--target", "y", *options).exception)

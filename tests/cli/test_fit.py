@@ -2,8 +2,10 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
+from html import unescape
 
 import numpy as np
 import polars as pl
@@ -12,7 +14,10 @@ from typer.testing import CliRunner
 
 import mictree as mt
 from mictree.cli import app
+from mictree.cli.common import find_useless
 from mictree.cli.fit import split_rows
+from mictree.cli.table import read_class_weight
+from tests.clock import looked_at
 
 
 @pytest.fixture
@@ -310,3 +315,349 @@ def test_splits_whose_leaves_agree_beside_optimal_trees(agreeing, tmp_path):
     result = CliRunner().invoke(app, [*map(str, words), "--report", str(tmp_path / "page.html")])
     assert result.exit_code == 0, result.output
     assert "agree" not in result.stdout
+
+
+@pytest.fixture
+def rare(tmp_path):
+    """One label in thirty: a tree of two splits finds it, if it counts enough."""
+    draw = np.random.default_rng(3)
+    a, b = draw.integers(0, 100, 900), draw.integers(0, 100, 900)
+    found = np.where(draw.random(900) < np.where((a > 80) & (b > 60), 0.3, 0.01), "yes", "no")
+    file = tmp_path / "rare.csv"
+    table = {"a": a, "b": b, "n": draw.integers(1, 4, 900), "y": found}
+    pl.DataFrame(table).write_csv(file)
+    return file
+
+
+def split_file(file, weights=None):
+    frame = pl.read_csv(file)
+    X, y = frame.drop("y", *([weights] if weights else [])), frame["y"].to_numpy()
+    train, test = split_rows(y, 0.25, 0)
+    return frame, X, y, train, test
+
+
+def test_a_tree_that_helps_nobody_says_so(rare):
+    told = run(rare, "--target", "y", "--size", 2)
+    assert (
+        "\nno split lowers the error: the tree of 2 splits predicts 'no' everywhere, as a lone "
+        "leaf does\n" in told.stdout
+    )
+    assert "warning: the tree never predicts 'yes'; --class-weight balanced makes" in told.stdout
+    assert "--scoring" not in told.stdout  # which chooses a size, and one is given
+    chosen = run(rare, "--target", "y", "--max-size", 3).stdout
+    assert "--scoring balanced_accuracy chooses the size by the mean recall" in chosen
+    assert "no split lowers" not in chosen  # it is a lone leaf, and needs no words
+    balanced = run(rare, "--target", "y", "--size", 2, "--class-weight", "balanced").stdout
+    assert "warning" not in balanced
+    assert "no split lowers" not in balanced
+
+
+def test_a_tree_with_too_few_leaves_says_so(tmp_path):
+    file = tmp_path / "many.csv"
+    file.write_text("a,y\n" + "".join(f"{n % 40},c{n % 40 // 5}\n" for n in range(400)))
+    told = run(file, "--target", "y", "--size", 1).stdout
+    assert re.search(r"never predicts ('c\d', ){4}'c\d' and 1 other class; 2 leaves cannot", told)
+    assert "leaves cannot name 8 classes" in told
+    assert "--class-weight" not in told
+
+
+def test_a_split_that_makes_as_many_errors():
+    """A leaf with as many rows of both classes predicts the first one."""
+    model = mt.TopDownClassifier(max_size=1).fit([[0], [0], [1], [1]], [0, 1, 1, 1])
+    options = {"class_weight": None, "scoring": None}
+    assert find_useless(model, options, False) == [
+        "no split lowers the error: the tree of 1 split makes as many errors as a lone leaf does"
+    ]
+
+
+def test_class_weights_and_weights_by_hand(rare, tmp_path):
+    file = tmp_path / "weights.csv"
+    file.write_text("label,weight\nyes,20\n")
+    options = ("--target", "y", "--json", "--max-size", 3, "--weights", "n", "--class-weight")
+    answer = json.loads(run(rare, *options, file).stdout)
+    assert answer == json.loads(run(rare, *options, "yes=20").stdout)
+    frame, X, y, train, test = split_file(rare, "n")
+    weights = frame["n"].to_numpy()
+    model = mt.TopDownClassifier(3, class_weight={"yes": 20.0})
+    choice = mt.select_size(model, X[train], y[train], sample_weight=weights[train])
+    assert answer["size"] == choice.size > 0
+    assert answer["cross_validated_errors"] == pytest.approx(1 - choice.means)
+    model.fit(X[train], y[train], weights[train])
+    assert answer["train_errors"] == pytest.approx(model.growth_.errors)
+    products = weights[test] * np.where(y[test] == "yes", 20, 1)
+    wrong = model.predict(X[test], choice.size) != y[test]
+    assert answer["held_out_error"] == pytest.approx(products[wrong].sum() / products.sum())
+    assert "n > " not in json.dumps(answer["tree"])
+
+
+def test_balanced_weights_on_held_out_rows(rare):
+    """The factors are those of the rows to grow on."""
+    options = ("--target", "y", "--json", "--size", 2, "--class-weight", "balanced")
+    answer = json.loads(run(rare, *options).stdout)
+    _, X, y, train, test = split_file(rare)
+    model = mt.TopDownClassifier(2, class_weight="balanced").fit(X[train], y[train])
+    counts = {label: 1 / (y[train] == label).sum() for label in ("no", "yes")}
+    weights = np.array([counts[label] for label in y[test]])
+    wrong = model.predict(X[test]) != y[test]
+    assert answer["held_out_error"] == pytest.approx(weights[wrong].sum() / weights.sum())
+
+
+def test_scoring_chooses_the_size_and_is_shown(rare):
+    options = ("--target", "y", "--max-size", 3, "--class-weight", "balanced")
+    scored = ("--scoring", "balanced_accuracy")
+    answer = json.loads(run(rare, *options, *scored, "--json").stdout)
+    _, X, y, train, test = split_file(rare)
+    model = mt.TopDownClassifier(3, class_weight="balanced")
+    choice = mt.select_size(model, X[train], y[train], scoring="balanced_accuracy")
+    assert answer["size"] == choice.size
+    assert answer["cross_validated_scores"] == choice.means.tolist()
+    assert "cross_validated_errors" not in answer
+    model.fit(X[train], y[train])
+    found = model.class_results(X[test], y[test], size=choice.size)
+    assert answer["held_out_score"] == pytest.approx(found.recall.mean())
+    printed = run(rare, *options, *scored).stdout
+    assert "cross-validated balanced_accuracy" in printed
+    assert f"held-out balanced_accuracy {answer['held_out_score']:.6g}" in printed
+    assert "errors are weighted by class" in printed
+
+
+def test_results_of_classes(rare, tmp_path):
+    page = tmp_path / "rare.html"
+    options = ("--target", "y", "--size", 2, "--time-limit", 0)
+    answer = json.loads(run(rare, *options, "--json").stdout)
+    _, X, y, train, test = split_file(rare)
+    found = mt.TopDownClassifier(2).fit(X[train], y[train]).class_results(X[test], y[test])
+    assert answer["confusion"] == found.confusion.tolist()
+    assert answer["never_predicted"] == ["yes"]
+    assert [line.partition(":")[0] for line in answer["remarks"]] == [
+        "no split lowers the error", "warning",
+    ]  # fmt: skip
+    assert answer["class_results"][1] == {
+        "class": "yes", "rows": found.rows[1], "predicted": 0, "recall": 0.0, "precision": None,
+    }  # fmt: skip
+    printed = run(rare, *options, "--details", "--report", page).stdout
+    assert printed.rstrip().endswith(str(found).rstrip())
+    assert "recall" not in run(rare, *options).stdout
+    html = page.read_text()
+    assert "<h3>Held-out rows by class</h3>" in html
+    assert html.count("<td>never predicted</td>") == 1
+    assert '<tr class="never"><th scope="row">yes</th>' in html
+    assert "Warning: the tree never predicts &#39;yes&#39;; --class-weight balanced" in html
+    assert "No split lowers the error: the tree of 2 splits predicts &#39;no&#39;" in html
+
+
+def test_streamed_files_take_weights(rare, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    frame = pl.read_csv(rare)
+    for part in range(3):
+        frame[300 * part : 300 * part + 300].write_parquet(folder / f"{part}.parquet")
+    options = ("--target", "y", "--size", 3, "--max-size", 3, "--json", "--weights", "n")
+    options = (*options, "--held-out", 0)
+    answer = json.loads(run(folder, *options, "--class-weight", "yes=20").stdout)
+    X, y, weights = frame.drop("y", "n"), frame["y"], frame["n"].to_numpy()
+    model = mt.TopDownClassifier(3, class_weight={"yes": 20.0}).fit(X, y, weights)
+    assert answer["train_errors"] == pytest.approx(model.growth_.errors)
+    told = run(folder, "--target", "y", "--size", 2).stdout
+    assert "the tree of 2 splits predicts 'no' everywhere" in told
+    assert "warning: the tree never predicts 'yes'; --class-weight balanced" in told
+    error = str(run(folder, "--target", "y", "--rule", "optimal").exception)
+    assert error.startswith("--rule optimal must not be given with a folder or a pattern")
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--class-weight", "blanced"], "must be balanced, label=weight,label=weight or a CSV"),
+        (["--class-weight", "yes=0"], "must be positive, finite numbers; 'yes' has '0'"),
+        (["--class-weight", "yes=inf"], "'yes' has 'inf'"),
+        (["--class-weight", "yes=many"], "'yes' has 'many'"),
+        (["--class-weight", "yes=1,yes=2"], "must name each label once; 'yes' occurs twice"),
+        (["--scoring", "balanced_acc"], "did you mean 'balanced_accuracy'?"),
+        (["--weights", "y"], "--target, --weights and --drop must name different columns"),
+        (["--weights", "n", "--drop", "n"], "must name different columns"),
+        (["--rule", "best"], "--rule must be one of topdown, bestfirst, id3, lookahead, optimal"),
+        (["--rule", "optimal", "--criterion", "gini"], "--criterion is for greedy rules"),
+        (["--rule", "optimal", "--ties", "last"], "--ties is for greedy rules"),
+        (["--rule", "optimal", "--depth", 2], "--depth is for greedy rules"),
+        (["--rule", "optimal", "--min-samples-split", 2], "--min-samples-split is for greedy"),
+        (["--rule", "optimal", "--time-limit", 0], "--time-limit must be above 0"),
+        (["--rule", "optimal", "--max-size", 3, "--size", 4], "from 0 to --max-size, 3; got 4"),
+    ],
+)
+def test_options_of_weights_and_optimal_trees_are_checked_at_once(options, rule):
+    assert rule in str(run("none.csv", "--target", "y", *options).exception)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--class-weight", "maybe=2"], "'maybe' is none of 'no', 'yes'"),
+        (["--weights", "m"], "must have a column 'm'"),
+        (["--weights", "y2"], "weights must be numbers; y2 has"),
+        (["--scoring", "roc_auc_ovr", "--drop", "n"], None),
+    ],
+)
+def test_weights_of_a_file(rare, options, rule):
+    frame = pl.read_csv(rare).with_columns(pl.col("y").str.to_uppercase().alias("y2"))
+    frame.write_csv(rare)
+    done = run(rare, "--target", "y", "--max-size", 2, "--keep", "y2", *options)
+    if rule is None:
+        assert done.exit_code == 0, done.exception
+    else:
+        assert rule in str(done.exception)
+
+
+def test_labels_that_need_a_file(tmp_path):
+    file, weights = tmp_path / "odd.csv", tmp_path / "odd weights.csv"
+    file.write_text("a,y\n" + '1,"x=1,2"\n2,7\n' * 20)
+    weights.write_text('"x=1,2",3\n7,0.5\n')
+    assert read_class_weight(str(weights)) == {"x=1,2": 3.0, "7": 0.5}
+    assert read_class_weight("7=0.5", [1, 7]) == {7: 0.5}
+    assert read_class_weight("True=2", [False, True]) == {True: 2.0}
+    assert read_class_weight("balanced", [0]) == "balanced"
+    assert read_class_weight(None, [0]) is None
+    assert run(file, "--target", "y", "--class-weight", weights, "--keep", "a").exit_code == 0
+    weights.write_text("7;2\n")
+    with pytest.raises(ValueError, match="must have lines label,weight"):
+        read_class_weight(str(weights))
+    weights.write_text("label,weight\n")
+    with pytest.raises(ValueError, match="has none"):
+        read_class_weight(str(weights))
+
+
+def test_weights_of_no_held_out_row(tmp_path):
+    file = tmp_path / "zero.csv"
+    labels = np.array([0, 1] * 20)
+    _, test = split_rows(labels, 0.25, 0)
+    weights = np.where(np.isin(np.arange(40), test), 0, 1)
+    pl.DataFrame({"a": np.arange(40) % 4, "w": weights, "y": labels}).write_csv(file)
+    error = str(run(file, "--target", "y", "--weights", "w").exception)
+    assert error == "weights must be positive for some row held out; all are zero"
+
+
+@pytest.fixture
+def monk(tmp_path):
+    """Greedy trees need more splits than optimal ones: a xor b, and a column that tempts."""
+    draw = np.random.default_rng(1)
+    a, b, c = draw.integers(0, 2, (3, 400))
+    y = np.where(draw.random(400) < 0.05, 1 - (a ^ b), a ^ b)
+    tempting = np.where(draw.random(400) < 0.6, y, c)
+    file = tmp_path / "the monk's.csv"
+    pl.DataFrame({"a": a, "b": b, "tempting": tempting, "y": y}).write_csv(file)
+    return file
+
+
+def test_the_optimal_tree_is_saved_drawn_and_predicts(monk, tmp_path):
+    model, picture = tmp_path / "model.json", tmp_path / "tree.svg"
+    options = ("--target", "y", "--rule", "optimal", "--size", 3)
+    answer = json.loads(run(monk, *options, "--json", "--save", model, "--draw", picture).stdout)
+    _, X, y, train, test = split_file(monk)
+    best = mt.OptimalTreeClassifier(3).fit(X[train], y[train])
+    assert answer["train_errors"] == best.frontier_.tolist()
+    assert answer["lower_bounds"] == best.frontier_.lower.tolist()
+    assert answer["proved"] == [True] * 4
+    assert (answer["size"], answer["rule"]) == (3, "optimal")
+    assert "criterion" not in answer
+    assert answer["held_out_error"] == 1 - best.score(X[test], y[test])
+    loaded = mt.load(model)
+    assert loaded.estimator_ == "OptimalTreeClassifier"
+    assert loaded.predict(X).tolist() == best.predict(X).tolist()
+    assert "<svg" in picture.read_text()
+    predicted = CliRunner().invoke(app, ["predict", str(model), str(monk)]).stdout.split()
+    assert predicted[1:] == [str(label) for label in best.predict(X)]
+    printed = run(monk, *options).stdout
+    assert "training error" in printed
+    assert "split on" not in printed
+    assert ", proved to be the least, held-out error" in printed
+
+
+def test_the_size_of_an_optimal_tree_is_chosen(monk, tmp_path):
+    page = tmp_path / "monk.html"
+    options = ("--target", "y", "--rule", "optimal", "--max-size", 4, "--json", "--report", page)
+    answer = json.loads(run(monk, *options).stdout)
+    _, X, y, train, _ = split_file(monk)
+    choice = mt.select_size(mt.OptimalTreeClassifier(4), X[train], y[train])
+    assert answer["size"] == choice.size == 3
+    assert answer["cross_validated_errors"] == (1 - choice.means).tolist()
+    html = page.read_text()
+    assert "<h2>Optimal tree of at most 3 splits</h2>" in html
+    assert html.count("<h3>The same as rules</h3>") == 1
+    assert "This command" not in html
+    assert "<dt>criterion</dt>" not in html
+
+
+def note_limits(monkeypatch):
+    """The time limits of all searches, by a clock that moves when it is looked at."""
+    looked_at(monkeypatch)
+    limits, fit = [], mt.OptimalTreeClassifier.fit
+
+    def note(self, X, *others):
+        limits.extend([self.time_limit] if len(X) > 2 else [])  # two rows are a trial
+        return fit(self, X, *others)
+
+    monkeypatch.setattr(mt.OptimalTreeClassifier, "fit", note)
+    return limits
+
+
+def test_folds_share_the_time_that_the_tree_leaves(monk, monkeypatch):
+    limits = note_limits(monkeypatch)
+    options = ("--rule", "optimal", "--max-size", 2, "--time-limit", 100, "--cv", 4)
+    assert run(monk, "--target", "y", *options).exit_code == 0
+    assert limits == pytest.approx([50, 25, 25, 25, 25], abs=1)
+    assert sum(limits[1:]) < 100
+
+
+def test_optimal_trees_that_are_not_proved(tmp_path, monkeypatch):
+    """The time limit is one for the tree and all folds; what is not proved is an interval."""
+    draw = np.random.default_rng(0)
+    file, page, model = tmp_path / "hard.csv", tmp_path / "hard.html", tmp_path / "hard.json"
+    table = {f"x{k}": draw.integers(0, 2, 400) for k in range(24)}
+    table["y"] = draw.integers(0, 2, 400)
+    pl.DataFrame(table).write_csv(file)
+    limits = note_limits(monkeypatch)
+    limit = 0.6
+    done = run(file, "--target", "y", "--rule", "optimal", "--max-size", 7, "--time-limit", limit,
+               "--report", page, "--save", model)  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    assert re.search(r"│ 7 +│ 0\.\d+\.\.0\.\d+ ", done.stdout)
+    assert len(limits) == 6  # the tree and five folds
+    assert limits[0] == pytest.approx(limit / 2, abs=0.02)
+    assert sum(limits) <= limit
+    assert "Two numbers with dots between them are a certified interval." in page.read_text()
+    sized = ("--target", "y", "--rule", "optimal", "--size", 7, "--time-limit", limit)
+    done = run(file, *sized, "--report", page, "--details")
+    assert limits[6:] == pytest.approx([limit], abs=0.02)  # without folds, all of it
+    assert re.search(r"training error 0\.\d+\.\.0\.\d+, the best found, held-out", done.stdout)
+    html = page.read_text()
+    assert "<h2>Best tree found of at most 7 splits, not proved optimal</h2>" in html
+    assert re.search(r"No tree of this size is more than \d+\.\d points better on training", html)
+
+
+def test_optimal_is_no_rule_of_other_commands():
+    for command in (["grow", "a & b", "--size", "1"], ["mic", "a & b"]):
+        done = CliRunner().invoke(app, [*command, "--rule", "optimal"])
+        assert str(done.exception) == (
+            "--rule must be one of topdown, bestfirst, id3, lookahead; got 'optimal'"
+        )
+
+
+def test_the_page_has_the_command_that_writes_the_better_tree(monk, tmp_path, monkeypatch):
+    """The command, as a shell reads it, writes the tree of the page."""
+    page = tmp_path / "monk.html"
+    monkeypatch.chdir(tmp_path)
+    options = ("--target", "y", "--size", 3, "--seed", 2, "--criterion", "gini", "--json",
+               "--report", page, "--details", "--missing", "no one's")  # fmt: skip
+    assert run(monk, *options).exit_code == 0
+    (command,) = re.findall(r'<pre class="command"><code>(.*)</code></pre>', page.read_text())
+    words = shlex.split(unescape(command))
+    assert words == ["mictree", "fit", str(monk), "--target", "y", "--rule", "optimal", "--size",
+                     "3", "--seed", "2", "--missing", "no one's", "--save",
+                     "model.json"]  # fmt: skip
+    assert CliRunner().invoke(app, words[1:]).exit_code == 0
+    frame = pl.read_csv(monk)
+    X, y = frame.drop("y"), frame["y"].to_numpy()
+    train, _ = split_rows(y, 0.25, 2)
+    best = mt.OptimalTreeClassifier(3).fit(X[train], y[train])
+    assert 1 - mt.load("model.json").score(X[train], y[train]) == pytest.approx(best.frontier_[3])
+    assert best.frontier_[3] < mt.TopDownClassifier(3).fit(X[train], y[train]).growth_.errors[3]

@@ -1,6 +1,7 @@
 """The page of mictree fit: its sentences say what the numbers say."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -169,3 +170,47 @@ def test_trees_are_enlarged_up_to_the_width_of_the_page(width, drawn):
     assert float(found[1]) == pytest.approx(drawn)
     assert float(found[2]) == pytest.approx(100 * drawn / width)
     assert enlarge(svg).endswith(f'viewBox="0 0 {width} 100"><g/></svg>')
+
+
+@pytest.mark.parametrize(
+    ("upper", "wrong", "rates", "better"),
+    [
+        (0.1, (9, 9), (), True),
+        (0.1, (9, 8), (), True),
+        (0.1, (8, 9), (), False),  # the tree of fewer training errors is worse on new rows
+        (0.2, (9, 9), (), False),
+        (0.2, (9, 8), (), True),
+        (0.1, (8, 9), (0.3, 0.2), True),  # weights decide, not rows
+        (0.1, (9, 8), (0.2, 0.3), False),
+    ],
+)
+def test_the_command_is_that_of_a_better_tree(upper, wrong, rates, better):
+    known = fitted([0.5, 0.2], [0.5, upper], [0.5, upper], wrong)
+    assert replace(known, rates=rates).is_improved == better
+    assert not replace(known, optimal=None).is_improved
+
+
+def test_weighted_errors_are_called_so():
+    known = fitted([0.5, 0.2], [0.5, 0.175], [0.5, 0.175], (9, 7))
+    weighted = replace(known, rates=(0.25, 0.3), weighted=True)
+    assert advice(weighted) == (
+        "Use 1 split: expect a weighted error of about 25.0% on new rows (wrong on 9 of 100 "
+        "held-out rows)."
+    )
+    (line,) = notes(weighted)
+    assert line.endswith(
+        "on held-out rows its weighted error is 30.00%, that of topdown's tree 25.00%."
+    )
+
+
+def test_remarks_come_first():
+    told = replace(fitted([0.5, 0.2], [0.5, 0.2], [0.5, 0.2]), remarks=("no split helps",))
+    assert notes(told)[0] == "No split helps."
+
+
+def test_scores_have_axes_of_their_own(iris):
+    X, y = iris
+    choice = mt.select_size(mt.TopDownClassifier(max_size=3), X, y, scoring="f1_macro")
+    figure = Figure(layout="constrained")
+    draw_errors(figure, "topdown", np.array([0.5, 0.2]), choice, None, 1)
+    assert [ax.get_ylabel() for ax in figure.axes] == ["error", "f1_macro on held-out rows"]

@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -18,15 +18,19 @@ from rich.table import Column, Table
 
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
-from mictree._support.words import merged_note, show_number, show_text
+from mictree._support.words import count_of, merged_note, shell_word, show_number, show_text
 from mictree.growers.rules import RULES, Grower, Lookahead
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mictree.estimators.scoring import ClassResults
     from mictree.estimators.sizes import SizeChoice
     from mictree.estimators.streamed import HeldOut
     from mictree.tree import Tree
+
+SLACK = 1e-12  # errors that differ by less are equal
+MOST_NAMES = 5  # of classes in a sentence
 
 
 def make_rules(
@@ -66,6 +70,85 @@ def depth_setting(name: str, depth: int | None) -> dict[str, Any]:
     return {"depth": depth} if name == Lookahead.name and depth is not None else {}
 
 
+def errors_of(model: Any) -> Any:
+    """A fitted model's training errors by size: of a growth, or the least ones that were found."""
+    return model.growth_.errors if hasattr(model, "growth_") else model.frontier_.upper
+
+
+def show_error(model: Any, size: int) -> str:
+    """A training error; for a least error that is not proved, its certified interval."""
+    errors = errors_of(model)
+    if hasattr(model, "growth_") or model.frontier_.proved[size]:
+        return show_number(errors[size])
+    return f"{show_number(model.frontier_.lower[size])}..{show_number(errors[size])}"
+
+
+def never_predicted(model: Any) -> list[str]:
+    """The classes that no leaf of a model's tree predicts, as texts."""
+    from mictree.tree import LEAF
+
+    tree = model.tree_
+    said = {tree.labels[node] for node, test in enumerate(tree.tests) if test == LEAF}
+    return [str(label) for number, label in enumerate(model.classes_) if number not in said]
+
+
+def find_useless(model: Any, options: dict[str, Any], chosen: bool) -> list[str]:
+    """Sentences about a tree that is no better than a leaf, and about classes it never predicts.
+
+    They name options that the user did not give. Held-out rows have ``chosen`` the size, or not.
+    """
+    tree, unsaid, errors = model.tree_, never_predicted(model), errors_of(model)
+    lines = []
+    if tree.size and errors[-1] >= errors[0] - SLACK:
+        alone = len(unsaid) == len(model.classes_) - 1
+        (label, *_) = [str(each) for each in model.classes_ if str(each) not in unsaid]
+        does = f"predicts {label!r} everywhere, as" if alone else "makes as many errors as"
+        size = count_of(tree.size, "split")
+        lines.append(f"no split lowers the error: the tree of {size} {does} a lone leaf does")
+    if not unsaid:
+        return lines
+    names = ", ".join(map(repr, unsaid[:MOST_NAMES]))
+    rest = len(unsaid) - MOST_NAMES
+    more = f" and {count_of(rest, 'other class', 'es')}" if rest > 0 else ""
+    advice = []
+    if 0 < tree.size < len(model.classes_) - 1:
+        advice.append(f"{tree.size + 1:,} leaves cannot name {len(model.classes_):,} classes")
+    elif options["class_weight"] is None:
+        advice.append("--class-weight balanced makes rare classes count as much as others")
+    if chosen and options["scoring"] is None:
+        advice.append("--scoring balanced_accuracy chooses the size by the mean recall of classes")
+    told = "; ".join(["", *advice])
+    return [*lines, f"warning: the tree never predicts {names}{more}{told}"]
+
+
+def class_facts(results: "ClassResults") -> dict[str, Any]:
+    """Results of classes for JSON; shares of nothing are null."""
+    table = results.frame.with_columns(results.frame["class"].cast(str)).fill_nan(None)
+    return {
+        "class_results": table.to_dicts(),
+        "confusion": results.confusion.tolist(),
+        "never_predicted": [str(label) for label in results.never_predicted],
+    }
+
+
+def write_command(context: typer.Context, without: Sequence[str], **changed: Any) -> str:
+    """The command that was typed, without some options and with others, for a shell."""
+    words = ["mictree", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        given = source is not None and source.name != "DEFAULT" and name not in without
+        if name not in changed and not given:
+            continue
+        value = changed.get(name, context.params[name])
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if parameter.param_type_name == "option":
+                words.append(max(parameter.opts, key=len))
+            if each is not True:
+                words.append(shell_word(f"{each:g}" if isinstance(each, float) else str(each)))
+    return " ".join(words)
+
+
 def print_parts(*parts: RenderableType) -> None:
     """Tables and texts on stdout, one below the other; a wide table is not cut."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -83,20 +166,19 @@ def tree_text(tree: "Tree", classes: list[str] | None, no_merge: bool) -> str:
     return shown.to_text(classes, merge=False) + (f"\n{note}" if note else "")
 
 
-def table_of_sizes(
-    model: Any, choice: "SizeChoice | HeldOut | None", chosen_by: str = "cross-validated error"
-) -> Table:
+def table_of_sizes(model: Any, choice: "SizeChoice | HeldOut | None") -> Table:
     """A model's errors by size, also those by which one was chosen, which an arrow marks."""
-    growth = model.growth_
-    heads = ["size", "split on", "training error"]
-    table = Table(*heads, *([chosen_by] if choice is not None else []))
-    splits = ["", *(step.variable for step in growth.steps)]
-    for number, split in enumerate(splits):
-        cells = [str(number), show_text(split), show_number(growth.errors[number])]
+    greedy = hasattr(model, "growth_")
+    splits = ["", *(step.variable for step in model.growth_.steps)] if greedy else []
+    heads = ["size", *(["split on"] if greedy else []), "training error"]
+    table = Table(*heads, *([choice.title] if choice is not None else []))
+    for number in range(len(splits) if greedy else len(model.frontier_)):
+        cells = [str(number), *map(show_text, splits[number : number + 1])]
+        cells.append(show_error(model, number))
         if choice is not None:
             chosen = " ←" if number == choice.size else ""
             place = min(number, len(choice.means) - 1)  # no fold has a larger tree
-            error = show_number(1 - choice.means[place])
+            error = show_number(choice.shown[place])
             cells.append(f"{error} ± {choice.standard_errors[place]:.2g}{chosen}")
         table.add_row(*cells)
     return table

@@ -6,19 +6,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mictree._support.files import write_whole
-from mictree._support.words import shell_word, show_name
 from mictree.cli.common import (
     check_drawing,
     check_output,
+    class_facts,
+    find_useless,
     print_json,
     print_parts,
     save,
     tree_text,
     working,
+    write_command,
 )
-from mictree.cli.options import AsJson, MostSplits, MostThresholds, NoMerge
+from mictree.cli.options import (
+    AsJson,
+    Details,
+    Draw,
+    MostSplits,
+    MostThresholds,
+    NoMerge,
+    Scoring,
+)
 from mictree.cli.table import (
     After,
+    ClassWeight,
     DataFile,
     DateOrder,
     Decimal,
@@ -33,9 +44,13 @@ from mictree.cli.table import (
     Separator,
     Target,
     Text,
+    Weights,
     advise_after,
+    column_of_weights,
     is_streamed,
+    known_column,
     naming_options,
+    read_class_weight,
     read_table,
     say,
 )
@@ -44,6 +59,10 @@ from mictree.cli.workers import Scheduler, Workers, on_workers
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
 
+UNCOPIED = (  # options that the command of the page does without
+    "learner", "cv", "repeats", "scoring", "jobs", "scheduler", "workers", "size", "plot", "report",
+    "as_json", "details", "draw",
+)  # fmt: skip
 LEARNERS = ("topdown", "bestfirst", "id3", "sklearn", "lightgbm", "xgboost")
 
 
@@ -63,14 +82,7 @@ def data(
     repeats: Annotated[
         int, typer.Option(help="Number of times to repeat the cross-validation.")
     ] = 3,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            help="Measure on held-out rows, by scikit-learn's name: balanced_accuracy, "
-            "neg_log_loss, roc_auc, ...",
-            show_default="error",
-        ),
-    ] = None,
+    scoring: Scoring = None,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -80,14 +92,8 @@ def data(
         ),
     ] = None,
     after: After = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with the weight of each row; not used in trees.",
-            metavar="COLUMN",
-            show_default=False,
-        ),
-    ] = None,
+    weights: Weights = None,
+    class_weight: ClassWeight = None,
     jobs: Annotated[
         int, typer.Option(help="Number of folds at once; -1 for one on each core.")
     ] = 1,
@@ -121,6 +127,16 @@ def data(
     parts: Parts = [],  # noqa: B006
     no_merge: NoMerge = False,
     as_json: AsJson = False,
+    details: Details = False,
+    draw: Draw = None,
+    save_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            help="Also save the tree that is shown (.json) for mictree predict.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
 
@@ -133,6 +149,7 @@ def data(
       mictree data iris.csv --target species --max-size 5
       mictree data loans.parquet --target default --drop id --learner topdown --learner sklearn
       mictree data iris.csv --target species --plot errors.svg --report iris.html
+      mictree data iris.csv --target species --size 2 --save model.json --draw tree.svg
       mictree data visits.csv --target ill --groups patient --scoring balanced_accuracy --jobs -1
       mictree data visits.csv --target ill --after date --parts date
       mictree data loans.parquet --target default --scheduler tcp://10.0.0.1:8786
@@ -148,7 +165,12 @@ def data(
         advise_after(table, keep)
     if len(apart) == X.width:
         raise ValueError("the file must have a column to learn from; it has none")
-    members, weight = _known(X, groups), _numbers(X, weights)
+    members, weight = known_column(X, groups), column_of_weights(X, weights)
+    factors = None
+    if class_weight is not None:
+        import numpy as np
+
+        factors = read_class_weight(class_weight, np.unique(y).tolist())
     with (
         on_workers(scheduler, workers) as n_jobs,
         working("comparing") as progress,
@@ -157,31 +179,54 @@ def data(
         result = compare(
             learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             groups=members, after=table.moments, scoring=scoring, sample_weight=weight,
+            class_weight=factors,
             random_state=seed, max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
             progress=progress,
         )  # fmt: skip
     shown = result.advised_size if size is None else size
     tree, classes = result.optimal_trees.tree(shown), [str(label) for label in result.classes]
+    model: Any = result.model(shown)
+    model.dates_ = table.dates  # for predict, which reads new files as this one
+    useless = find_useless(model, context.params, size is None and cv > 0)
     if as_json:
+        results = class_facts(result.class_results(shown)) if result.held_out else {}
         print_json(
             {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
-            **_facts(result), size=shown,
+            **_facts(result), size=shown, **results, remarks=useless,
             tree=tree.to_text(classes, merge=False).splitlines(),
         )  # fmt: skip
     else:
-        print_parts(str(result), "", f"{result.tree_title(shown)}:",
-                    tree_text(tree, classes, no_merge))  # fmt: skip
+        drawn = tree_text(tree, classes, no_merge)
+        print_parts(str(result), "", f"{result.tree_title(shown)}:", drawn, *useless)
+        if details and result.held_out:
+            print_parts("", "its held-out rows by class:", str(result.class_results(shown)))
     if plot is not None:
         save(plot, result.plot().axes[0])
+    if draw is not None:
+        save(draw, model.draw(merge=not no_merge))
+    if save_to is not None:
+        model.save(save_to)
+        say(f"wrote {save_to}")
     if report is not None:
-        from mictree.report.compared import make_page
-        from mictree.report.data import render
+        _write_report(report, result, shown, context, useless)
 
-        page = make_page(
-            result, file.name, target, shown, _settings(context.params), merge=not no_merge
-        )
-        write_whole(report, render(page).encode())
-        say(f"wrote {report}")
+
+def _write_report(
+    path: Path, result: "Comparison", size: int, context: typer.Context, useless: list[str]
+) -> None:
+    """Write the page, with the command that writes the tree that it shows."""
+    from mictree.report.compared import make_page
+    from mictree.report.data import render
+
+    options = context.params
+    written = options["save_to"] or "model.json"
+    command = write_command(context, UNCOPIED, size=size, cv=0, save_to=written)
+    page = make_page(
+        result, options["file"].name, options["target"], size, _settings(options),
+        useless, command, merge=not options["no_merge"],
+    )  # fmt: skip
+    write_whole(path, render(page).encode())
+    say(f"wrote {path}")
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -202,7 +247,10 @@ def _check_options(options: dict[str, Any]) -> None:
     )
     if size is not None and not 0 <= size <= max_size:
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
+    read_class_weight(options["class_weight"])
     check_drawing(options["plot"], "--plot")
+    check_drawing(options["draw"])
+    check_output(options["save_to"], "--save", (".json",))
     check_output(options["report"], "--report", (".html", ".htm"))
     if options["groups"] is not None and options["after"] is not None:
         raise ValueError("--groups and --after must not both be given")
@@ -231,39 +279,13 @@ def _settings(options: dict[str, Any]) -> dict[str, object]:
         "tested on rows after others, by": options["after"] or "none",
         "parts of dates": ", ".join(options["parts"]) or "none",
         "weights": options["weights"] or "none",
+        "weights of classes": options["class_weight"] or "none",
         "folds": options["cv"],
         "repeats": options["repeats"],
         "seed": options["seed"],
         "thresholds a column": options["max_thresholds"] or "all",
         "time limit": f"{options['time_limit']:g} s",
     }
-
-
-def _known(frame: Any, name: str | None) -> Any:
-    """The values of a column, which must not be missing."""
-    if name is None:
-        return None
-    count = frame[name].null_count()
-    if count:
-        raise ValueError(
-            "groups and weights must be known in every row; "
-            f"{show_name(name)} is missing in {count}"
-        )
-    return frame[name].to_numpy()
-
-
-def _numbers(frame: Any, name: str | None) -> Any:
-    """The values of a column of numbers."""
-    from mictree.columns.cells import are_codes
-
-    if name is not None and not frame[name].dtype.is_numeric():
-        present = frame[name].drop_nulls()
-        codes = str(present.dtype) == "String" and are_codes(present.str.strip_chars())
-        advice = f": add --number {shell_word(name)}" if codes else ""
-        raise ValueError(
-            f"weights must be numbers; {show_name(name)} has {present.first()!r}{advice}"
-        )
-    return _known(frame, name)
 
 
 def _facts(result: "Comparison") -> dict[str, Any]:

@@ -13,29 +13,35 @@ from mictree._support.words import count_of, show_name, show_number
 from mictree.cli.common import (
     check_drawing,
     check_output,
+    class_facts,
     depth_setting,
+    errors_of,
+    find_useless,
     make_rules,
     print_json,
     print_parts,
     save,
+    show_error,
     table_of_sizes,
     tree_text,
     working,
+    write_command,
 )
 from mictree.cli.options import (
     AsJson,
     Criterion,
     Depth,
+    Details,
     Draw,
-    MostSplits,
     MostThresholds,
     NoMerge,
-    Rule,
+    Scoring,
     Ties,
 )
 from mictree.cli.streamed import fit_streamed, refuse_unstreamed
 from mictree.cli.table import (
     After,
+    ClassWeight,
     DataFiles,
     DateOrder,
     Decimal,
@@ -51,24 +57,49 @@ from mictree.cli.table import (
     Table,
     Target,
     Text,
+    Weights,
     advise_after,
+    column_of_weights,
     is_streamed,
     naming_options,
+    read_class_weight,
     read_table,
     say,
 )
+from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
+    from mictree._support.time_limit import TimeLimit
+    from mictree.estimators.scoring import ClassResults
     from mictree.estimators.sizes import SizeChoice
+
+OPTIMAL = "optimal"  # the rule that searches the best tree
+LARGEST_OPTIMAL = 8  # its largest size, unless the user names one
+WHOLE_SHARE = 0.5  # of its time limit, for the tree; the rest is for the folds
+LEAST_SECONDS = 0.02  # of a search, however little time is left
+FOR_GREEDY = ("criterion", "ties", "depth", "min_samples_split")  # options of greedy rules only
+UNCOPIED = (  # options that the command of the page does without
+    *FOR_GREEDY, "rule", "max_size", "size", "cv", "choose", "scoring", "draw", "report", "as_json",
+    "details",
+)  # fmt: skip
+WHICH_RULE = Annotated[
+    str,
+    typer.Option(
+        help=f"One of {', '.join(RULES)}; or {OPTIMAL}: the tree with the fewest training errors, "
+        "proved or the best found within --time-limit."
+    ),
+]
 
 
 def fit(
     context: typer.Context,
     file: DataFiles,
     target: Target,
-    rule: Rule = "topdown",
+    rule: WHICH_RULE = "topdown",
     depth: Depth = None,
-    max_size: MostSplits = 20,
+    max_size: Annotated[
+        int, typer.Option(help=f"Largest number of splits; {LARGEST_OPTIMAL} for --rule optimal.")
+    ] = 20,
     size: Annotated[
         int | None,
         typer.Option(help="Size of the tree; default: chosen by --cv.", show_default=False),
@@ -94,6 +125,9 @@ def fit(
             metavar="FILES",
         ),
     ] = [],  # noqa: B006
+    class_weight: ClassWeight = None,
+    weights: Weights = None,
+    scoring: Scoring = None,
     seed: Annotated[
         int, typer.Option(help="Random seed for held-out rows, folds and --ties random.")
     ] = 0,
@@ -119,6 +153,7 @@ def fit(
     after: After = None,
     no_merge: NoMerge = False,
     as_json: AsJson = False,
+    details: Details = False,
     draw: Draw = None,
     save_to: Annotated[
         Path | None,
@@ -131,7 +166,10 @@ def fit(
     ] = None,
     time_limit: Annotated[
         float,
-        typer.Option(help="Seconds to search the optimal trees of --report; 0 leaves them out."),
+        typer.Option(
+            help="Seconds to search the optimal trees of --report; 0 leaves them out. With --rule "
+            "optimal, seconds for everything: half for the tree, the rest for the folds of --cv."
+        ),
     ] = 20,
 ) -> None:
     """Grow a tree from data; cross-validation chooses its size.
@@ -140,6 +178,9 @@ def fit(
     on the others chooses the size; these rows also grow the tree. So the held-out error comes from
     rows that had no part in the tree or in its size. With --after, the last rows by time are set
     aside, and in cross-validation too every fold is later than the rows it grows on.
+
+    --class-weight and --weights weight rows, in the tree as in all errors. --scoring replaces the
+    error in the choice of the size, and is shown beside it for held-out rows.
 
     Parquet files that a folder or a quoted pattern names are read batch by batch and may be larger
     than the memory. A hash of its number says which part a row belongs to. Three quarters grow the
@@ -159,50 +200,73 @@ def fit(
       mictree fit 'data/*.parquet' --target label --save model.json
       mictree fit 'data/*.parquet' --target label --test data/2026.parquet
       mictree fit iris.csv --target species --report iris.html
+      mictree fit fraud.csv --target fraud --class-weight balanced --details
+      mictree fit iris.csv --target species --rule optimal --time-limit 60 --save model.json
     """
-    make_rules([rule], depth, criterion, [ties], None)  # refuses bad options
-    _check_options(context.params)
-    model = _make_model(context.params)
-    about = {"file": str(file), "target": target, "rule": rule, "criterion": criterion,
-             "ties": ties, "seed": seed} | depth_setting(rule, depth)  # fmt: skip
+    options = _check_options(context)
+    model = _make_model(options)
+    about = {"file": str(file), "target": target, "rule": rule, "seed": seed}
+    if rule != OPTIMAL:
+        about |= {"criterion": criterion, "ties": ties} | depth_setting(rule, depth)
     if is_streamed(file):
         refuse_unstreamed(context)
-        shown = fit_streamed(model, context.params, about if as_json else None)
+        if rule == OPTIMAL:
+            raise ValueError(
+                "--rule optimal must not be given with a folder or a pattern: it searches rows in "
+                "memory"
+            )
+        shown = fit_streamed(model, options, about if as_json else None)
         _write(model, shown, draw, save_to, no_merge)
         return
     written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
-    table = read_table(file, target, drop, keep, written, parts, after)
-    X, y = table.X, table.y
-    train, test = split_table(table, held_out, seed, after, keep)
-    rows = Rows(X[train], y[train], X[test], y[test])
+    rows = _read_rows(options, model, written)
     with working("growing"), naming_options():
-        choice = None
-        if size is None:
-            from mictree.estimators.sizes import Choice, select_size
-
-            if after is None:
-                _check_folds(rows.y, len(y), cv)
-            rule_of_size = cast(Choice, choose)  # it is among the checked options
-            choice = select_size(
-                model, rows.X, rows.y, cv=cv, choose=rule_of_size, random_state=seed,
-                after=None if after is None else table.moments[train],
-            )  # fmt: skip
-        model.fit(rows.X, rows.y)
-        model.dates_ = table.dates  # for predict, which reads new files as this one
-        wanted = size if choice is None else choice.size
-        grown = Grown(model, choice, model.growth_.tree(wanted).size, rows)
+        grown = _grow(model, rows, options)
+    useless = find_useless(model.at_size(grown.size), options, size is None)
     if as_json:
-        print_json(about, **_facts(grown))
+        print_json(about, **_facts(grown), remarks=useless)
     else:
-        ended = "" if size in (None, grown.size) else f"; growth ended before --size {size}"
-        print_parts(*_parts(grown, ended, no_merge))
+        print_parts(*_parts(grown, options, useless))
     _write(model, grown.size, draw, save_to, no_merge)
     if report is not None:
-        _write_report(report, grown, context.params)
+        _write_report(report, grown, context, useless)
 
 
-def _check_options(options: dict[str, Any]) -> None:
+def _check_options(context: typer.Context) -> dict[str, Any]:
+    """The options, for --rule optimal with a largest size of its own; bad ones are refused."""
+    options = dict(context.params)
+    if options["rule"] == OPTIMAL:
+        _check_optimal(context, options)
+    elif options["rule"] not in RULES:
+        known = ", ".join((*RULES, OPTIMAL))
+        raise ValueError(f"--rule must be one of {known}; got {options['rule']!r}")
+    else:
+        make_rules([options["rule"]], options["depth"], options["criterion"], [options["ties"]],
+                   None)  # fmt: skip
+    _check_values(options)
+    return options
+
+
+def _check_optimal(context: typer.Context, options: dict[str, Any]) -> None:
+    """Refuse options of greedy rules, and set the largest size where the user names none."""
+
+    def given(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name != "DEFAULT"
+
+    for name in FOR_GREEDY:
+        if given(name):
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} is for greedy rules; --rule optimal must not have it")
+    if not given("max_size"):
+        options["max_size"] = LARGEST_OPTIMAL if options["size"] is None else options["size"]
+    if options["time_limit"] == 0:
+        raise ValueError("--time-limit must be above 0 with --rule optimal; got 0")
+
+
+def _check_values(options: dict[str, Any]) -> None:
     """Refuse values of options before anything is read."""
+    from mictree.estimators.scoring import read_scoring
     from mictree.estimators.sizes import CHOICES
 
     size, max_size = options["size"], options["max_size"]
@@ -225,6 +289,11 @@ def _check_options(options: dict[str, Any]) -> None:
     seconds = options["time_limit"]
     if not 0 <= seconds < math.inf:
         raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {seconds}")
+    read_scoring(options["scoring"])
+    read_class_weight(options["class_weight"])
+    named = [name for name in (options["target"], options["weights"]) if name is not None]
+    if len(set(named)) < len(named) or set(named[1:]) & set(options["drop"]):
+        raise ValueError("--target, --weights and --drop must name different columns")
     check_drawing(options["draw"])
     check_output(options["save_to"], "--save", (".json",))
     check_output(options["report"], "--report", (".html", ".htm"))
@@ -254,27 +323,65 @@ def _make_model(options: dict[str, Any]) -> Any:
     from sklearn.base import clone
 
     from mictree.estimators.classifiers import CLASSIFIERS
+    from mictree.estimators.optimal import OptimalTreeClassifier
 
-    same = ("max_size", "criterion", "ties", "min_samples_split", "min_samples_leaf", "max_depth",
-            "max_thresholds")  # fmt: skip
+    same = {name: options[name] for name in
+            ("max_size", "min_samples_leaf", "max_depth", "max_thresholds")}  # fmt: skip
     rule = options["rule"]
-    model = CLASSIFIERS[rule](
-        random_state=options["seed"],
-        **{name: options[name] for name in same},
-        **depth_setting(rule, options["depth"]),
-    )
+    if rule == OPTIMAL:
+        model: Any = OptimalTreeClassifier(**same)
+    else:
+        greedy = {name: options[name] for name in ("criterion", "ties", "min_samples_split")}
+        model = CLASSIFIERS[rule](
+            random_state=options["seed"], **same, **greedy, **depth_setting(rule, options["depth"])
+        )
     trial: Any = clone(model)
     trial.fit([[0.0], [1.0]], [0, 1])
     return model
 
 
 class Rows(NamedTuple):
-    """Rows and labels to learn from, and held-out ones."""
+    """Rows, labels and weights to learn from, and held-out ones; no weights if all are 1.
+
+    ``moments`` order the rows to learn from if folds are to be later than what they grow on;
+    ``dates`` are for ``predict``, which reads new files as this one.
+    """
 
     X: Any
     y: Any
     unseen: Any
     truth: Any
+    weight: Any = None
+    unseen_weight: Any = None
+    moments: Any = None
+    dates: Any = None
+
+
+def _read_rows(options: dict[str, Any], model: Any, written: Format) -> Rows:
+    """The rows of a file, some of them held out; the model gets its class weights."""
+    apart = [] if options["weights"] is None else [options["weights"]]
+    after, keep = options["after"], [*options["keep"], *apart]
+    table = read_table(
+        options["file"], options["target"], options["drop"], keep, written, options["parts"], after
+    )
+    if len(apart) == table.X.width:
+        raise ValueError("the file must have a column to learn from; it has none")
+    parts = split_table(table, options["held_out"], options["seed"], after, options["keep"])
+    X, weight = table.X.drop(apart), column_of_weights(table.X, options["weights"])
+    rows = hold_out(X, table.y, weight, *parts)
+    moments = None if after is None else table.moments[parts[0]]
+    model.set_params(class_weight=_read_factors(options["class_weight"], table.y, rows.y))
+    return rows._replace(moments=moments, dates=table.dates)
+
+
+def _read_factors(text: str | None, labels: Any, grown_on: Any) -> Any:
+    """The class weights that the option names among all labels, of those to grow on."""
+    import numpy as np
+
+    from mictree.problems.labels import weights_among
+
+    weight = None if text is None else read_class_weight(text, np.unique(labels).tolist())
+    return weights_among(weight, grown_on)
 
 
 class Grown(NamedTuple):
@@ -284,54 +391,156 @@ class Grown(NamedTuple):
     choice: "SizeChoice | None"
     size: int
     rows: Rows
+    scoring: str | None = None
 
     @property
-    def held_out_error(self) -> float:
-        """The error of the shown tree on held-out rows."""
-        return 1 - self.model.at_size(self.size).score(self.rows.unseen, self.rows.truth)
+    def is_optimal(self) -> bool:
+        """Whether the trees are optimal ones, or else grown."""
+        return not hasattr(self.model, "growth_")
+
+    def held_out_error(self, model: Any) -> float:
+        """The error of a tree on held-out rows, weighted as training errors are."""
+        rows, weights = self.rows, self.rows.unseen_weight
+        if self.model.class_weight is not None:
+            weights = self._factors() * (1.0 if weights is None else weights)
+        return 1 - model.score(rows.unseen, rows.truth, weights)
+
+    def _factors(self) -> Any:
+        """The factors of the held-out rows' classes; 1 for a class that no row to grow on has."""
+        import numpy as np
+
+        from mictree.problems.labels import Coded, class_weights
+
+        classes, codes = Coded.positions(self.rows.y)
+        coded = Coded(tuple(classes.tolist()), codes)
+        factors: Any = class_weights(self.model.class_weight, coded)
+        found = dict(zip(coded.classes, factors.tolist(), strict=True))
+        return np.array([found.get(label, 1.0) for label in self.rows.truth.tolist()])
+
+    def score(self, model: Any) -> float:
+        """The scoring of a tree on held-out rows."""
+        from mictree.estimators.scoring import read_scoring
+
+        scorer, rows = read_scoring(self.scoring), self.rows
+        assert scorer is not None
+        return scorer(model, rows.unseen, rows.truth, rows.unseen_weight)
+
+    def class_results(self, model: Any) -> "ClassResults":
+        """The results of each class on held-out rows."""
+        return model.class_results(self.rows.unseen, self.rows.truth, self.rows.unseen_weight)
+
+
+def hold_out(X: Any, y: Any, weight: Any, train: Any, test: Any) -> Rows:
+    """Rows to grow on and rows to test on; both must have some weight."""
+    if weight is None:
+        return Rows(X[train], y[train], X[test], y[test])
+    for part, what in ((train, "to grow on"), (test, "held out")):
+        if not weight[part].any():
+            raise ValueError(f"weights must be positive for some row {what}; all are zero")
+    return Rows(X[train], y[train], X[test], y[test], weight[train], weight[test])
+
+
+def _grow(model: Any, rows: Rows, options: dict[str, Any]) -> Grown:
+    """Fit on the rows to grow on, and choose a size by folds of them unless the user did."""
+    import numpy as np
+
+    from mictree._support.time_limit import TimeLimit
+    from mictree.estimators.scoring import read_scoring
+
+    size, scorer, optimal = options["size"], read_scoring(options["scoring"]), False
+    if scorer is not None:
+        scorer.check(np.unique(np.concatenate([rows.y, rows.truth])))
+    if size is None and options["after"] is None:
+        _check_folds(rows.y, len(rows.y) + len(rows.truth), options["cv"])
+    optimal = options["rule"] == OPTIMAL
+    with TimeLimit(options["time_limit"] if optimal else None) as limit:
+        if optimal:
+            share = WHOLE_SHARE if size is None else 1.0
+            model.set_params(time_limit=max(LEAST_SECONDS, share * limit.left()))
+        model.fit(rows.X, rows.y, rows.weight)
+        model.dates_ = rows.dates
+        choice = _choose(model, rows, options, limit) if size is None else None
+    wanted = size if choice is None else choice.size
+    made = model.at_size(wanted).tree_.size
+    return Grown(model, choice, made, rows, options["scoring"])
+
+
+def _choose(model: Any, rows: Rows, options: dict[str, Any], limit: "TimeLimit") -> "SizeChoice":
+    """The size that cross-validation chooses; folds share the time that is left."""
+    from sklearn.base import clone
+
+    from mictree.estimators.sizes import Choice, select_size
+
+    folded: Any = clone(model)
+    if options["rule"] == OPTIMAL:
+        folded.set_params(time_limit=max(LEAST_SECONDS, limit.left() / options["cv"]))
+    return select_size(
+        folded, rows.X, rows.y, cv=options["cv"], choose=cast(Choice, options["choose"]),
+        scoring=options["scoring"], sample_weight=rows.weight, random_state=options["seed"],
+        after=rows.moments,
+    )  # fmt: skip
 
 
 def _facts(grown: Grown) -> dict[str, Any]:
     """What --json prints."""
-    model, tree = grown.model, grown.model.growth_.tree(grown.size)
-    facts = {
+    model, shown = grown.model, grown.model.at_size(grown.size)
+    facts: dict[str, Any] = {
         "train_rows": len(grown.rows.y),
         "held_out_rows": len(grown.rows.truth),
         "classes": [str(label) for label in model.classes_],
-        "train_errors": model.growth_.errors,
+        "train_errors": errors_of(model),
     }
+    if grown.is_optimal:
+        facts["lower_bounds"] = model.frontier_.lower
+        facts["proved"] = model.frontier_.proved
     if grown.choice is not None:
-        facts["cross_validated_errors"] = 1 - grown.choice.means
+        scored = "scores" if grown.choice.scoring else "errors"
+        facts[f"cross_validated_{scored}"] = grown.choice.shown
         facts["standard_errors"] = grown.choice.standard_errors
-    return facts | {
-        "size": tree.size,
-        "held_out_error": grown.held_out_error,
-        "tree": json.loads(tree.to_json()),
-    }
+    facts |= {"size": grown.size, "held_out_error": grown.held_out_error(shown)}
+    if grown.scoring is not None:
+        facts |= {"scoring": grown.scoring, "held_out_score": grown.score(shown)}
+    tree = shown.tree_ if grown.is_optimal else model.growth_.tree(grown.size)
+    by_class = class_facts(grown.class_results(shown))
+    return facts | by_class | {"tree": json.loads(tree.to_json())}
 
 
-def _parts(grown: Grown, ended: str, no_merge: bool) -> tuple[Any, ...]:
+def _parts(grown: Grown, options: dict[str, Any], useless: Sequence[str]) -> tuple[Any, ...]:
     """What is printed, one below the other."""
-    model, size = grown.model, grown.size
+    model, size, asked = grown.model, grown.size, options["size"]
+    shown = model.at_size(size)
+    found = f"held-out error {show_number(grown.held_out_error(shown))}"
+    if grown.scoring is not None:
+        found += f", held-out {grown.scoring} {show_number(grown.score(shown))}"
+    error = f"training error {show_error(model, size)}"
+    ended = f"; growth ended before --size {asked}"
+    if grown.is_optimal:
+        proved = model.frontier_.proved[size]
+        error += ", proved to be the least" if proved else ", the best found"
+        ended = f"; more splits, up to --size {asked}, make no fewer errors"
+    by_class = ("", "held-out rows by class:", str(grown.class_results(shown)))
+    by_class = by_class if options["details"] else ()
     return (
         f"{count_of(len(grown.rows.y), 'row')} to grow on, {len(grown.rows.truth):,} held out, "
         f"{count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, grown.choice),
-        tree_text(model.at_size(size).tree_, [str(label) for label in model.classes_], no_merge),
-        f"size {size}, training error {show_number(model.growth_.errors[size])}, "
-        f"held-out error {show_number(grown.held_out_error)}{ended}",
+        tree_text(shown.tree_, [str(label) for label in model.classes_], options["no_merge"]),
+        f"size {size}, {error}, {found}{'' if asked in (None, size) else ended}",
+        *(["errors are weighted by class"] if model.class_weight is not None else []),
+        *useless,
+        *by_class,
     )
 
 
-def _write_report(path: Path, grown: Grown, options: dict[str, Any]) -> None:
+def _write_report(path: Path, grown: Grown, context: typer.Context, useless: Sequence[str]) -> None:
     """Search the optimal trees up to the size, and write the page."""
     from mictree.estimators.optimal import OptimalTreeClassifier
     from mictree.report.data import render
     from mictree.report.fitted import Fitted, make_page
 
-    model, choice, size, rows = grown
-    optimal = None
-    if options["time_limit"]:
+    model, choice, size, rows, _ = grown
+    options, optimal = context.params, None
+    if options["time_limit"] and options["rule"] != OPTIMAL:
         with working("searching the optimal trees"):
             optimal = OptimalTreeClassifier(
                 size,
@@ -339,13 +548,21 @@ def _write_report(path: Path, grown: Grown, options: dict[str, Any]) -> None:
                 time_limit=options["time_limit"],
                 max_thresholds=model.max_thresholds,
                 min_samples_leaf=model.min_samples_leaf,
-            ).fit(rows.X, rows.y)
-    wrong = tuple(
-        int((each.predict(rows.unseen, size) != rows.truth).sum())
-        for each in (model, optimal)
-        if each is not None
-    )
-    fitted = Fitted(model, model.rule, size, choice, optimal, wrong, len(rows.y), len(rows.truth))
+                class_weight=model.class_weight,
+            ).fit(rows.X, rows.y, rows.weight)
+    shown = [each.at_size(size) for each in (model, optimal) if each is not None]
+    results = tuple(grown.class_results(each) for each in shown)
+    fitted = Fitted(
+        model, options["rule"], size, choice, optimal,
+        tuple(int((each.predict(rows.unseen) != rows.truth).sum()) for each in shown),
+        len(rows.y), len(rows.truth),
+        rates=tuple(grown.held_out_error(each) for each in shown),
+        weighted=rows.weight is not None or model.class_weight is not None,
+        scores=tuple((grown.scoring, grown.score(each)) for each in shown if grown.scoring),
+        results=results,
+        remarks=tuple(useless),
+        command=write_command(context, UNCOPIED, rule=OPTIMAL, size=size, save_to="model.json"),
+    )  # fmt: skip
     page = make_page(
         fitted, options["file"].name, options["target"], _settings(options),
         merge=not options["no_merge"],
@@ -356,21 +573,25 @@ def _write_report(path: Path, grown: Grown, options: dict[str, Any]) -> None:
 
 def _settings(options: dict[str, Any]) -> dict[str, object]:
     """The options with which a user can repeat the run, as the page names them."""
-    chosen = options["size"] is None
+    chosen, optimal = options["size"] is None, options["rule"] == OPTIMAL
+    greedy = {} if optimal else {"criterion": options["criterion"], "ties": options["ties"]}
+    smallest = count_of(options["min_samples_split"], "row")
     return {
         "rule": options["rule"],
-        "criterion": options["criterion"],
-        "ties": options["ties"],
+        **greedy,
         "largest size": options["max_size"],
         "size": "chosen by cross-validation" if chosen else options["size"],
         "folds": options["cv"] if chosen else "none",
         "choose": options["choose"] if chosen else "none",
+        "measure on held-out rows": options["scoring"] or "error",
+        "weights": options["weights"] or "none",
+        "weights of classes": options["class_weight"] or "none",
         "share held out": options["held_out"],
         "seed": options["seed"],
         "held out after, by": options["after"] or "none",
         "parts of dates": ", ".join(options["parts"]) or "none",
         "columns left out": ", ".join(options["drop"]) or "none",
-        "smallest leaf to split": count_of(options["min_samples_split"], "row"),
+        **({} if optimal else {"smallest leaf to split": smallest}),
         "smallest leaf": count_of(options["min_samples_leaf"], "row"),
         "largest depth": "any" if options["max_depth"] is None else options["max_depth"],
         "thresholds a column": options["max_thresholds"] or "all",

@@ -8,6 +8,20 @@ import typer
 from mictree.growers.rules import RULES, TIES
 from mictree.impurity.criteria import CRITERIA
 
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        help="Measure on held-out rows, by scikit-learn's name: balanced_accuracy, "
+        "neg_log_loss, roc_auc, ...",
+        show_default="error",
+    ),
+]
+Details = Annotated[
+    bool,
+    typer.Option(
+        "--details", help="Also print recall, precision and confusion of classes on held-out rows."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Draw = Annotated[
     Path | None,

@@ -12,8 +12,22 @@ import typer
 
 from mictree._support.progress import Progress, Report
 from mictree._support.words import count_of, show_number
-from mictree.cli.common import print_json, print_parts, table_of_sizes, tree_text, working
-from mictree.cli.table import Format, check_drop, find_warnings, naming_options, say
+from mictree.cli.common import (
+    find_useless,
+    print_json,
+    print_parts,
+    table_of_sizes,
+    tree_text,
+    working,
+)
+from mictree.cli.table import (
+    Format,
+    check_drop,
+    find_warnings,
+    naming_options,
+    read_class_weight,
+    say,
+)
 
 if TYPE_CHECKING:
     from mictree.estimators.streamed import HeldOut
@@ -111,7 +125,7 @@ def fit_streamed(model: Any, options: dict[str, Any], about: dict[str, Any] | No
     from mictree.problems.sample import SampleProblem
 
     target, drop, keep = options["target"], options["drop"], options["keep"]
-    weights = options.get("weights")
+    weights = options["weights"]
     check_drop(target, drop)
     parts = Parts.of(options)
     found = ParquetSet([*parts.files, *parts.tests])
@@ -126,18 +140,23 @@ def fit_streamed(model: Any, options: dict[str, Any], about: dict[str, Any] | No
             parts.files, target, columns=columns, sample_weight=weights, rows=parts.grown,
             seed=options["seed"], max_thresholds=most, progress=report,
         )  # fmt: skip
+        factors = read_class_weight(options["class_weight"], problem.classes)
+        model.set_params(class_weight=factors)
         report(Progress("growing"))
         model.fit(problem)
         judged = _judge(model, parts, options, report)
     wanted = options["size"] if judged.chosen is None else judged.chosen.size
     size = model.growth_.tree(wanted).size
     rows = int(problem.all_class_rows.sum())
+    useless = find_useless(
+        model.at_size(size), options, chosen=False
+    )  # --scoring needs rows in memory
     if about is not None:
-        print_json(about, **_facts(model, size, rows, judged))
+        print_json(about, **_facts(model, size, rows, judged), remarks=useless)
     else:
         ended = "" if size == wanted else f"; growth ended before --size {wanted}"
         told = _told_rows(rows, parts, judged)
-        print_parts(*_parts(model, size, told, judged, ended, options["no_merge"]))
+        print_parts(*_parts(model, size, told, judged, ended, options["no_merge"]), *useless)
     return size
 
 
@@ -148,7 +167,7 @@ def _judge(model: Any, parts: Parts, options: dict[str, Any], report: Report) ->
     from mictree.estimators.streamed import sum_leaves
 
     saved = from_json(to_json(model))  # it reads only the columns that the tree tests
-    columns = options["target"], options.get("weights")
+    columns = options["target"], options["weights"]
     sums = []
     if parts.grown is not None:
         share = Share(parts.grown[1], 1.0, options["seed"])
@@ -209,7 +228,7 @@ def _parts(
     weighted = ["errors are weighted by class"] if model.class_weight is not None else []
     return (
         f"{rows}, {count_of(len(model.literals_), 'literal')}",
-        table_of_sizes(model, judged.chosen, "error of rows that choose"),
+        table_of_sizes(model, judged.chosen),
         tree_text(model.at_size(size).tree_, [str(label) for label in model.classes_], no_merge),
         f"size {size}, training error {show_number(model.growth_.errors[size])}{error}{ended}",
         *weighted,

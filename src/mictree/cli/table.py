@@ -1,7 +1,9 @@
 """Tables of data for the commands: the options that read a file, and warnings about columns."""
 
+import csv
 import difflib
 import glob
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -114,6 +116,23 @@ Number = Annotated[
     list[str],
     typer.Option(
         help="Column to read as numbers, even with leading zeros; repeatable.", metavar="COLUMN"
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        help="Column with the weight of each row; not used in trees.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        help="Factors of the weights of classes: balanced, label=weight,... or a CSV file of "
+        "lines label,weight. For rare classes; errors are then weighted, too.",
+        metavar="WEIGHTS",
+        show_default=False,
     ),
 ]
 
@@ -359,6 +378,97 @@ def advise_after(table: Table, keep: Sequence[str]) -> None:
         "held out at random flatter the error: new rows will be later than all rows of the file; "
         f"--after {column} tests on later rows than it grows on, --keep {column} silences this line"
     )
+
+
+def known_column(frame: "polars.DataFrame", name: str | None) -> Any:
+    """The values of a column, which must not be missing."""
+    if name is None:
+        return None
+    count = frame[name].null_count()
+    if count:
+        raise ValueError(
+            "groups and weights must be known in every row; "
+            f"{show_name(name)} is missing in {count}"
+        )
+    return frame[name].to_numpy()
+
+
+def column_of_weights(frame: "polars.DataFrame", name: str | None) -> Any:
+    """The values of a column of numbers."""
+    from mictree.columns.cells import are_codes
+
+    if name is not None and not frame[name].dtype.is_numeric():
+        present = frame[name].drop_nulls()
+        codes = str(present.dtype) == "String" and are_codes(present.str.strip_chars())
+        advice = f": add --number {shell_word(name)}" if codes else ""
+        raise ValueError(
+            f"weights must be numbers; {show_name(name)} has {present.first()!r}{advice}"
+        )
+    return known_column(frame, name)
+
+
+def read_class_weight(text: str | None, classes: Sequence[Any] | None = None) -> Any:
+    """The option --class-weight: None, "balanced", or a mapping of labels to weights.
+
+    Without classes the labels are texts, so that a bad option is refused before a file is read.
+    With classes they are those whose texts the option names; an unknown one is refused.
+    """
+    if text is None or text == "balanced":
+        return text
+    pairs = _weights_in_file(Path(text)) if Path(text).is_file() else _weights_in_text(text)
+    found: dict[Any, float] = {}
+    labels = None if classes is None else {str(label): label for label in classes}
+    for label, weight in pairs:
+        if label in found:
+            raise ValueError(f"--class-weight must name each label once; {label!r} occurs twice")
+        if labels is not None and label not in labels:
+            known = ", ".join(map(repr, labels))
+            raise ValueError(f"--class-weight must name classes; {label!r} is none of {known}")
+        found[label] = _positive(label, weight)
+    return found if labels is None else {labels[label]: each for label, each in found.items()}
+
+
+def _weights_in_text(text: str) -> list[tuple[str, str]]:
+    """The pairs of label=weight,label=weight."""
+    pairs = []
+    for part in text.split(","):
+        label, mark, weight = part.rpartition("=")
+        if not mark:
+            raise ValueError(
+                "--class-weight must be balanced, label=weight,label=weight or a CSV file of lines "
+                f"label,weight; got {text!r}, and there is no such file"
+            )
+        pairs.append((label.strip(), weight))
+    return pairs
+
+
+def _weights_in_file(file: Path) -> list[tuple[str, str]]:
+    """The pairs of a CSV file of labels and weights; it may begin with the line label,weight."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(lines) if row]
+    if rows and [cell.casefold() for cell in rows[0]] == ["label", "weight"]:
+        del rows[0]
+    if not rows:
+        raise ValueError(f"--class-weight must have lines label,weight; {str(file)!r} has none")
+    for row in rows:
+        if len(row) != 2:
+            raise ValueError(
+                f"--class-weight must have lines label,weight; {str(file)!r} has {','.join(row)!r}"
+            )
+    return [(label, weight) for label, weight in rows]
+
+
+def _positive(label: str, text: str) -> float:
+    """A weight, positive and finite."""
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not 0 < weight < math.inf:
+        raise ValueError(
+            f"--class-weight must be positive, finite numbers; {label!r} has {text.strip()!r}"
+        )
+    return weight
 
 
 def check_drop(target: str, drop: Sequence[str]) -> None:

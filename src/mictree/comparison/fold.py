@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
 
 from mictree._support.progress import Progress, Report
 from mictree.comparison.held_out import OPTIMAL, FloatArray, take_rows
@@ -23,7 +24,8 @@ class Work:
     """The inputs of all searches and learners of a comparison, but for X."""
 
     coded: Coded
-    weights: FloatArray | None
+    weights: FloatArray | None  # with the factors of classes
+    sample_weight: FloatArray | None  # without
     peers: tuple[Peer, ...]
     max_size: int
     max_depth: int | None
@@ -48,11 +50,13 @@ class Fold:
     Attributes
     ----------
     values : for each learner and "optimal", by size; less is better
+    confusion : the optimal trees' confusion matrices by size, sparse
     proved : by size, whether the optimal tree is proved
     interrupted : whether Ctrl-C ended the search
     """
 
     values: dict[str, FloatArray]
+    confusion: tuple[csr_array, ...]
     proved: np.typing.NDArray[np.bool_]
     interrupted: bool
 
@@ -63,11 +67,13 @@ class Learned:
 
     solved: SampleOptimalTrees
     values: dict[str, FloatArray]
+    confusion: tuple[csr_array, ...] = ()
 
     @property
     def fold(self) -> Fold:
         """What to keep of it."""
-        return Fold(self.values, self.solved.errors.proved, self.solved.interrupted)
+        solved = self.solved
+        return Fold(self.values, self.confusion, solved.errors.proved, solved.interrupted)
 
 
 def learn(
@@ -96,12 +102,15 @@ def learn(
     solved = solve(problem, work.max_size, False, work.memory_limit, tell, work.max_depth, seconds)
     codes = work.coded.codes.astype(np.intp)
     lesson = Lesson(problem, rows, codes[train], others, weights)
-    judge = _Judge(work.coded.classes, others, codes[test], work.weights_of(test), scorer)
-    values = {OPTIMAL: judge.all(Grown(lesson, tree) for tree in solved.trees)}
+    plain = None if work.sample_weight is None else work.sample_weight[test]
+    judge = _Judge(work.coded.classes, others, codes[test], work.weights_of(test), plain, scorer)
+    best = [Grown(lesson, tree) for tree in solved.trees]
+    values = {OPTIMAL: judge.all(best)}
+    confusion = () if test is train else tuple(judge.confusion(model) for model in best)
     for peer in work.peers:
         report(Progress(f"{what}: {peer.name}"))
         values[peer.name] = judge.all(peer.models(lesson, work.max_size))
-    return Learned(solved, values)
+    return Learned(solved, values, confusion)
 
 
 @dataclass(frozen=True)
@@ -111,7 +120,8 @@ class _Judge:
     classes: tuple[Any, ...]
     rows: Any
     codes: np.ndarray
-    weights: FloatArray | None
+    weights: FloatArray | None  # with the factors of classes
+    sample_weight: FloatArray | None  # without
     scorer: Scorer | None
 
     def all(self, models: Iterable[Model]) -> FloatArray:
@@ -122,4 +132,12 @@ class _Judge:
         if self.scorer is None:
             return float(np.average(model.codes(self.rows) != self.codes, weights=self.weights))
         judged = Judged(model, self.classes)
-        return -self.scorer(judged, self.rows, judged.classes_[self.codes], self.weights)
+        return -self.scorer(judged, self.rows, judged.classes_[self.codes], self.sample_weight)
+
+    def confusion(self, model: Model) -> csr_array:
+        """The number or weight of rows by true and predicted class; few classes are predicted."""
+        weights = self.sample_weight
+        counts = np.ones(len(self.codes), dtype=np.int64) if weights is None else weights
+        places = (self.codes, model.codes(self.rows))
+        shape = (len(self.classes), len(self.classes))
+        return csr_array(coo_array((counts, places), shape=shape))

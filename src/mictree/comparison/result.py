@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mictree._support.checks import check_size
 from mictree._support.words import count_of
 from mictree.comparison import sentences
 from mictree.comparison.held_out import OPTIMAL, HeldOut
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mictree.estimators.optimal import OptimalTreeClassifier
+    from mictree.estimators.scoring import ClassResults
 
 CLEAR = 2.0  # standard errors in a clear difference
 
@@ -44,6 +46,9 @@ class Comparison:
     interrupted : whether Ctrl-C ended the comparison; then ``held_out`` is empty
     splitter : the name of the splitter, if ``cv`` was one
     scoring : the name of the scoring of held-out rows, or nothing for their error
+    confusion : by size, the optimal trees' confusion matrix on held-out rows, sparse; see
+        ``class_results``
+    class_weighted : whether errors are weighted by class
 
     Examples
     --------
@@ -70,6 +75,8 @@ class Comparison:
     interrupted: bool = False
     splitter: str = ""
     scoring: str = ""
+    confusion: tuple[Any, ...] = field(default=(), repr=False)
+    class_weighted: bool = False
 
     @property
     def max_size(self) -> int:
@@ -189,6 +196,7 @@ class Comparison:
         """The data set and the tests, in a line."""
         counts = f"{count_of(self.rows, 'row')}, {count_of(self.literals, 'literal')}, "
         counts += count_of(len(self.classes), "class", "es")
+        counts += ", errors weighted by class" if self.class_weighted else ""
         if not self.held_out:
             return counts
         return f"{counts}; held-out {self.measure} by {self.folding}"
@@ -236,6 +244,27 @@ class Comparison:
         from mictree.estimators.optimal import as_classifier
 
         return as_classifier(self.optimal_trees).at_size(size)
+
+    def class_results(self, size: int) -> ClassResults:
+        """Recall and precision of each class by the optimal trees of a size, on held-out rows.
+
+        Rows that several cross-validations hold out count once: numbers of rows are means.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5
+        >>> result = mt.compare("topdown", X, ["even", "odd", "odd", "even"] * 5, max_size=3, cv=2)
+        >>> result.class_results(3).recall.tolist()
+        [1.0, 1.0]
+        """
+        from mictree.estimators.scoring import ClassResults
+
+        if not self.confusion:
+            raise ValueError("results of classes are those of held-out rows; there are none")
+        if not 0 <= check_size(size, "size") <= self.max_size:
+            raise ValueError(f"size must be at most max_size, {self.max_size}; got {size}")
+        return ClassResults(self.classes, self.confusion[size].toarray())
 
     @property
     def worth_it(self) -> list[str]:

@@ -31,7 +31,7 @@ from mictree.distributed.collections import is_collection
 from mictree.estimators.reading import read_labels
 from mictree.estimators.scoring import read_scoring
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.problems.labels import read_weights
+from mictree.problems.labels import class_weights, read_weights
 from mictree.problems.sample import check_thresholds
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
@@ -49,6 +49,7 @@ def compare(
     groups: Any = None,
     scoring: Any = None,
     sample_weight: Any = None,
+    class_weight: Any = None,
     random_state: int = 0,
     max_thresholds: int | None = None,
     max_depth: int | None = None,
@@ -68,8 +69,8 @@ def compare(
     learners : a learner, a sequence or a mapping of names to learners. A learner is a mictree rule
         or its name, "sklearn", "lightgbm", "xgboost", an estimator with ``max_size``,
         ``max_leaf_nodes``, ``num_leaves`` or ``max_leaves``, or a callable ``(X, y, size)`` that
-        returns a fitted model with at most ``size`` splits; with ``sample_weight``, a callable
-        ``(X, y, size, sample_weight)``.
+        returns a fitted model with at most ``size`` splits; with ``sample_weight`` or
+        ``class_weight``, a callable ``(X, y, size, sample_weight)``.
     X, y : matrix or frame, and labels of any kind
     max_size : the largest size
     time_limit : seconds for all searches together, half of them for the search on all rows; None
@@ -82,6 +83,8 @@ def compare(
         "balanced_accuracy", "neg_log_loss" or "roc_auc", or a callable ``(model, X, y)``. Trees are
         always grown for training error.
     sample_weight : a weight for each row, in searches, fits, errors and scorings by name
+    class_weight : None, a mapping of class to weight, or "balanced": factors of the weights in
+        searches, fits and errors, on held-out rows too; scorings ignore them
     random_state : random seed for the folds
     max_thresholds : the largest number of thresholds per ordered column; None for all
     max_depth : the largest number of tests on a path, for the optimal trees and the learners;
@@ -114,7 +117,10 @@ def compare(
     if not rows:
         raise ValueError("X must have at least one row; it has none")
     coded = read_labels(y, rows)[1]
-    weights = read_weights(sample_weight, rows)
+    plain = weights = read_weights(sample_weight, rows)
+    factors = class_weights(class_weight, coded)
+    if factors is not None:
+        weights = factors[coded.codes] * (1.0 if plain is None else plain)
     for peer in peers:
         peer.check(len(coded.classes), weights is not None)
     plan = plan_folds(X, coded, cv, repeats, groups, random_state, after)
@@ -125,6 +131,7 @@ def compare(
     work = Work(
         coded,
         weights,
+        plain,
         peers,
         int(max_size),
         max_depth,
@@ -140,7 +147,7 @@ def compare(
         for peer in peers:
             _check_honest(peer.name, whole.values[peer.name], whole.solved.errors, max_depth)
         done = None if whole.solved.interrupted else _folds(work, X, plan, limit, n_jobs, report)
-    return _result(work, whole, plan, done)
+    return _result(work, whole, plan, done, factors is not None)
 
 
 def check_settings(
@@ -169,7 +176,9 @@ def _read_learners(learners: Any, max_depth: int | None) -> tuple[Peer, ...]:
     return peers
 
 
-def _result(work: Work, whole: Learned, plan: Plan, done: list[Fold] | None) -> Comparison:
+def _result(
+    work: Work, whole: Learned, plan: Plan, done: list[Fold] | None, weighted: bool
+) -> Comparison:
     """The comparison; ``done`` is None if Ctrl-C ended it before its last fold."""
     folds = done or []
     values = {name: np.array([fold.values[name] for fold in folds]) for name in whole.values}
@@ -192,7 +201,16 @@ def _result(work: Work, whole: Learned, plan: Plan, done: list[Fold] | None) -> 
         interrupted=done is None,
         splitter=plan.splitter,
         scoring=scoring,
+        confusion=_mean_confusion(folds, plan.repeats),
+        class_weighted=weighted,
     )
+
+
+def _mean_confusion(folds: list[Fold], repeats: int) -> tuple[Any, ...]:
+    """By size, the sum of the folds' confusion matrices, divided by the repetitions."""
+    by_size = zip(*(fold.confusion for fold in folds), strict=True)
+    sums = (sum(matrices[1:], start=matrices[0]) for matrices in by_size)
+    return tuple(total if repeats == 1 else total / repeats for total in sums)
 
 
 def _folds(

@@ -206,7 +206,8 @@ def _known_lengths(X: Any) -> tuple[int, ...] | None:
     for part in X.expr.walk():
         name = type(part).__name__
         # Dask would read the end of every file; and it mistakes the order of chosen partitions
-        if "Parquet" in name or name == "Partitions" or getattr(part, "_filtered", False):
+        filtered = hasattr(type(part), "_filtered") and part._filtered
+        if "Parquet" in name or name == "Partitions" or filtered:
             return None
     found = Lengths(X.expr).simplify()
     lengths = found.operand("value") if isinstance(found, Literal) else ()

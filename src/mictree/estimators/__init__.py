@@ -8,10 +8,12 @@ from mictree.estimators.classifiers import (
 )
 from mictree.estimators.optimal import OptimalTreeClassifier
 from mictree.estimators.saved import load
+from mictree.estimators.scoring import ClassResults
 from mictree.estimators.sizes import SizeChoice, select_size
 
 __all__ = [
     "BestFirstClassifier",
+    "ClassResults",
     "ID3Classifier",
     "LookaheadClassifier",
     "OptimalTreeClassifier",

@@ -16,6 +16,7 @@ from mictree.columns.literals import Literals
 from mictree.distributed.collections import is_collection, map_rows, share_of_rows
 from mictree.estimators import exports
 from mictree.estimators.reading import Reading, as_labels, check_present
+from mictree.estimators.scoring import ClassResults, class_results
 from mictree.growers.data_loop import Splitting
 from mictree.problems.labels import read_weights
 from mictree.problems.sample import SampleProblem
@@ -164,6 +165,31 @@ class Predicting(ClassifierMixin, Reading, ABC):
         truth = column_or_1d(as_labels(y))
         check_present(y, truth)
         return self.predict(X) == truth
+
+    def class_results(
+        self, X: Any, y: Any, sample_weight: Any = None, size: int | None = None
+    ) -> ClassResults:
+        """Recall and precision of each class, and the confusion matrix; print the result.
+
+        Parameters
+        ----------
+        X, y : rows and their labels, best those that had no part in the fit
+        sample_weight : a weight for each row, which it counts instead of 1
+        size : of the tree; by default the full one
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> X, y = [[0], [0], [0], [1]], ["no", "no", "yes", "yes"]
+        >>> results = mt.TopDownClassifier(max_size=0).fit(X, y).class_results(X, y)
+        >>> results.recall.tolist(), results.never_predicted
+        ([1.0, 0.0], ('yes',))
+        """
+        model, labels = self._sized(size), column_or_1d(as_labels(y))
+        check_consistent_length(X, labels)
+        weights = read_weights(sample_weight, len(labels))
+        codes = model._splitting.labels[model._leaves(X)]
+        return class_results(model.classes_, labels, codes, weights)
 
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
         """The number of the leaf, a node of ``tree_``, that each row reaches.

@@ -7,8 +7,8 @@ Trees, 1984, section 3.4.3): the smallest tree whose score is within one standar
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.scoring import Scorer, read_scoring
-from mictree.problems.labels import Coded
+from mictree.problems.labels import Coded, class_weights, weights_among
 
 CHOICES = ("one-standard-error", "least")
 LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
@@ -48,6 +48,7 @@ class SizeChoice:
     scores : by fold and size; higher is better. Accuracy, unless ``scoring`` was given.
     folds : of one cross-validation, without its repetitions
     choose : the rule
+    scoring : the name of the scoring, or nothing for accuracy
 
     Examples
     --------
@@ -62,11 +63,27 @@ class SizeChoice:
     scores: FloatArray
     folds: int
     choose: str
+    scoring: str = ""
 
     @property
     def means(self) -> FloatArray:
         """The mean score by size."""
         return self.scores.mean(axis=0)
+
+    @property
+    def measure(self) -> str:
+        """What ``shown`` is: "error", or the name of the scoring."""
+        return self.scoring or "error"
+
+    @property
+    def title(self) -> str:
+        """The head of a column of what is shown."""
+        return f"cross-validated {self.measure}"
+
+    @property
+    def shown(self) -> FloatArray:
+        """The mean error by size, or with a scoring the mean score."""
+        return self.means if self.scoring else 1 - self.means
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -133,7 +150,8 @@ def select_size(
     choose : "one-standard-error", the smallest size whose score is within one standard error of the
         best; or "least", the smallest size with the best score
     scoring : as in scikit-learn: None for accuracy, a name such as "balanced_accuracy", or a
-        callable ``(model, X, y)``
+        callable ``(model, X, y)``. Accuracy is weighted by the estimator's ``class_weight``, as
+        its training errors are; scorings are not.
     groups : rows of one group are never both in training and in held-out rows
     sample_weight : a weight for each row, in fits and in scores; a callable does not get them
     random_state : random seed for the folds
@@ -165,7 +183,9 @@ def select_size(
     model: Any = clone(estimator)
     if isinstance(model.max_size, str):
         model.set_params(max_size=largest_size(model))
-    classes, _ = Coded.positions(np.asarray(labels).reshape(-1))  # refuses what is no label
+    classes, codes = Coded.positions(np.asarray(labels).reshape(-1))  # refuses what is no label
+    coded = Coded(tuple(classes.tolist()), codes)
+    factors = class_weights(getattr(model, "class_weight", None), coded)
     scorer = read_scoring(scoring)
     if scorer is not None:
         scorer.check(classes)
@@ -175,28 +195,31 @@ def select_size(
     else:
         splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
     weight = None if weights is None else np.asarray(weights, dtype=float)
-    folds_of = [(X, labels, weight, model, scorer, *fold) for fold in splits]
+    judged = weight  # weights of held-out rows
+    if factors is not None and scorer is None:
+        judged = factors[codes] * (1.0 if weight is None else weight)
+    folds_of = [(X, labels, weight, judged, model, scorer, *fold) for fold in splits]
     curves = list(spread(_score_fold, folds_of, n_jobs))
     if len(curves) < 2:
         raise ValueError(f"cv must give at least 2 folds; got {len(curves)}")
     most = max(map(len, curves))
     scores = np.array([[*curve, *[curve[-1]] * (most - len(curve))] for curve in curves], float)
-    choice = SizeChoice(0, scores, folds, choose)
-    return SizeChoice(choose_size(choice), scores, folds, choose)
+    choice = SizeChoice(0, scores, folds, choose, "" if scorer is None else scorer.name)
+    return replace(choice, size=choose_size(choice))
 
 
 def _score_fold(
-    X: Any, labels: Any, weight: Any, model: Any, scorer: Scorer | None, train: RowNumbers,
-    test: RowNumbers,
+    X: Any, labels: Any, weight: Any, judged: Any, model: Any, scorer: Scorer | None,
+    train: RowNumbers, test: RowNumbers,
 ) -> list[float]:  # fmt: skip
     """The scores of all sizes on the held-out rows of one fold; scorers by name take weights."""
     fitted: Any = clone(model)
-    fitted.fit(
-        _safe_indexing(X, train), _safe_indexing(labels, train),
-        None if weight is None else weight[train],
-    )  # fmt: skip
+    known = _safe_indexing(labels, train)
+    if isinstance(getattr(fitted, "class_weight", None), Mapping):  # a fold may lack a rare class
+        fitted.set_params(class_weight=weights_among(fitted.class_weight, known))
+    fitted.fit(_safe_indexing(X, train), known, None if weight is None else weight[train])
     rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(labels, test))
-    held = None if weight is None else weight[test]
+    held = None if judged is None else judged[test]
     if scorer is None:
         return fitted.staged_score(rows, truth, held).tolist()
     return [scorer(fitted.at_size(size), rows, truth, held) for size in _sizes(fitted)]

@@ -179,6 +179,8 @@ class HeldOut:
     size: int | None = None
     choose: str = ""
 
+    title = "error of rows that choose"  # the head of a column of what is shown
+
     @property
     def shown(self) -> FloatArray:
         """The error by size."""

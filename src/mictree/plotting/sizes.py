@@ -30,7 +30,7 @@ def draw_sizes(ax: Axes | None, choice: SizeChoice) -> Axes:
         label=f"chosen: {choice.size} split{'' if choice.size == 1 else 's'}",
     )  # fmt: skip
     ax.set_xlabel("size (splits)")
-    ax.set_ylabel("score on held-out rows")
+    ax.set_ylabel(f"{choice.scoring or 'score'} on held-out rows", parse_math=False)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="lower right", frameon=False)

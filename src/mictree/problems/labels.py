@@ -248,6 +248,14 @@ def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
     return factors_of(weight, coded.classes, counts)
 
 
+def weights_among(weight: Any, labels: Any) -> Any:
+    """The part of a mapping of class to weight whose classes are among some rows' labels."""
+    if not isinstance(weight, Mapping):
+        return weight
+    known = set(np.unique(np.asarray(labels)).tolist())
+    return {label: factor for label, factor in weight.items() if label in known}
+
+
 def factors_of(
     weight: Any, classes: tuple[Any, ...], counts: np.typing.NDArray[np.integer]
 ) -> FloatArray:

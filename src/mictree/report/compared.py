@@ -1,5 +1,6 @@
 """A comparison -> the page of ``mictree data``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mictree._support.words import count_of
@@ -12,9 +13,12 @@ if TYPE_CHECKING:
 
 def make_page(
     result: "Comparison", file: str, target: str, size: int, settings: dict[str, object],
-    merge: bool = True,
+    remarks: Sequence[str] = (), command: str = "", merge: bool = True,
 ) -> DataPage:  # fmt: skip
-    """The page about learners and optimal trees; the tree of the given size is shown."""
+    """The page about learners and optimal trees; the tree of the given size is shown.
+
+    ``remarks`` are about a tree that helps nobody; the ``command`` writes the tree.
+    """
     model = result.model(size)
     names = [column.name for column in result.optimal_trees.problem.literals.columns]
     error = result.optimal_errors.upper[size]
@@ -24,16 +28,18 @@ def make_page(
         note += (
             f" Held-out {result.measure} {f'{value:.4g}' if result.scoring else f'{value:.2%}'}."
         )
+    results = result.class_results(size) if result.held_out else None
     return DataPage(
         title=f"{file}: predicting {target}",
         subtitle=result.title,
         advice=tuple(line[0].upper() + line[1:] + "." for line in result.advice),
-        notes=tuple(result.findings),
+        notes=(*(f"{line[0].upper()}{line[1:]}." for line in remarks), *result.findings),
         curves=_curves(result),
-        trees=(show_tree(model, result.tree_title(size), note, merge),),
+        trees=(show_tree(model, result.tree_title(size), note, results, merge),),
         importances=importances([model], names),
         importance_heads=(count_of(size, "split"),),
         facts=settings,
+        command=command,
     )
 
 

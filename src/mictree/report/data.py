@@ -16,10 +16,12 @@ from matplotlib.figure import Figure
 from mictree import __version__
 from mictree._support import notebook
 from mictree._support.words import merged_note
+from mictree.estimators.scoring import MOST_CLASSES, NEVER
 from mictree.report.page import Table, fill
 
 if TYPE_CHECKING:
     from mictree.estimators.base import TreeClassifier
+    from mictree.estimators.scoring import ClassResults
 
 SVG_STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
@@ -44,13 +46,17 @@ class Curves:
 
 @dataclass(frozen=True)
 class ShownTree:
-    """A tree: its picture, and its rules with their rows, coverage and precision."""
+    """A tree: its picture, and its rules with their rows, coverage and precision.
+
+    ``results`` has a table of classes on held-out rows, and a confusion matrix if it fits.
+    """
 
     title: str
     note: str
     svg: bytes
     text: str
     rules: tuple[tuple[str, str, str, str, str], ...]
+    results: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,7 @@ class DataPage:
     ----------
     advice : one plain sentence or more: what to do
     notes : the findings behind it
+    command : what to type to write the optimal tree, or nothing
     trees : the chosen one first
     facts : the settings with which a user can repeat the run
     """
@@ -82,15 +89,22 @@ class DataPage:
     importances: tuple[Importance, ...]
     importance_heads: tuple[str, ...]
     facts: dict[str, object]
+    command: str = ""
 
 
 def render(page: DataPage) -> str:
     """The page as HTML text."""
     facts = {"mictree": __version__, **page.facts}
-    return fill("data.html", page=page, rule_heads=RULE_HEADS, facts=facts)
+    return fill("data.html", page=page, rule_heads=RULE_HEADS, facts=facts, never=NEVER)
 
 
-def show_tree(model: "TreeClassifier", title: str, note: str = "", merge: bool = True) -> ShownTree:
+def show_tree(
+    model: "TreeClassifier",
+    title: str,
+    note: str = "",
+    results: "ClassResults | None" = None,
+    merge: bool = True,
+) -> ShownTree:
     """A fitted model's tree of full size; the note ends with the number of merged splits."""
     with matplotlib.rc_context(SVG_STYLE):
         drawn = enlarge(notebook.to_svg(model.draw(merge=merge))).encode()
@@ -104,7 +118,17 @@ def show_tree(model: "TreeClassifier", title: str, note: str = "", merge: bool =
          f"{row['precision']:.0%}")
         for row in rules.frame.iter_rows(named=True)
     )  # fmt: skip
-    return ShownTree(title[0].upper() + title[1:], note, drawn, text, rows)
+    tables = () if results is None else show_classes(results)
+    return ShownTree(title[0].upper() + title[1:], note, drawn, text, rows, tables)
+
+
+def show_classes(results: "ClassResults") -> tuple[Table, ...]:
+    """Recall and precision of classes, and their confusion matrix unless it is too large."""
+    by_class = Table("classes on held-out rows", results.heads(), tuple(results.cells()))
+    if len(results.classes) > MOST_CLASSES:
+        return (by_class,)
+    matrix = Table("confusion matrix", results.matrix_heads(), tuple(results.matrix_cells()))
+    return by_class, matrix
 
 
 def enlarge(svg: str) -> str:

@@ -302,7 +302,16 @@ class Tree:
         return tuple(labels)
 
     def pruned(self, labels: Sequence[int]) -> tuple[Tree, list[int]]:
-        """End the tree where a node has a label, not -1; also return the numbers nodes had."""
+        """End the tree where a node has a label, not -1; also return the numbers nodes had.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 1, 1)))
+        >>> shorter, numbers = tree.pruned(tree.agreed)
+        >>> shorter.size, numbers
+        (1, [0, 1, 2])
+        """
         place, kept, waiting = {LEAF: LEAF}, [], [0]
         while waiting:
             node = waiting.pop()
