@@ -1,6 +1,7 @@
 """Which tests of a restriction are among its best: the only ones that a tree may use.
 
-Every literal counts, so that several alike take several places. Variables outside the terms that
+Every literal counts, so that several of one value take several places: independent variables never
+divide inputs alike. Variables outside the terms that
 are left gain nothing; they change neither what is allowed among the others nor any error.
 """
 
