@@ -82,9 +82,11 @@ def _least_allowed(gains, steps, subcube, occurs, top):
     """
     if len(gains) <= top:
         return -np.inf
-    different = np.empty(top, dtype=np.int64)
+    different, left = np.empty(top, dtype=np.int64), gains.copy()
     found = 0
-    for place in np.argsort(-gains):
+    for _ in range(len(gains)):
+        place = np.argmax(left)
+        left[place] = -np.inf
         for other in different[:found]:
             if _divide_alike(steps[place], other, subcube, occurs):
                 break
