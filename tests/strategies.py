@@ -181,10 +181,10 @@ def trees(draw, names: tuple = NAMES, max_depth: int = 4):
 
 
 @st.composite
-def samples(draw, most_rows: int = 12, most_literals: int = 4, weights=None):
+def samples(draw, most_rows: int = 12, most_literals: int = 4, weights=None, min_rows: int = 1):
     """Few literals and many classes, weights and contradictions; rows repeat often."""
     literals = draw(st.integers(1, most_literals))
-    count = draw(st.integers(1, most_rows))
+    count = draw(st.integers(min_rows, most_rows))
     rows = draw(
         st.lists(st.tuples(*[st.integers(0, 1)] * literals), min_size=count, max_size=count)
     )

@@ -18,6 +18,7 @@ from mictree.problems.base import Problem
 from mictree.tree import Tree
 
 if TYPE_CHECKING:
+    import polars
     from matplotlib.axes import Axes
 
 Learner = Callable[[Problem, int], Tree]
@@ -102,11 +103,87 @@ class MicResult:
         spread = np.linspace(0, self.max_size, min(most, self.max_size + 1)).round().astype(int)
         return sorted({*spread.tolist(), self.worst_size})
 
+    def to_frame(self) -> polars.DataFrame:
+        """A polars frame with a row for each size, all numbers as floats.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> found = mt.mic("bestfirst", mt.FormulaProblem("a & b | c & d & e"), max_size=5)
+        >>> found.to_frame().columns
+        ['rule', 'size', 'greedy_error', 'optimal_error', 'optimal_lower', 'excess_error']
+        >>> found.to_frame()["excess_error"].sum()
+        0.03125
+        """
+        import polars
+
+        curves = (self.greedy_errors, self.optimal_errors, self.optimal_lower, self.excess_errors)
+        names = ("greedy_error", "optimal_error", "optimal_lower", "excess_error")
+        return polars.DataFrame(
+            {"rule": [self.rule] * (self.max_size + 1), "size": range(self.max_size + 1)}
+            | dict(zip(names, (curve.astype(float) for curve in curves), strict=True))
+        )
+
+    def to_latex(self, sizes: Iterable[int] | None = None) -> str:
+        r"""The errors as a ``tabular`` for LaTeX, which needs no package, and the MIC below them.
+
+        Parameters
+        ----------
+        sizes : the rows; by default those that ``print`` shows, at most 17
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> found = mt.mic("bestfirst", mt.FormulaProblem("a & b | c & d & e"), max_size=5)
+        >>> print(found.to_latex([4, 5]))
+        \begin{tabular}{rrrr}
+        \hline
+        size & greedy & optimal & excess \\
+        \hline
+        4 & 0.09375 & 0.09375 & 0 \\
+        5 & 0.0625 & 0.03125 & 0.03125 \\
+        \hline
+        \multicolumn{4}{l}{BestFirst(criterion='{}entropy'{}, ties='{}last'{}): MIC(5) = 0.00625} \\
+        \end{tabular}
+        """
+        from mictree.plotting.tikz import to_latex
+
+        chosen = self.telling_sizes() if sizes is None else [check_size(each) for each in sizes]
+        if max(chosen, default=0) > self.max_size:
+            raise ValueError(f"sizes must be at most {self.max_size}; got {max(chosen)}")
+        rows = [" & ".join((str(size), *self._shown(size))) for size in chosen]
+        mean = to_latex(str(self).partition("\n")[0])
+        heads = "size & greedy & optimal & excess"
+        lines = [
+            r"\hline",
+            heads,
+            r"\hline",
+            *rows,
+            r"\hline",
+            rf"\multicolumn{{4}}{{l}}{{{mean}}}",
+        ]
+        ended = [line if line == r"\hline" else rf"{line} \\" for line in lines]
+        return "\n".join([r"\begin{tabular}{rrrr}", *ended, r"\end{tabular}"])
+
+    def _shown(self, size: int) -> tuple[str, str, str]:
+        """A size's greedy, optimal and excess error; intervals where the optimum is not proved."""
+        excess, optimal = self.excess_errors[size], self.optimal_errors[size]
+        lower = self.optimal_lower[size]
+        return (
+            show_number(self.greedy_errors[size]),
+            _show_interval(lower, optimal),
+            _show_interval(excess, excess + (optimal - lower)),
+        )
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw greedy, optimal and excess errors against size."""
         from mictree.plotting.curves import draw_curves
 
         return draw_curves(ax, self)
+
+
+def _show_interval(least: float | Fraction, most: float | Fraction) -> str:
+    return show_number(least) if least == most else f"{show_number(least)}--{show_number(most)}"
 
 
 def mic(

@@ -59,6 +59,41 @@ def test_mic_json():
     assert found["optimal_errors"] == reference.optimal_errors.tolist()
 
 
+NOISES = {"0.1": Fraction(1, 10), "1/3": Fraction(1, 3), "0": Fraction(0)}
+
+
+@pytest.mark.parametrize("typed", NOISES)
+@pytest.mark.parametrize("text", [EXAMPLE, "(a | b) & ~c ^ a"])
+def test_noise(text, typed):
+    problem = mt.TableProblem.from_formula(text, 0.3, noise=NOISES[typed])
+    words = (text, "--bias", "0.3", "--noise", typed, "--json")
+    best = json.loads(run("optimal", *words, "--size", "4").stdout)
+    assert best["optimal_errors"] == pytest.approx(
+        mt.optimal_errors(problem, 4).tolist(), abs=1e-15
+    )
+    assert best["noise"] == float(NOISES[typed])
+    grown = json.loads(run("grow", *words, "--size", "4").stdout)
+    assert grown["error"] == pytest.approx(mt.TopDown().grow(problem, 4).errors[-1], abs=1e-15)
+    compared = json.loads(run("mic", *words, "--max-size", "4").stdout)
+    assert compared["rules"][0]["mic"] == pytest.approx(
+        mt.mic(mt.TopDown(), problem, 4).mic, abs=1e-15
+    )
+    assert "noise" not in json.loads(run("grow", text, "--json").stdout)
+
+
+@pytest.mark.parametrize("command", ["mic", "grow", "optimal"])
+@pytest.mark.parametrize("noise", ["1.1", "-0.1", "much", "nan", "1/0", ""])
+def test_noise_that_is_none(command, noise):
+    told = run(command, "a & b", f"--noise={noise}", status=2).stderr
+    assert f"--noise must be a number from 0 to 1; got {noise!r}" in told
+
+
+def test_noise_on_many_variables():
+    text = " | ".join(f"x{number}" for number in range(17))
+    told = run("mic", text, "--noise", "0.1", status=2).stderr
+    assert "a formula with --noise may have at most 16 variables; this one has 17" in told
+
+
 def test_optimal_top():
     text = "a & (b ^ c) | ~a & d"
     problem = mt.TableProblem.from_formula(text)

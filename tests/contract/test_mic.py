@@ -105,6 +105,42 @@ def test_it_prints_readably(problem):
     assert len(str(mt.mic(mt.BestFirst(), problem, max_size=500)).splitlines()) < 30
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_frame_of_it(problem, exact):
+    result = mt.mic(mt.BestFirst(), problem, 8, exact)
+    frame = result.to_frame()
+    assert frame["size"].to_list() == list(range(9))
+    assert set(frame["rule"]) == {result.rule}
+    for column, curve in (
+        ("greedy_error", result.greedy_errors),
+        ("optimal_error", result.optimal_errors),
+        ("optimal_lower", result.optimal_lower),
+        ("excess_error", result.excess_errors),
+    ):
+        assert frame[column].to_list() == [float(error) for error in curve]
+    assert frame["excess_error"][1:].mean() == float(result.mic)
+
+
+def test_a_table_for_latex(problem):
+    result = mt.mic(mt.BestFirst(), problem, 8, exact=True)
+    lines = result.to_latex().split("\n")
+    assert lines[0] == r"\begin{tabular}{rrrr}"
+    assert lines[-1] == r"\end{tabular}"
+    rows = [line for line in lines if line[0].isdigit()]
+    assert [int(row.split(" & ")[0]) for row in rows] == list(range(9))
+    assert rows[5] == r"5 & 0.0625 & 0.03125 & 0.03125 \\"
+    assert "_" not in lines[-2].replace(r"\_", "")
+    assert lines[-2].endswith(r"MIC(8) = 0.0117188} \\")
+    assert [row[0] for row in result.to_latex([2, 7]).split("\n")[4:6]] == ["2", "7"]
+    with pytest.raises(ValueError, match="sizes must be at most 8; got 9"):
+        result.to_latex([9])
+    open_ = CertifiedErrors.between(np.array([0.25, 0.125]), np.array([0.25, 0.25]))
+    unsure = against(
+        lambda problem, size: mt.Tree.build(("a",), 0), mt.FormulaProblem("a & b"), open_
+    )
+    assert "1 & 0.25 & 0.125--0.25 & 0--0.125" in unsure.to_latex()
+
+
 def test_a_learner_must_return_a_tree(problem):
     with pytest.raises(TypeError, match="must return a Tree; mine gave int"):
         mt.mic(named("mine", lambda p, size: 0), problem, 2)

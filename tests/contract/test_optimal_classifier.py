@@ -16,6 +16,21 @@ from tests.clock import looked_at
 from tests.datasets import monks, random_bits, xor_with_decoys
 
 
+@pytest.mark.parametrize("rows", [1, 2, 4])
+@pytest.mark.parametrize("penalty", [None, 0.125])
+def test_the_frontier_has_an_entry_for_every_size(rows, penalty):
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]][:rows], [0, 1, 1, 0][:rows]
+    model = mt.OptimalTreeClassifier(max_size=4, penalty=penalty).fit(X, y)
+    least = {1: [0] * 5, 2: [0.5, 0, 0, 0, 0], 4: [0.5, 0.5, 0.25, 0, 0]}[rows]
+    assert model.frontier_.tolist() == least
+    assert model.frontier_.lower.tolist() == least
+    assert model.frontier_.proved.tolist() == [True] * 5
+    assert [each.size for each in model.penalty_path()] == {1: [0], 2: [0, 1], 4: [0, 3]}[rows]
+    if penalty is None:
+        for size in range(5):
+            assert model.at_size(size).frontier_.tolist() == least[: size + 1]
+
+
 @parametrize_with_checks([mt.OptimalTreeClassifier()])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -136,6 +136,55 @@ def test_the_optimum_is_that_of_weighted_data_with_the_same_counts(case):
     np.testing.assert_allclose(mt.optimal_errors(data, 7), expected, rtol=0, atol=1e-12)
 
 
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(0, 1), min_size=8, max_size=8),
+    st.sampled_from([0, 0.1, Fraction(1, 3), 0.5, 0.7, 1]),
+    st.sampled_from([0.5, 0.3]),
+)
+def test_labels_that_are_wrong_with_one_probability(labels, noise, bias):
+    """Each row of an input becomes two, one of them with the other label."""
+    chance = noise if isinstance(noise, Fraction) else Fraction(repr(float(noise)))
+    rates = tuple(1 - chance if label else chance for label in labels)
+    weights = reference.formula_table((), dict.fromkeys("abc", Fraction(repr(bias))), tuple("abc"))
+    table = reference.Table(tuple("abc"), rates, weights.weights)
+    terms = (
+        " & ".join(name if row >> place & 1 else f"~{name}" for place, name in enumerate("abc"))
+        for row, label in enumerate(labels)
+        if label
+    )
+    text = " | ".join(f"({term})" for term in terms) or "0"
+    made = mt.TableProblem.from_formula(text, bias, variables=tuple("abc"), noise=noise)
+    called = mt.TableProblem.from_function(
+        lambda a, b, c: labels[a + 2 * b + 4 * c], "abc", bias, noise=noise
+    )
+    least = reference.least_errors(table, 4)
+    for problem in (made, called):
+        assert [
+            Fraction(int(rate)) if rate in (0, 1) else rate for rate in problem.truth_table
+        ] == [*rates]
+        assert mt.optimal_errors(problem, 4, exact=True).tolist() == least
+    half = mt.TableProblem.from_function(lambda a: 0.25, ["a"], noise=noise)
+    assert half.truth_table[0] == (1 + 2 * chance) / 4
+
+
+def test_no_noise_is_the_same_problem():
+    plain, silent = (
+        mt.TableProblem.from_formula("a & b | c", 0.3, **more) for more in ({}, {"noise": 0})
+    )
+    assert silent.truth_table.dtype == plain.truth_table.dtype == np.uint8
+    assert silent.truth_table.tolist() == plain.truth_table.tolist()
+    assert silent.probabilities == plain.probabilities
+
+
+@pytest.mark.parametrize("noise", [-0.1, 1.01, "0.1", None, float("nan"), float("inf")])
+def test_noise_that_is_none(noise):
+    with pytest.raises(ValueError, match="noise must be a number from 0 to 1; got"):
+        mt.TableProblem.from_formula("a", noise=noise)
+    with pytest.raises(ValueError, match="noise must be a number from 0 to 1; got"):
+        mt.TableProblem.from_function(lambda a: a, ["a"], noise=noise)
+
+
 def test_inputs_of_one_rate_are_never_separated():
     problem = mt.TableProblem([0.25, 0.25, 0.25, 0.25])
     assert mt.TopDown().grow(problem, 3).steps == ()

@@ -19,15 +19,25 @@ from mictree.optimal.search import reached
 from mictree.problems.limits import Limits
 from tests.clock import LookedAt
 from tests.properties.test_noise import noisy_cases
+from tests.reference import Table
 from tests.reference.top import (
     allowed,
     allowed_trees,
     greedy_trees,
+    least_by_recursion,
     least_of,
     prunings,
     sample_top_errors,
 )
-from tests.strategies import formula_cases, nested, sample_problem, samples, table_cases
+from tests.strategies import (
+    TableCase,
+    formula_cases,
+    nested,
+    sample_problem,
+    samples,
+    table_cases,
+    table_problem,
+)
 
 SIZE = 5
 CASES = st.one_of(
@@ -67,6 +77,10 @@ def check_allowed(table, leaf, tree, top, criterion):
     st.sampled_from([2, 1, 3]),
 )
 def test_subcubes_allow_what_the_reference_allows(case, criterion, top):
+    check_subcubes(case, criterion, top)
+
+
+def check_subcubes(case, criterion, top):
     computed, reached_ones = allowed_subcubes.allowed_variables(case.problem, Top(top, criterion))
     names, settled = case.table.names, case.problem.settled
     expected, waiting = {}, [()]
@@ -132,6 +146,57 @@ def test_the_best_pruning_of_all_greedy_trees(case, criterion):
     assert computed.tolist() == expected
 
 
+def with_copies(table, flips):
+    """The table with one more variable for each old one: always equal to it, or never."""
+    count, rows = len(table.names), len(table.labels)
+    mask = sum(flip << place for place, flip in enumerate(flips))
+    weights = [Fraction(0)] * rows**2
+    for row in range(rows):
+        weights[row + rows * (row ^ mask)] = table.weights[row]
+    names = (*table.names, *(f"copy{place}" for place in range(count)))
+    return Table(names, table.labels * rows, tuple(weights))
+
+
+@settings(max_examples=40, deadline=None)
+@given(table_cases(max_variables=3, min_variables=3), CRITERION, st.sampled_from([2, 3]), st.data())
+def test_copies_of_variables_change_no_error(case, criterion, top, data):
+    table = with_copies(case.table, data.draw(st.tuples(*[st.booleans()] * 3)))
+    expected = least_by_recursion(case.table, top, criterion, SIZE)
+    assert least_by_recursion(table, top, criterion, SIZE) == expected
+    problem = table_problem(table)
+    computed = mt.optimal_errors(problem, SIZE, exact=True, top=top, criterion=criterion)
+    assert computed.tolist() == expected
+
+
+@settings(max_examples=30)
+@given(table_cases(max_variables=3, min_variables=3), CRITERION, st.sampled_from([2, 3]), st.data())
+def test_subcubes_with_copies_allow_what_the_reference_allows(case, criterion, top, data):
+    copied = TableCase(with_copies(case.table, data.draw(st.tuples(*[st.booleans()] * 3))))
+    check_subcubes(copied, criterion, top)
+    best = Top(top, criterion)
+    by_kernel = allowed_subcubes._by_kernel(copied.problem, best)
+    one_by_one = allowed_subcubes._one_by_one(copied.problem, best)
+    for one, other in zip(by_kernel, one_by_one, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+CHOSEN = "a & (b ^ c) | ~a & d"
+
+
+def test_a_copy_takes_no_place_of_its_own():
+    """Of two places, the better of the two splits and its copy took both."""
+    alone = mt.TableProblem.from_formula(CHOSEN)
+    assert alone.variables == ("a", "b", "c", "d")
+    weights = [float(row // 16 == (row >> 3 & 1)) / 16 for row in range(32)]
+    table = mt.TableProblem(alone.truth_table.tolist() * 2, weights)
+    rows = [[row >> place & 1 for place in (0, 1, 2, 3, 3)] for row in range(16)]
+    data = mt.SampleProblem(rows, alone.truth_table)
+    expected = [0.5, 0.25, 0.25, 0.25, 0.125, 0.0]
+    assert mt.optimal_errors(alone, 5, top=2).tolist() == expected
+    assert mt.optimal_errors(table, 5, top=2).tolist() == expected
+    assert mt.optimal_errors(data, 5, top=2).tolist() == expected
+
+
 LARGER = st.one_of(
     formula_cases(max_variables=6, most_distinct=3), table_cases(max_variables=5), noisy_cases()
 )
@@ -177,6 +242,40 @@ def test_data(case, criterion, top, exact):
     for size in range(5):
         error = solved.tree(size).error(problem, exact=True)
         assert float(error) == pytest.approx(float(expected[size]), abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(samples(most_rows=16, min_rows=8), CRITERION, st.integers(1, 3), st.data())
+def test_copies_of_columns_change_no_error(case, criterion, top, data):
+    rows, labels, weights = case
+    flips = data.draw(st.tuples(*[st.booleans()] * len(rows[0])))
+    more = [(*row, *(value ^ flip for value, flip in zip(row, flips, strict=True))) for row in rows]
+    one, other = (
+        mt.optimal_errors(
+            sample_problem(each, labels, weights), 4, True, top=top, criterion=criterion
+        )
+        for each in (rows, more)
+    )
+    assert one.tolist() == other.tolist()
+    codes = [sorted(set(labels)).index(label) for label in labels]
+    assert one.tolist() == sample_top_errors(rows, codes, weights, top, criterion, 4)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_copies_of_numbers_change_no_error(packed, sign, monkeypatch):
+    """A falling copy of a column offers the complements of its thresholds."""
+    if not packed:
+        monkeypatch.setattr(reached.PackedLeaves, "hold", lambda problem: False)
+    random = np.random.default_rng(5)
+    X, y = random.integers(0, 6, (40, 3)).astype(float), random.integers(0, 2, 40)
+    copied = np.column_stack([X, sign * X**3])
+    one, other = (
+        mt.optimal_errors(mt.SampleProblem(each, y), 4, True, top=2) for each in (X, copied)
+    )
+    assert one.tolist() == other.tolist()
+    literals = [[int(value > cut) for value in row for cut in range(5)] for row in X]
+    assert one.tolist() == sample_top_errors(literals, y.tolist(), [1] * 40, 2, "entropy", 4)
 
 
 @settings(max_examples=30)

@@ -1,7 +1,9 @@
 """The least errors of trees whose nodes test only splits of largest gain, by trying every tree.
 
 A node may test a split whose gain ties with or exceeds the k-th largest at the node; splits of gain
-zero count too. For k = 1 there is a second way: grow every greedy tree, and prune it in every way.
+zero count too. Splits that divide the inputs at the node into the same two sets count once, and
+inputs of probability 0 belong to neither. For k = 1 there is a second way: grow every greedy tree,
+and prune it in every way.
 """
 
 from collections.abc import Iterator
@@ -13,21 +15,38 @@ from itertools import product
 from .enumerate_trees import Structure, leaf_paths
 from .learner import gain as gain_of_masses
 from .splits import Path, candidates, gain, is_tied
-from .table import Table, positive_reach, reach
+from .table import Table, matching_rows, positive_reach, reach
 
 
-def best(gains: dict, top: int) -> list:
-    """The keys whose value ties with or exceeds the value number `top`."""
-    if len(gains) <= top:
+def best(gains: dict, sides: dict, top: int) -> list:
+    """The keys whose gain ties with or exceeds the gain number `top` of different pairs of sides.
+
+    `sides` has the two sets of inputs of each key, in either order.
+    """
+    once: dict[frozenset, Decimal] = {}
+    for key, value in gains.items():
+        pair = frozenset(map(frozenset, sides[key]))
+        once[pair] = max(value, once.get(pair, value))
+    if len(once) <= top:
         return list(gains)
-    least: Decimal = sorted(gains.values(), reverse=True)[top - 1]
+    least = sorted(once.values(), reverse=True)[top - 1]
     return [key for key, value in gains.items() if value >= least or is_tied(value, least)]
+
+
+def sides_of(table: Table, leaf: Path, name: str) -> tuple[list[int], list[int]]:
+    """The inputs at a leaf that occur, by their value of a variable."""
+    low, high = (
+        [row for row in matching_rows(table, {**dict(leaf), name: value}) if table.weights[row] > 0]
+        for value in (0, 1)
+    )
+    return low, high
 
 
 def allowed(table: Table, leaf: Path, top: int, criterion: str) -> list[str]:
     """The variables that a node may test."""
     names = candidates(table, leaf)
-    return best({name: gain(table, leaf, name, criterion) for name in names}, top)
+    gains = {name: gain(table, leaf, name, criterion) for name in names}
+    return best(gains, {name: sides_of(table, leaf, name) for name in names}, top)
 
 
 def allowed_trees(table: Table, leaf: Path, top: int, criterion: str) -> Iterator[Structure]:
@@ -114,7 +133,7 @@ def sample_top_errors(
             if low and high:
                 sides[literal] = (low, high)
                 gains[literal] = gain_of_masses(masses(low), masses(high), criterion)
-        for literal in best(gains, top):
+        for literal in best(gains, sides, top):
             low, high = map(errors, sides[literal])
             for (one, wrong), (other, too) in product(low, high):
                 if one + other < max_size:

@@ -1,5 +1,6 @@
 """Kept kernels are used while their sources are what they were, and none need to be kept."""
 
+import ast
 import multiprocessing
 import os
 import shutil
@@ -141,3 +142,23 @@ def test_workers_of_a_pool_do_not_announce(capsys, monkeypatch):
         for _ in range(2):
             announcer.on_start(None)
         assert capsys.readouterr().err.count("compiling kernels") == lines
+
+
+def kernels_with(name: str) -> list[str]:
+    """The kernels in which an attribute of that name is used."""
+    found = []
+    for path in sorted(Path(mictree.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and any(
+                isinstance(each, ast.Name) and each.id.endswith("jit")
+                for each in node.decorator_list
+            ):
+                used = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+                found += [node.name] if name in used else []
+    return found
+
+
+def test_no_kept_kernel_mistakes_one_way_of_sorting_for_another():
+    """The inner functions of np.argsort and np.sort have one name in numba's machine code."""
+    assert kernels_with("sort")
+    assert not kernels_with("argsort")

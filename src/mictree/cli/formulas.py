@@ -62,6 +62,15 @@ Bias = Annotated[
         metavar="NUMBER|NAME=NUMBER",
     ),
 ]
+Noise = Annotated[
+    str | None,
+    typer.Option(
+        help="Probability that a label is wrong, from 0 to 1, read as typed. With noise, any "
+        f"formula may have at most {MAX_VARIABLES} variables.",
+        metavar="NUMBER",
+        show_default=False,
+    ),
+]
 Size = Annotated[int, typer.Option(help="Number of splits.")]
 Top = Annotated[
     int | None,
@@ -76,6 +85,7 @@ Top = Annotated[
 def mic(
     formula: Formula,
     bias: Bias = ["0.5"],  # noqa: B006  # typer copies defaults
+    noise: Noise = None,
     max_size: LargestSize = 100,
     rule: Rules = ["topdown"],  # noqa: B006
     depth: Depth = None,
@@ -99,8 +109,9 @@ def mic(
       mictree mic "(a | b) & ~c ^ a -> d" --max-size 8
       mictree mic "x1 & x2 | y1 & y2 & y3" --rule bestfirst --draw curves.svg
       mictree mic "a & (b ^ c) | ~a & d" --max-size 5 --top 1
+      mictree mic "x1 & x2 | y1 & y2 & y3" --max-size 8 --noise 0.1
     """
-    problem, described = _read(formula, bias)
+    problem, described = _read(formula, bias, noise)
     rules = make_rules(rule, depth, criterion, [ties], seed)
     if top is not None:
         described |= {"top": top}
@@ -132,6 +143,7 @@ def grow(
     rule: Rule = "topdown",
     depth: Depth = None,
     bias: Bias = ["0.5"],  # noqa: B006
+    noise: Noise = None,
     criterion: Criterion = "entropy",
     ties: Ties = "last",
     seed: Seed = None,
@@ -147,7 +159,7 @@ def grow(
       mictree grow "x1 & x2 | y1 & y2 & y3" --size 8 --draw tree.svg
       mictree grow "a ^ b | c & d" --size 5 --rule lookahead --depth 2
     """
-    problem, described = _read(formula, bias)
+    problem, described = _read(formula, bias, noise)
     (grower,) = make_rules([rule], depth, criterion, [ties], seed)
     check_drawing(draw)
     check_size(size, "--size")
@@ -183,6 +195,7 @@ def optimal(
     formula: Formula,
     size: Size = 5,
     bias: Bias = ["0.5"],  # noqa: B006
+    noise: Noise = None,
     top: Top = None,
     criterion: Annotated[
         str, typer.Option(help=f"Impurity of the gains of --top: {', '.join(CRITERIA)}.")
@@ -201,7 +214,7 @@ def optimal(
       mictree optimal "a & b | c & d" --bias 0.3 --bias d=0.7 --size 3 --draw best.png
       mictree optimal "(a | b) & ~c ^ a -> d" --size 4 --top 2
     """
-    problem, described = _read(formula, bias)
+    problem, described = _read(formula, bias, noise)
     if top is not None:
         described |= {"top": top, "criterion": criterion}
     check_drawing(draw)
@@ -228,15 +241,40 @@ class _Target(NamedTuple):
     described: dict[str, Any]
 
 
-def _read(text: str, biases: list[str]) -> _Target:
-    """A read-once DNF as a FormulaProblem, any other expression as a table."""
+def _read(text: str, biases: list[str], typed_noise: str | None) -> _Target:
+    """A read-once DNF without noise as a FormulaProblem, any other target as a table."""
     try:
         formula, reason = ReadOnceDNF.parse(text), ""
     except ValueError as error:
         formula, reason = Expression.parse(text), str(error)
-    given: dict[str, str] = {}  # by name; "" stands for all variables
+    named = _read_biases(biases)
+    noise = _read_noise(typed_noise)
+    default = named.pop("", Fraction(1, 2))
+    bias = dict.fromkeys(formula.variables, default) | named
+    described: dict[str, Any] = {
+        "formula": str(formula),
+        "bias": {name: float(value) for name, value in bias.items()},
+    }
+    if typed_noise is not None:
+        described["noise"] = float(noise)
+    if isinstance(formula, ReadOnceDNF) and noise == 0:
+        return _Target(FormulaProblem(formula, bias), described)
+    if len(bias) > MAX_VARIABLES:
+        kind = "with --noise" if isinstance(formula, ReadOnceDNF) else "that is no read-once DNF"
+        none = f" and is none: {reason}" if reason else ""
+        raise ValueError(
+            f"a formula {kind} may have at most {MAX_VARIABLES} variables; this "
+            f"one has {len(bias)}{none}"
+        )
+    expression = Expression.parse(text)
+    return _Target(TableProblem.from_formula(expression, bias, noise=noise), described)
+
+
+def _read_biases(options: list[str]) -> dict[str, Fraction]:
+    """Biases by name; "" stands for all variables."""
+    given: dict[str, str] = {}
     named: dict[str, Fraction] = {}
-    for option in biases:
+    for option in options:
         name, equals, number = option.rpartition("=")
         value = read_bias(number, option, "NUMBER or NAME=NUMBER")
         name = name.strip() if equals else ""
@@ -246,20 +284,18 @@ def _read(text: str, biases: list[str]) -> _Target:
                 f"got {given[name]} and {number.strip()}"
             )
         given[name], named[name] = number.strip(), value
-    default = named.pop("", Fraction(1, 2))
-    bias = dict.fromkeys(formula.variables, default) | named
-    described = {
-        "formula": str(formula),
-        "bias": {name: float(value) for name, value in bias.items()},
-    }
-    if isinstance(formula, ReadOnceDNF):
-        return _Target(FormulaProblem(formula, bias), described)
-    if len(bias) > MAX_VARIABLES:
-        raise ValueError(
-            f"a formula that is no read-once DNF may have at most {MAX_VARIABLES} variables; this "
-            f"one has {len(bias)} and is none: {reason}"
-        )
-    return _Target(TableProblem.from_formula(formula, bias), described)
+    return named
+
+
+def _read_noise(typed: str | None) -> Fraction:
+    """The number of --noise, exactly as typed."""
+    try:
+        noise = Fraction("0" if typed is None else typed.strip())
+    except (ValueError, ZeroDivisionError):
+        noise = Fraction(-1)
+    if not 0 <= noise <= 1:
+        raise ValueError(f"--noise must be a number from 0 to 1; got {typed!r}")
+    return noise
 
 
 def _end(size: int, error: Any) -> str:

@@ -22,6 +22,7 @@ from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
+from mictree.optimal.result import repeat_last
 from mictree.optimal.search.certified import SampleOptimalTrees, solve
 from mictree.problems.labels import class_weights, read_weights
 from mictree.problems.limits import Limits
@@ -61,7 +62,7 @@ class OptimalTreeClassifier(TreeClassifier):
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
     size_choice_ : with ``max_size="auto"``, the ``SizeChoice``
     frontier_ : the least training error by size, index = size, with ``lower``, ``upper`` and
-        ``proved``
+        ``proved``; the last error repeats where no tree needs ``max_size`` splits
     proved_ : whether the tree is proved to be the best of its size, or with a penalty of all sizes
     literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
@@ -155,7 +156,9 @@ class OptimalTreeClassifier(TreeClassifier):
         if self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0:
             self._splittings = _with_large_leaves(problem, trees)
             upper = np.array([splitting.errors[-1] for splitting in self._splittings])
-        self._bounds = np.array([np.minimum(solved.errors.lower, upper), upper])
+        lower = np.minimum(solved.errors.lower, upper)
+        last = limit if price is not None and self.max_size is None else self._max_size
+        self._bounds = np.array([repeat_last(each, last) for each in (lower, upper)])
         self._beyond = None if limit < self._max_size else unavoidable(data, coded.codes, weights)
         if price is not None:
             self._max_size = self.penalty_path().at(float(price)).size

@@ -1,10 +1,8 @@
 """MIC when labels are wrong with some probability, for every read-once DNF on few variables."""
 
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from functools import partial
 
-import numpy as np
 import polars as pl
 
 from mictree._support.progress import EqualParts, Report
@@ -91,14 +89,11 @@ def noise(
 
 
 def _compare(plan: Plan, chance: float) -> pl.DataFrame:
-    family, flipped = up_to(plan.variables), Fraction(repr(chance))
+    family = up_to(plan.variables)
     rows = []
     for member in family.members:
         formula = family.formula(member)
-        count = len(formula.variables)
-        inputs = np.arange(2**count)[:, None] >> np.arange(count) & 1
-        truth = formula.evaluate(inputs, formula.variables)
-        problem = TableProblem([1 - flipped if value else flipped for value in truth])
+        problem = TableProblem.from_formula(str(formula), noise=chance)
         least = optimal_errors(problem, plan.max_size)
         for name, rule in RULES.items():
             mic = float(against(rule, problem, least).mic)

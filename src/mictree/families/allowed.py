@@ -1,6 +1,7 @@
 """The graph of a family with the tests of largest gain only, for trees that may use no others.
 
-Every literal counts, so that several alike take several places. Which tests of a restriction are
+Every literal counts, so that several of one value take several places: independent variables never
+divide inputs alike. Which tests of a restriction are
 allowed depends on nothing but the restriction, so all members share them.
 """
 

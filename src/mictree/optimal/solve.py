@@ -37,8 +37,9 @@ def optimal_trees(
     max_depth, time_limit : for data only: the largest number of tests on a path; the seconds after
         which sizes not yet proved get a certified interval. Ctrl-C has the same effect.
     top : each node may test only its splits of largest gain: those that tie with or exceed the
-        gain number ``top``, zero gains included. 1 is the best pruning of a greedy tree over all
-        choices of ties, the number of variables is no restriction.
+        gain number ``top``, zero gains included. Splits that divide the inputs at a node alike,
+        as a column and its copy do, count once and are all allowed. 1 is the best pruning of a
+        greedy tree over all choices of ties, the number of variables is no restriction.
     criterion : of those gains
 
     Examples

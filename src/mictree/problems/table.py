@@ -80,6 +80,7 @@ class TableProblem(Problem):
         formula: str | Expression,
         bias: Biases = 0.5,
         variables: Sequence[str] | None = None,
+        noise: float | Fraction = 0,
     ) -> "TableProblem":
         """Any Boolean expression of independent variables.
 
@@ -90,16 +91,20 @@ class TableProblem(Problem):
             extra names become irrelevant variables
         variables : the names in declared order, irrelevant ones among them; by default those of the
             formula in the order in which they are first written
+        noise : the probability, from 0 to 1, that a label is wrong, whatever the input; floats are
+            read as written
 
         Examples
         --------
         >>> TableProblem.from_formula("a ^ b", bias={"a": 0.5, "b": 0.1, "z": 0.5}).variables
         ('a', 'b', 'z')
+        >>> TableProblem.from_formula("a & b", noise=0.1).positive_rate({"a": 0}, exact=True)
+        Fraction(1, 10)
         """
         expression = formula if isinstance(formula, Expression) else Expression.parse(formula)
         names = expression.variables if variables is None else tuple(variables)
         biases = read_biases(names, bias)
-        table = expression.truth_table(tuple(biases))
+        table = _with_noise(expression.truth_table(tuple(biases)), noise)
         return cls(table, product(biases), tuple(biases))
 
     @classmethod
@@ -108,6 +113,7 @@ class TableProblem(Problem):
         function: Callable[..., Any],
         variables: Sequence[str],
         bias: Biases = 0.5,
+        noise: float | Fraction = 0,
     ) -> "TableProblem":
         """Any function of independent variables.
 
@@ -116,7 +122,7 @@ class TableProblem(Problem):
         function : called once for each row, with the values of the variables, 0 or 1, in declared
             order; returns a label, True or False, or P[y = 1 given x]
         variables : names in declared order
-        bias : as in ``from_formula``
+        bias, noise : as in ``from_formula``
 
         Examples
         --------
@@ -132,7 +138,7 @@ class TableProblem(Problem):
             for row in range(2 ** len(names))
         ]
         # variables that only the biases name come last, so the labels repeat
-        table = labels * 2 ** (len(biases) - len(names))
+        table = _with_noise(labels, noise) * 2 ** (len(biases) - len(names))
         return cls(table, product(biases), tuple(biases))
 
     def __repr__(self) -> str:
@@ -302,6 +308,25 @@ def _read_labels(truth_table: Any) -> np.ndarray:
         labels[:] = [_read_label(row, label) for row, label in enumerate(values)]
     labels.flags.writeable = False
     return labels
+
+
+def _with_noise(labels: Any, noise: object) -> Any:
+    """Labels of which each is wrong with a probability."""
+    chance = _read_noise(noise)
+    if chance == 0:
+        return labels
+    return [rate * (1 - chance) + (1 - rate) * chance for rate in _read_labels(labels).tolist()]
+
+
+def _read_noise(noise: object) -> Fraction:
+    """The probability of a wrong label, from 0 to 1."""
+    try:
+        chance = as_fraction(noise)
+    except (ValueError, OverflowError):  # text, nan, infinity
+        chance = Fraction(-1)
+    if not 0 <= chance <= 1:
+        raise ValueError(f"noise must be a number from 0 to 1; got {noise!r}")
+    return chance
 
 
 def _read_label(row: int, label: object) -> Fraction:

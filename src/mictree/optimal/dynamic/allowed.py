@@ -1,6 +1,7 @@
 """Which tests of a restriction are among its best: the only ones that a tree may use.
 
-Every literal counts, so that several alike take several places. Variables outside the terms that
+Every literal counts, so that several of one value take several places: independent variables never
+divide inputs alike. Variables outside the terms that
 are left gain nothing; they change neither what is allowed among the others nor any error.
 """
 
@@ -77,10 +78,11 @@ def mark_allowed(row, first_move, move_to, move_value, tests, out_allowed):
             gains[found] = _gain(row, position, move_to[move], move_value[move], tests)
             found += 1
     # count down from the largest gain until as many literals are allowed
-    order = np.argsort(-gains[:found])
     counts = count_literals(row, first_move, tests.copies, found)
-    least = 0.0
-    for place in order:
+    least, left = 0.0, gains[:found].copy()
+    for _ in range(found):
+        place = np.argmax(left)
+        left[place] = -np.inf
         least = gains[place]
         literals += counts[place]
         if literals >= tests.top:

@@ -1,6 +1,8 @@
 """Which variables each subcube of a table may test, where only the best are allowed.
 
-Only subcubes that allowed tests reach are looked at; all others allow none.
+Only subcubes that allowed tests reach are looked at; all others allow none. Variables that divide
+the inputs of a subcube alike, or the other way round, count as one; inputs of probability 0 do not
+matter.
 """
 
 from __future__ import annotations
@@ -18,14 +20,6 @@ Variables = np.typing.NDArray[np.uint16]  # bit i: variable i
 EXACT = 2**53  # integers below are floats
 
 
-@jit
-def least_allowed(gains, top):
-    """The least gain that ties with or exceeds the gain number ``top``."""
-    if len(gains) <= top:
-        return -np.inf
-    return least_tied(np.sort(gains)[len(gains) - top])
-
-
 def allowed_variables(problem: TableProblem, top: Top) -> tuple[Variables, np.ndarray]:
     """For each subcube the variables it may test, and whether such tests reach it."""
     denominator = problem.scaled_masses[2]
@@ -40,8 +34,8 @@ def _by_kernel(problem: TableProblem, top: Top) -> tuple[Variables, np.ndarray]:
     reached = np.zeros(3**count, dtype=bool)
     impurity, refused = kernel_impurity(top.criterion), np.zeros(3)
     _mark_allowed(
-        count, top.number, criterion_code(top.criterion), impurity.address, sums, problem.settled,
-        refused, allowed, reached,
+        count, top.number, criterion_code(top.criterion), impurity.address, sums, mass > 0,
+        problem.settled, refused, allowed, reached,
     )  # fmt: skip
     impurity.settle()
     check_refused(top.criterion, refused)
@@ -49,10 +43,13 @@ def _by_kernel(problem: TableProblem, top: Top) -> tuple[Variables, np.ndarray]:
 
 
 @jit
-def _mark_allowed(count, top, criterion, impurity, sums, settled, refused, allowed, reached):
+def _mark_allowed(
+    count, top, criterion, impurity, sums, occurs, settled, refused, allowed, reached
+):
     """Write the variables allowed in each subcube that is reached from the whole cube."""
     reached[-1] = True
     gains, variables = np.empty(count), np.empty(count, dtype=np.int64)
+    steps = np.empty(count, dtype=np.int64)
     factors, work = np.ones(2), np.empty((5, 2))
     # fixing a variable makes a subcube's number smaller
     for subcube in range(len(reached) - 1, -1, -1):
@@ -61,20 +58,52 @@ def _mark_allowed(count, top, criterion, impurity, sums, settled, refused, allow
         found, step = 0, 1
         for variable in range(count):
             low, high = subcube - 2 * step, subcube - step
-            if subcube // step % 3 == 2 and sums[low].sum() > 0 and sums[high].sum() > 0:
+            if subcube // step % 3 == 2 and occurs[low] and occurs[high]:
                 if criterion == OWN:
                     gain = own_gain_of_sums(impurity, sums[low], sums[high], factors, refused)
                 else:
                     gain = gain_of_sums(criterion, sums[low], sums[high], factors, True, work)
-                gains[found], variables[found] = gain, variable
+                gains[found], variables[found], steps[found] = gain, variable, step
                 found += 1
             step *= 3
-        least = least_allowed(gains[:found], top)
+        least = _least_allowed(gains[:found], steps[:found], subcube, occurs, top)
         for place in range(found):
             if gains[place] >= least:
-                step = 3 ** variables[place]
+                step = steps[place]
                 allowed[subcube] |= np.uint16(1 << variables[place])
                 reached[subcube - 2 * step] = reached[subcube - step] = True
+
+
+@jit
+def _least_allowed(gains, steps, subcube, occurs, top):
+    """The least gain that ties with or exceeds number ``top`` of a subcube's different splits.
+
+    ``steps`` has 3**i for each variable i.
+    """
+    if len(gains) <= top:
+        return -np.inf
+    different, left = np.empty(top, dtype=np.int64), gains.copy()
+    found = 0
+    for _ in range(len(gains)):
+        place = np.argmax(left)
+        left[place] = -np.inf
+        for other in different[:found]:
+            if _divide_alike(steps[place], other, subcube, occurs):
+                break
+        else:
+            different[found] = steps[place]
+            found += 1
+            if found == top:
+                return least_tied(gains[place])
+    return -np.inf
+
+
+@jit
+def _divide_alike(one, other, subcube, occurs):
+    """Whether two free variables are always equal in a subcube, or always different."""
+    neither, both = subcube - 2 * one - 2 * other, subcube - one - other  # a free digit is 2
+    differ = occurs[neither + one] or occurs[neither + other]
+    return not (differ and (occurs[neither] or occurs[both]))
 
 
 def _one_by_one(problem: TableProblem, top: Top) -> tuple[Variables, np.ndarray]:
@@ -82,7 +111,7 @@ def _one_by_one(problem: TableProblem, top: Top) -> tuple[Variables, np.ndarray]
     count, gains_of = len(problem.variables), gains_by(top.criterion)
     allowed = np.zeros(3**count, dtype=np.uint16)
     reached = np.zeros(3**count, dtype=bool)
-    settled = problem.settled
+    settled, occurs = problem.settled, problem.scaled_masses[0] > 0
     leaves = {3**count - 1: problem.root()}
     while leaves:
         subcube, leaf = leaves.popitem()
@@ -92,7 +121,8 @@ def _one_by_one(problem: TableProblem, top: Top) -> tuple[Variables, np.ndarray]
         reached[subcube] = True
         splits = problem.splits(leaf)
         gains = gains_of(problem, leaf, splits)
-        for variable in splits.variables[gains >= least_allowed(gains, top.number)].tolist():
+        least = _least_allowed(gains, 3**splits.variables, subcube, occurs, top.number)
+        for variable in splits.variables[gains >= least].tolist():
             allowed[subcube] |= np.uint16(1 << variable)
             step = 3**variable
             low, high = problem.children(leaf, variable)

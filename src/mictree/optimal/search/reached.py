@@ -1,7 +1,8 @@
 """Least errors on data where every node may test only its splits of largest gain.
 
 A state is a set of rows; all states that allowed tests reach are found first, nearest first, and a
-dynamic program over them gives the least errors of all sizes. When time or memory runs out, some
+dynamic program over them gives the least errors of all sizes. Tests that divide a state's rows
+alike count as one of the best. When time or memory runs out, some
 states have not been expanded: as leaves they give upper bounds, as states without error lower ones.
 """
 
@@ -20,7 +21,7 @@ from mictree._support.time_limit import TimeLimit
 from mictree.growers.functions import gains_by
 from mictree.growers.pair_drops import PackedLeaves
 from mictree.growers.rules import TopDown
-from mictree.optimal.dynamic.allowed_subcubes import least_allowed
+from mictree.growers.ties import least_tied
 from mictree.optimal.dynamic.lattice import Graph
 from mictree.optimal.dynamic.minplus import NOTHING
 from mictree.optimal.dynamic.program import Program, fill, row_starts
@@ -187,7 +188,23 @@ class _States:
         else:
             splits = self.problem.splits(leaf)
             variables, gains = splits.variables, self._gains(self.problem, leaf, splits)
-        return variables[gains >= least_allowed(gains, self.top.number)].tolist()
+        return variables[gains >= self._least_allowed(leaf, variables, gains)].tolist()
+
+    def _least_allowed(self, leaf: Leaf, variables: np.ndarray, gains: np.ndarray) -> float:
+        """The least gain that ties with or exceeds number ``top`` of a leaf's different splits."""
+        if len(gains) <= self.top.number:
+            return -np.inf
+        mask, different = leaf.state.mask, set()
+        for place in np.argsort(-gains).tolist():
+            literal = variables[place]
+            bits = (
+                self.problem.words(literal) if self._packed is None else self._packed.bits[literal]
+            )
+            high = mask & bits
+            different.add(min(high.tobytes(), (mask ^ high).tobytes()))  # a test or its complement
+            if len(different) == self.top.number:
+                return least_tied(gains[place])
+        return -np.inf
 
     def _number(self, leaf: Leaf, tests: int) -> int:
         key = self._key(leaf.state.mask, tests)
