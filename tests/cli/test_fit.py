@@ -268,6 +268,15 @@ def test_no_warning_of_another_library_is_shown(tmp_path):
     assert [line for line in done.stderr.splitlines() if not line.startswith("mictree: ")] == []
 
 
+@pytest.mark.parametrize("scoring", ["precision_macro", "f1_macro", "balanced_accuracy"])
+def test_no_warning_about_a_class_that_is_never_predicted(rare, scoring):
+    command = [sys.executable, "-m", "mictree", "fit", rare, "--target", "y", "--max-size", "1",
+               "--scoring", scoring]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [line for line in done.stderr.splitlines() if not line.startswith("mictree: ")] == []
+    assert f"held-out {scoring} " in done.stdout
+
+
 @pytest.fixture
 def agreeing(tmp_path):
     """Rows on which trees of three splits say the same in two leaves or more."""

@@ -35,7 +35,12 @@ Examples:
 """
 
 # warnings of libraries: a drawing has a box for such a character; in a fold, classes have few rows
-NOT_FOR_USERS = (r"Glyph \d+ .* missing from font", "The number of unique classes is greater than")
+NOT_FOR_USERS = (
+    r"Glyph \d+ .* missing from font",
+    "The number of unique classes is greater than",
+    r"(Precision|Recall|F-score|Jaccard) is ill-defined",  # results of classes say it better
+    "y_pred contains classes not in y_true",
+)
 
 # parameters of the library whose options are called otherwise
 OTHER_NAMES = {
