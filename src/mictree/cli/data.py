@@ -1,5 +1,6 @@
 """The command data: learners beside the optimal trees on a table of data."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,7 +8,15 @@ import typer
 
 from mictree._support.files import write_whole
 from mictree._support.words import shell_word, show_name
-from mictree.cli.common import check_drawing, check_output, print_json, print_parts, save, working
+from mictree.cli.common import (
+    check_drawing,
+    check_output,
+    print_json,
+    print_parts,
+    save,
+    working,
+    write_each,
+)
 from mictree.cli.options import AsJson, MostSplits, MostThresholds
 from mictree.cli.table import (
     DataFile,
@@ -148,15 +157,21 @@ def data(
         )  # fmt: skip
     else:
         print_parts(str(result), "", f"{result.tree_title(shown)}:", tree_text)
+    writes: list[Callable[[], None]] = []
     if plot is not None:
-        save(plot, result.plot().axes[0])
+        writes.append(lambda: save(plot, result.plot().axes[0]))
     if report is not None:
-        from mictree.report.compared import make_page
-        from mictree.report.data import render
+        writes.append(lambda: _write_report(report, result, shown, context.params))
+    write_each(*writes)
 
-        page = make_page(result, file.name, target, shown, _settings(context.params))
-        write_whole(report, render(page).encode())
-        say(f"wrote {report}")
+
+def _write_report(path: Path, result: "Comparison", size: int, options: dict[str, Any]) -> None:
+    from mictree.report.compared import make_page
+    from mictree.report.data import render
+
+    page = make_page(result, options["file"].name, options["target"], size, _settings(options))
+    write_whole(path, render(page).encode())
+    say(f"wrote {path}")
 
 
 def _check_options(options: dict[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
@@ -19,6 +21,7 @@ from mictree.cli.common import (
     save,
     table_of_sizes,
     working,
+    write_each,
 )
 from mictree.cli.options import (
     AsJson,
@@ -139,7 +142,7 @@ def fit(
         refuse_unstreamed(context)
         shown = max_size if size is None else size
         fit_streamed(model, file, target, drop, keep, shown, about if as_json else None)
-        _write(model, shown, draw, save_to)
+        write_each(*_files(model, shown, draw, save_to))
         return
     written = Format(separator, encoding, decimal, missing, text, number, no_header)
     X, y = read_table(file, target, drop, keep, written)
@@ -163,9 +166,10 @@ def fit(
     else:
         ended = "" if size in (None, grown.size) else f"; growth ended before --size {size}"
         print_parts(*_parts(grown, ended))
-    _write(model, grown.size, draw, save_to)
+    writes = _files(model, grown.size, draw, save_to)
     if report is not None:
-        _write_report(report, grown, context.params)
+        writes.append(partial(_write_report, report, grown, context.params))
+    write_each(*writes)
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -335,12 +339,20 @@ def _settings(options: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def _write(model: Any, size: int, draw: Path | None, save_to: Path | None) -> None:
-    if save_to is not None:
-        model.at_size(size).save(save_to)
-        say(f"wrote {save_to}")
-    if draw is not None:
-        save(draw, model.draw(size=size))
+def _files(
+    model: Any, size: int, draw: Path | None, save_to: Path | None
+) -> list[Callable[[], None]]:
+    """Functions that write the model and its drawing."""
+
+    def save_model(path: Path) -> None:
+        model.at_size(size).save(path)
+        say(f"wrote {path}")
+
+    def save_drawing(path: Path) -> None:
+        save(path, model.draw(size=size))
+
+    wanted = ((save_model, save_to), (save_drawing, draw))
+    return [partial(write, path) for write, path in wanted if path is not None]
 
 
 def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:

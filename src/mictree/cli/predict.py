@@ -1,13 +1,14 @@
 """The command predict: a saved model's answers for a table of data."""
 
 import io
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mictree._support.files import write_whole
-from mictree.cli.common import check_output, working
+from mictree.cli.common import check_output, spelled, working
 from mictree.cli.table import (
     DataFiles,
     Decimal,
@@ -96,7 +97,7 @@ def predict(
     for line in (*(remark for name, remark in remarks if name in kinds), *unseen.lines()):
         say(line)
     if out is None:
-        typer.echo(table.write_csv(), nl=False)
+        _print(table.write_csv())
     else:
         written = io.BytesIO()
         if out.suffix.lower() == ".csv":
@@ -105,3 +106,14 @@ def predict(
             table.write_parquet(written)
         write_whole(out, written.getvalue())
         say(f"wrote {out}")
+
+
+def _print(table: str) -> None:
+    """Print predictions; say so if standard output cannot hold them as they are."""
+    encoding = sys.stdout.encoding
+    if spelled(table, encoding) != table:
+        say(
+            f"warning: standard output is {encoding}, which lacks characters of the predictions; "
+            "they are escaped, as in \\u2264: --out writes UTF-8"
+        )
+    print(table, end="")
