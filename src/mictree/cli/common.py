@@ -108,22 +108,26 @@ def guarded_output() -> Iterator[Sink]:
     """
     before = sys.stdout, sys.stderr
     sinks = [Sink(stream) for stream in before]
-    sys.stdout, sys.stderr = (
-        io.TextIOWrapper(
-            io.BufferedWriter(sink),
-            encoding=getattr(stream, "encoding", None) or "utf-8",
-            errors=SPELL,
-            line_buffering=getattr(stream, "line_buffering", False),
-            write_through=getattr(stream, "write_through", False),
-        )
-        for sink, stream in zip(sinks, before, strict=True)
-    )
+    sys.stdout, sys.stderr = map(_guard, before, sinks)
     try:
         yield sinks[0]
     finally:
         sys.stdout.flush()  # what was printed before Ctrl-C, too
         sys.stderr.flush()
         sys.stdout, sys.stderr = before
+
+
+def _guard(stream: TextIO | None, sink: Sink) -> TextIO:
+    """A stream that writes to the sink; one of text in memory stays as it is."""
+    if stream is not None and not hasattr(stream, "buffer"):
+        return stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(sink),
+        encoding=getattr(stream, "encoding", None) or "utf-8",
+        errors=SPELL,
+        line_buffering=getattr(stream, "line_buffering", False),
+        write_through=getattr(stream, "write_through", False),
+    )
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:

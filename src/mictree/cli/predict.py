@@ -110,7 +110,7 @@ def predict(
 
 def _print(table: str) -> None:
     """Print predictions; say so if standard output cannot hold them as they are."""
-    encoding = sys.stdout.encoding
+    encoding = sys.stdout.encoding or "utf-8"
     if spelled(table, encoding) != table:
         say(
             f"warning: standard output is {encoding}, which lacks characters of the predictions; "
