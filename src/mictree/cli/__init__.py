@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mictree import __version__
+from mictree._support.checks import Complaints
 from mictree.cli import (
     atlas,
     biases,
@@ -19,7 +20,7 @@ from mictree.cli import (
     sweep,
     verify,
 )
-from mictree.cli.common import Complaints, guarded_output
+from mictree.cli.common import guarded_output
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 

@@ -20,6 +20,7 @@ from rich.progress import Progress as Bar
 from rich.table import Column, Table
 from rich.text import Text
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
 from mictree._support.words import show_number, show_text
@@ -34,26 +35,6 @@ SPELL = "mictree.spell"  # the error handler of encodings that lack a character
 SPELLED = {
     "├": "|", "└": "`", "│": "|", "─": "-", "←": "<-", "±": "+-", "…": "...",
 }  # fmt: skip
-
-
-class Complaints(ValueError):
-    """Several errors at once; the command line prints each on a line of its own."""
-
-    @property
-    def lines(self) -> list[str]:
-        """One text for each error."""
-        return [str(each) for each in self.args]
-
-    def __str__(self) -> str:
-        return "; also: ".join(self.lines)
-
-
-def raise_all(errors: list[Exception]) -> None:
-    """Raise a single error as it is, and several together."""
-    if len(errors) == 1:
-        raise errors[0]
-    if errors:
-        raise Complaints(*errors)
 
 
 class Sink(io.RawIOBase):
@@ -151,13 +132,7 @@ def spelled(text: str, encoding: str) -> str:
 
 def write_each(*writes: Callable[[], None]) -> None:
     """Write all files that can be written, then raise what failed."""
-    errors: list[Exception] = []
-    for write in writes:
-        try:
-            write()
-        except (OSError, ValueError) as error:
-            errors.append(error)
-    raise_all(errors)
+    raise_all([error for write in writes for error in caught(write)])
 
 
 def make_rules(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mictree._support.checks import caught
 from mictree._support.files import write_whole
 from mictree._support.words import shell_word, show_name
 from mictree.cli.common import (
@@ -134,14 +135,15 @@ def data(
     _check_options(context.params)
     apart = [name for name in (groups, weights) if name is not None]
     written = Format(separator, encoding, decimal, missing, text, number, no_header)
-    X, y = read_table(file, target, drop, [*keep, *apart], written)
-    if len(apart) == X.width:
-        raise ValueError("the file must have a column to learn from; it has none")
-    members, weight = _known(X, groups), _numbers(X, weights)
+    X, y = read_table(
+        file, target, drop, keep, written, apart,
+        lambda frame: [*caught(_known, frame, groups), *caught(_numbers, frame, weights)],
+    )  # fmt: skip
+    members, weight = _known(X, groups), _known(X, weights)
     with (
         on_workers(scheduler, workers) as n_jobs,
         working("comparing") as progress,
-        naming_options(),
+        naming_options(X.drop(apart)),
     ):
         result = compare(
             learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
@@ -235,8 +237,8 @@ def _known(frame: Any, name: str | None) -> Any:
     return frame[name].to_numpy()
 
 
-def _numbers(frame: Any, name: str | None) -> Any:
-    """The values of a column of numbers."""
+def _numbers(frame: Any, name: str | None) -> None:
+    """Refuse weights that are no numbers, or missing."""
     from mictree.columns.cells import are_codes
 
     if name is not None and not frame[name].dtype.is_numeric():
@@ -246,7 +248,7 @@ def _numbers(frame: Any, name: str | None) -> Any:
         raise ValueError(
             f"weights must be numbers; {show_name(name)} has {present.first()!r}{advice}"
         )
-    return _known(frame, name)
+    _known(frame, name)
 
 
 def _facts(result: "Comparison") -> dict[str, Any]:

@@ -148,7 +148,7 @@ def fit(
     X, y = read_table(file, target, drop, keep, written)
     train, test = split_rows(y, held_out, seed)
     rows = Rows(X[train], y[train], X[test], y[test])
-    with working("growing"), naming_options():
+    with working("growing"), naming_options(X):
         choice = None
         if size is None:
             from mictree.estimators.sizes import Choice, select_size

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
 from mictree.cli.common import check_output, spelled, working
 from mictree.cli.table import (
@@ -17,6 +18,7 @@ from mictree.cli.table import (
     Missing,
     NoHeader,
     Separator,
+    check_names,
     is_streamed,
     load,
     refuse_options,
@@ -87,14 +89,19 @@ def predict(
     written = Format(
         separator, encoding, decimal, missing, no_header=no_header, only=tested, options=()
     )
-    frame, said, remarks, doubt = load(file, written, kinds)
+    loaded = load(file, written, kinds)
+    frame, doubt = loaded.frame, loaded.doubt
+    errors = [*loaded.errors, *dict.fromkeys(loaded.refused.values())]
+    if errors:
+        absent = [name for name in tested if name not in frame.columns]
+        raise_all([*caught(check_names, frame, absent, doubt), *errors])
     try:
         table = answers(saved, frame, size, proba)
     except ValueError as error:
         raise ValueError(f"{error}; {doubt}" if doubt else str(error)) from None
     unseen.add(frame)
-    say(said)
-    for line in (*(remark for name, remark in remarks if name in kinds), *unseen.lines()):
+    say(loaded.said)
+    for line in (*(remark for name, remark in loaded.remarks if name in kinds), *unseen.lines()):
         say(line)
     if out is None:
         _print(table.write_csv())

@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Progress
 from mictree._support.words import count_of, show_number
 from mictree.cli.common import print_json, print_parts, table_of_sizes, working
@@ -39,14 +40,26 @@ def fit_streamed(
     about: dict[str, Any] | None,
 ) -> None:  # fmt: skip
     """Grow a tree on all rows of Parquet files; print it, as JSON if ``about`` begins that."""
+    from mictree.columns.data import unreadable
     from mictree.columns.parquet import ParquetSet
     from mictree.problems.sample import SampleProblem
+    from mictree.problems.streamed import check_label_type
 
     check_drop(target, drop)
     found = ParquetSet(str(file))
-    for name in (target, *drop, *keep):
-        found.check_column(name)
     columns = [name for name in found.schema if name not in (target, *drop)]
+    errors = [
+        error
+        for name in dict.fromkeys((target, *drop, *keep))
+        for error in caught(found.check_column, name)
+    ]
+    if target in found.schema:
+        errors += caught(check_label_type, found, target)
+    if errors:  # else reading finds these, and others
+        held = {name: found.schema[name] for name in columns}
+        errors += [unreadable(name, kind) for name, kind in held.items() if kind.is_nested()]
+    with naming_options():
+        raise_all(errors)
     _warn(found, columns, target, keep)
     most = MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds
     with working("reading") as report, naming_options():

@@ -3,14 +3,14 @@
 import difflib
 import glob
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mictree._support.checks import ColumnError
+from mictree._support.checks import ColumnError, Complaints, caught, raise_all
 from mictree._support.words import count_of, shell_word, show_name, show_text
 from mictree.cli.oddities import (
     FEW_ROWS,
@@ -30,14 +30,39 @@ ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
 
 
 @contextmanager
-def naming_options() -> Iterator[None]:
-    """Name --drop in errors that would not occur without a column."""
+def naming_options(features: "polars.DataFrame | None" = None) -> Iterator[None]:
+    """Name --drop in errors that would not occur without a column; complain about all features."""
     try:
         yield
     except ColumnError as error:
-        column = shell_word(error.column)
-        texts = f", or in a text file --text {column} to read categories" if error.or_texts else ""
-        raise ValueError(f"{error.problem}: add --drop {column}{texts}") from None
+        found = [] if features is None else column_errors(features)
+        raise_all(found or [_with_drop(error)])
+    except Complaints as errors:
+        raise_all([_with_drop(each) for each in errors.args])
+
+
+def _with_drop(error: Exception) -> Exception:
+    """The same error, with the options that help if it is about one column."""
+    if not isinstance(error, ColumnError):
+        return error
+    column = shell_word(error.column)
+    texts = f", or in a text file --text {column} to read categories" if error.or_texts else ""
+    return ValueError(f"{error.problem}: add --drop {column}{texts}")
+
+
+def column_errors(features: "polars.DataFrame") -> list[Exception]:
+    """What a fit would say about each column alone."""
+    import numpy as np
+
+    from mictree.columns.data import Data
+    from mictree.columns.encode import learn_column
+    from mictree.columns.scratch import Scratch
+
+    data, rows, errors = Data(features), np.arange(features.height), list[Exception]()
+    for number, name in enumerate(features.columns):
+        scratch = Scratch.of(features.height)
+        errors += caught(learn_column, data, number, name, rows, None, None, scratch)
+    return [_with_drop(each) for each in errors]
 
 
 Finding = tuple[str, str]  # a column and what is odd about it
@@ -115,6 +140,8 @@ class Loaded(NamedTuple):
     said: str
     remarks: tuple[Finding, ...]
     doubt: str
+    refused: dict[str, Exception]  # columns that the caller must not use, with the reason
+    errors: list[Exception]  # other complaints, which the caller must raise
 
 
 def load(
@@ -143,14 +170,13 @@ def load(
         kinds,
     )
     frame = found.frame
-    if found.typed:
-        refuse_options(written, file)
+    errors = caught(refuse_options, written, file) if found.typed else []
     if not frame.height:
         hint = "" if found.typed else "; --no-header says that its first line is a row"
-        raise ValueError(f"the file must have a row beside its header; it has none{hint}")
-    check_names(frame, [*written.text, *written.number], found.doubt)
+        errors.append(ValueError(f"the file must have a row beside its header; it has none{hint}"))
     size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
-    return Loaded(frame, f"{found.said}: {size}", found.remarks, found.doubt)
+    said = f"{found.said}: {size}"
+    return Loaded(frame, said, found.remarks, found.doubt, dict(found.refused), errors)
 
 
 def refuse_options(written: Format, file: Path) -> None:
@@ -170,36 +196,71 @@ def read_table(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     written: Format = Format(),  # noqa: B008  # immutable
+    apart: Sequence[str] = (),
+    check: Callable[["polars.DataFrame"], list[Exception]] = lambda features: [],
 ) -> tuple["polars.DataFrame", Any]:
-    """Read a file into the columns to learn from and the labels; warn about what looks wrong."""
+    """Read a file into the columns to learn from and the labels; warn about what looks wrong.
+
+    All complaints come together, those about names first. Trees do not use the columns ``apart``;
+    ``check`` may complain about them.
+    """
     check_drop(target, drop)
-    frame, said, remarks, doubt = load(file, written, unread=drop, target=target)
-    check_names(frame, [target, *drop, *keep], doubt)
-    say(said)
-    first = frame.columns[0]
-    if doubt and first not in keep:
-        say(f"warning: {doubt}; --keep {shell_word(first)} silences this line")
-    for name, remark in remarks:
-        if name not in keep:
-            say(remark)
+    loaded = load(file, written, unread=drop, target=target)
+    frame = loaded.frame
+    named = [target, *drop, *keep, *apart, *written.text, *written.number]
+    errors = [*caught(check_names, frame, named, loaded.doubt), *loaded.errors]
+    if not errors and not loaded.refused:
+        _say_remarks(loaded, keep)
     indices = [column.name for column in frame if counts_rows(column)]
-    if frame[target].dtype.is_float():  # Parquet files may have NaN
-        frame = frame.with_columns(frame[target].fill_nan(None))
-    missing = frame[target].null_count()
-    if missing == frame.height:
-        raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
+    missing = 0
+    if target in frame.columns and frame.height:
+        frame, missing = _with_labels(frame, target)
+        errors += [] if target in loaded.refused else caught(check_labels, frame[target])
+    features = frame.select(name for name in frame.columns if name not in (target, *drop))
+    if not len({*features.columns} - {*apart}):
+        which = "to learn from" if apart else "beside the target"
+        errors.append(ValueError(f"the file must have a column {which}; it has none"))
+    errors += dict.fromkeys(loaded.refused.values())  # one about several columns comes once
+    usable = features.drop([*loaded.refused, *apart], strict=False)
+    errors += _check_columns(usable, complete=bool(errors)) if frame.height else []
+    if {*apart} <= {*features.columns}.difference(loaded.refused):
+        errors += check(features)
+    raise_all(errors)
     if missing:
         say(f"left out {count_of(missing, 'row')} without a label: {show_name(target)} is missing")
-        frame = frame.filter(frame[target].is_not_null())
-    features = frame.drop([target, *drop])
-    if not features.width:
-        raise ValueError("the file must have a column beside the target; it has none")
-    check_labels(frame[target])
-    check_features(features)
     for name, warning in find_warnings(features, frame[target], "", written.text, indices):
-        if name not in keep:
+        if name not in (*keep, *apart):
             say(f"warning: {warning}")
     return features, frame[target].to_numpy()
+
+
+def _with_labels(frame: "polars.DataFrame", target: str) -> tuple["polars.DataFrame", int]:
+    """The rows that have a label, and the number of the others."""
+    if frame[target].dtype.is_float():  # Parquet files may have NaN
+        frame = frame.with_columns(frame[target].fill_nan(None))
+    return frame.filter(frame[target].is_not_null()), frame[target].null_count()
+
+
+def _check_columns(features: "polars.DataFrame", complete: bool) -> list[Exception]:
+    """Complaints about columns; ``complete`` adds those that a fit would find sooner or later."""
+    found = {
+        name: errors
+        for name in features.columns
+        if (errors := caught(check_feature, features[name]))
+    }
+    errors = [each for one in found.values() for each in one]
+    return errors + (column_errors(features.drop(found)) if complete or errors else [])
+
+
+def _say_remarks(loaded: Loaded, keep: Sequence[str]) -> None:
+    """Say how the file was read."""
+    say(loaded.said)
+    first = loaded.frame.columns[0]
+    if loaded.doubt and first not in keep:
+        say(f"warning: {loaded.doubt}; --keep {shell_word(first)} silences this line")
+    for name, remark in loaded.remarks:
+        if name not in keep:
+            say(remark)
 
 
 def check_drop(target: str, drop: Sequence[str]) -> None:
@@ -214,24 +275,30 @@ def say(line: str) -> None:
 
 
 def check_names(frame: "polars.DataFrame", names: Sequence[str], doubt: str = "") -> None:
-    """Refuse a name that is no column's; show all names, the most similar one, and doubts."""
-    for name in names:
+    """Refuse names that are no column's; show all names, the most similar one, and doubts."""
+    errors = []
+    for name in dict.fromkeys(names):
         if name in frame.columns:
             continue
-        known = ", ".join(map(show_name, frame.columns))
         folded = {column.strip().casefold(): column for column in reversed(frame.columns)}
         near = difflib.get_close_matches(name.strip().casefold(), folded, 1)
         found = folded[near[0]] if near else ""
         typed = repr(found) if found.isprintable() else shell_word(found)
         hint = f" (did you mean {typed}?)" if near else ""
-        one = "; --separator names the mark between columns" * (frame.width == 1)
-        doubts = f"; {doubt}" if doubt else ""
-        raise ValueError(f"the file must have a column {name!r}{hint}; it has {known}{one}{doubts}")
+        rule = f"the file must have a column {name!r}{hint}"
+        if not errors:  # the names of all columns, once
+            one = "; --separator names the mark between columns" * (frame.width == 1)
+            rule += f"; it has {', '.join(map(show_name, frame.columns))}{one}"
+            rule += f"; {doubt}" if doubt else ""
+        errors.append(ValueError(rule))
+    raise_all(errors)
 
 
 def check_labels(labels: "polars.Series") -> None:
-    """Refuse labels that are no classes: lists, dates, and measured numbers."""
+    """Refuse labels that are no classes: lists, dates, and measured numbers; or none at all."""
     kind, name = labels.dtype, show_name(labels.name)
+    if not len(labels):
+        raise ValueError(f"some row must have a label; {name} is missing in all rows")
     if not (kind.is_integer() or kind.is_float() or str(kind) in ("String", "Boolean")) and not str(
         kind
     ).startswith(("Categorical", "Enum")):
@@ -246,28 +313,26 @@ def check_labels(labels: "polars.Series") -> None:
         )
 
 
-def check_features(features: "polars.DataFrame") -> None:
+def check_feature(column: "polars.Series") -> None:
     """Refuse an infinite number, and a column of texts with more values than a tree can test."""
     from mictree.columns.cells import are_codes
     from mictree.columns.encode import MAX_CATEGORIES
 
-    for column in features:
-        if column.dtype.is_float() and bool(column.is_infinite().any()):
-            raise ValueError(
-                f"numbers must be finite, at most {sys.float_info.max:.3g}; "
-                f"{show_name(column.name)} has an infinite or a larger one: add --drop "
-                f"{shell_word(column.name)}, or in a text file --missing with its text, as in "
-                "--missing inf"
-            )
-        count = column.n_unique() if str(column.dtype) == "String" else 0
-        if count > MAX_CATEGORIES:
-            quoted = shell_word(column.name)
-            codes = are_codes(column.drop_nulls().str.strip_chars())
-            numbers = f", or --number {quoted} to read numbers" if codes else ""
-            raise ValueError(
-                f"a column of texts may have at most {MAX_CATEGORIES} different ones; "
-                f"{show_name(column.name)} has {count}: add --drop {quoted}{numbers}"
-            )
+    quoted = shell_word(column.name)
+    if column.dtype.is_float() and bool(column.is_infinite().any()):
+        raise ValueError(
+            f"numbers must be finite, at most {sys.float_info.max:.3g}; "
+            f"{show_name(column.name)} has an infinite or a larger one: add --drop "
+            f"{quoted}, or in a text file --missing with its text, as in --missing inf"
+        )
+    count = column.n_unique() if str(column.dtype) == "String" else 0
+    if count > MAX_CATEGORIES:
+        codes = are_codes(column.drop_nulls().str.strip_chars())
+        numbers = f", or --number {quoted} to read numbers" if codes else ""
+        raise ValueError(
+            f"a column of texts may have at most {MAX_CATEGORIES} different ones; "
+            f"{show_name(column.name)} has {count}: add --drop {quoted}{numbers}"
+        )
 
 
 def find_warnings(

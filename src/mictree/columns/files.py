@@ -14,11 +14,11 @@ import io
 import re
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mictree.columns.cells import Reading, read_cells
+from mictree.columns.cells import Reading, read_some
 from mictree.columns.header import check_header
 from mictree.columns.lines import read_lines
 from mictree.columns.ragged import split_cells
@@ -55,6 +55,7 @@ class TableFile:
     remarks : columns that could be read in another way, each with a line about it
     typed : whether the file itself says what its columns hold
     doubt : a clause on a first line that looks like a row, see ``doubt_header``
+    refused : the columns that must not be used, still texts, each with the reason
     """
 
     frame: polars.DataFrame
@@ -62,6 +63,7 @@ class TableFile:
     remarks: tuple[Remark, ...] = ()
     typed: bool = False
     doubt: str = ""
+    refused: Mapping[str, Exception] = field(default_factory=dict)
 
 
 class Layout(NamedTuple):
@@ -83,7 +85,7 @@ def read_file(
     reading: Reading = Reading(),  # noqa: B008
     kinds: Mapping[str, str] | None = None,
 ) -> TableFile:
-    """Read a table.
+    """Read a table; the caller must raise what ``refused`` holds.
 
     Parameters
     ----------
@@ -106,10 +108,10 @@ def read_file(
         raise ValueError(f"{_shown(file)} cannot be read: {message}") from None
     if found.typed:
         return found
-    read, note = read_cells(found.frame, reading, kinds or {})
+    read, note, refused = read_some(found.frame, reading, kinds or {})
     remarks = find_remarks(found.frame, read, note, reading, kinds or {})
     said = ", ".join(filter(None, [found.said, note]))
-    return replace(found, frame=read, said=said, remarks=tuple(remarks))
+    return replace(found, frame=read, said=said, remarks=tuple(remarks), refused=refused)
 
 
 def _shown(file: Path) -> str:

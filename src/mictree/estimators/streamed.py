@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.files import FULL, no_space, unfinished
 from mictree._support.progress import Report, ignore
 from mictree.columns.parquet import ParquetSet, Paths, as_polars
@@ -105,6 +106,5 @@ def _columns(model: TreeClassifier, files: ParquetSet) -> list[str]:
         names = [column.name for column in tests.read]
     else:
         names = list(getattr(model, "feature_names_in_", names))
-    for name in names:
-        files.check_column(name)
+    raise_all([error for name in names for error in caught(files.check_column, name)])
     return names or list(files.schema)[:1]  # a lone leaf reads no column; rows must be counted

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Report, ignore
 from mictree.columns.batch_cells import as_codes, read_integers
 from mictree.columns.data import Data
@@ -67,8 +68,8 @@ def _check_columns(
 ) -> list[str]:
     """The columns to learn from."""
     special = [name for name in (target, sample_weight) if name is not None]
-    for name in (*special, *(columns or ())):
-        files.check_column(name)
+    named = dict.fromkeys((*special, *(columns or ())))
+    raise_all([error for name in named for error in caught(files.check_column, name)])
     names = [name for name in files.schema if name not in special]
     if columns is not None:
         names = list(dict.fromkeys(columns))
@@ -82,10 +83,15 @@ def _check_columns(
     data = Data(files.empty(names))
     for number in range(len(names)):
         data.column(number)  # refuses types such as lists
+    check_label_type(files, target)
+    return names
+
+
+def check_label_type(files: ParquetSet, target: str) -> None:
+    """Refuse labels that are no classes."""
     kind = files.schema[target]
     if not kind.is_numeric() and not str(kind).startswith(LABELS):
         raise ValueError(f"labels must be numbers, texts or booleans; {target} has {kind}")
-    return names
 
 
 class _Labels:
