@@ -1,6 +1,7 @@
 """Checks of arguments shared by every door of the package."""
 
 import operator
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
@@ -29,6 +30,37 @@ class ColumnError(ValueError):
     def __str__(self) -> str:
         texts = ", or give its values as texts" if self.or_texts else ""
         return f"{self.problem}: {self.advice}{texts}" if self.advice else self.problem
+
+
+class Complaints(ValueError):
+    """Several errors at once; the command line prints each on a line of its own."""
+
+    @property
+    def lines(self) -> list[str]:
+        """One text for each error."""
+        return [str(each) for each in self.args]
+
+    def __str__(self) -> str:
+        return "; also: ".join(self.lines)
+
+
+def raise_all(errors: Sequence[Exception]) -> None:
+    """Raise a single error as it is, and several together."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise Complaints(*errors)
+
+
+def caught(work: Callable[..., object], *arguments: Any) -> list[Exception]:
+    """The errors about values and files that some work raises, so that others can join them."""
+    try:
+        work(*arguments)
+    except Complaints as errors:
+        return list(errors.args)
+    except (ValueError, OSError) as error:
+        return [error]
+    return []
 
 
 def check_count(value: object, name: str, least: int = 0) -> int:

@@ -51,10 +51,12 @@ def unfinished(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(path)
-    except FileNotFoundError as error:
-        if path.parent.is_dir():  # it is another file that is missing
-            raise
-        raise FileNotFoundError(f"cannot write {path}: its folder does not exist") from error
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
+            raise FileNotFoundError(f"cannot write {path}: its folder does not exist") from error
+        if error.filename == str(temporary):  # a name that means nothing to the user
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         with suppress(OSError):  # such as a folder that is gone
             temporary.unlink(missing_ok=True)

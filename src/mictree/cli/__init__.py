@@ -1,6 +1,5 @@
 """The command line: parse, call, print; no arithmetic."""
 
-import os
 import sys
 import warnings
 from typing import Annotated, Any
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mictree import __version__
+from mictree._support.checks import Complaints
 from mictree.cli import (
     atlas,
     biases,
@@ -20,6 +20,7 @@ from mictree.cli import (
     sweep,
     verify,
 )
+from mictree.cli.common import guarded_output
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
@@ -92,24 +93,34 @@ app.command()(verify.verify)
 def main() -> None:
     """Run the command line; an error is one line on stderr and exit status 2.
 
+    A command writes its files even if nobody reads what it prints. A reader that has closed the
+    pipe, as `head` does, is no error; output that is lost otherwise, as on a full disk, is one.
     Ctrl-C is raised: see ``mictree.__main__``.
     """
     for text in NOT_FOR_USERS:
         warnings.filterwarnings("ignore", text)
-    try:
-        try:
-            status = app(standalone_mode=False)
-        finally:
-            sys.stdout.flush()  # what was printed before Ctrl-C, too
-    except typer.TyperException as error:
-        status = _fail(_usage(error))
-    except (BrokenPipeError, SystemExit) as end:  # typer and rich exit when a pipe breaks
-        if not isinstance(end, BrokenPipeError) and not isinstance(end.__context__, OSError):
-            raise
-        status = _drop_output()
-    except (ValueError, OSError) as error:
-        status = _fail(_with_options(str(error)))
+    with guarded_output() as output:
+        status = _run()
+        sys.stdout.flush()
+        if output.failure:
+            status = _fail(output.failure)
     sys.exit(status)
+
+
+def _run() -> int:
+    """The exit status of the command."""
+    try:
+        return app(standalone_mode=False) or 0
+    except typer.TyperException as error:
+        return _fail(_usage(error))
+    except SystemExit as end:  # typer exits with any broken pipe, such as one to a worker
+        if not isinstance(end.__context__, OSError):
+            raise
+        return _fail(str(end.__context__))
+    except Complaints as errors:
+        return _fail(*map(_with_options, errors.lines))
+    except (ValueError, OSError) as error:
+        return _fail(_with_options(str(error)))
 
 
 def _usage(error: Any) -> str:
@@ -134,14 +145,7 @@ def _with_options(message: str) -> str:
     return f"{options[name]} {rest}" if rest.startswith("must ") and name in options else message
 
 
-def _drop_output() -> int:
-    """Discard buffered output: the reader of the pipe, such as `head`, has closed it."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(nowhere, stream.fileno())
-    return 0
-
-
-def _fail(message: str) -> int:
-    print("mictree: " + " ".join(message.split()), file=sys.stderr)
+def _fail(*messages: str) -> int:
+    for message in messages:
+        print("mictree: " + " ".join(message.split()), file=sys.stderr)
     return 2

@@ -1,13 +1,17 @@
-"""Helpers of every command: tables, JSON, progress, drawings."""
+"""Helpers of every command: standard output and error, tables, JSON, progress, drawings."""
 
+import codecs
+import errno
 import io
 import json
+import os
+import select
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 from rich.console import Console, RenderableType
@@ -15,7 +19,9 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.table import Column, Table
+from rich.text import Text
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
 from mictree._support.words import count_of, merged_note, shell_word, show_number, show_text
@@ -31,6 +37,115 @@ if TYPE_CHECKING:
 
 SLACK = 1e-12  # errors that differ by less are equal
 MOST_NAMES = 5  # of classes in a sentence
+
+SPELL = "mictree.spell"  # the error handler of encodings that lack a character
+SPELLED = {
+    "├": "|", "└": "`", "│": "|", "─": "-", "←": "<-", "±": "+-", "…": "...",
+}  # fmt: skip
+
+
+class Sink(io.RawIOBase):
+    """The bytes of standard output or error: a failure ends this output, not the command.
+
+    ``error`` is the first failure. It stays None if the stream was closed from the start.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        binary = getattr(stream, "buffer", None)
+        self._raw: Any = getattr(binary, "raw", binary)
+        self.error: OSError | None = None
+        self._writing = False  # stays true if Ctrl-C interrupts it
+
+    def writable(self) -> bool:
+        """Yes, always."""
+        return True
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self._raw is not None and self._raw.isatty()
+
+    def fileno(self) -> int:
+        """The number of the file, if there is one."""
+        return super().fileno() if self._raw is None else self._raw.fileno()
+
+    def write(self, data: Any) -> int:
+        """Write some bytes, or drop them once writing has failed.
+
+        If Ctrl-C interrupts it, nobody can say how many were written: then the rest is dropped, as
+        a buffer would write them all a second time.
+        """
+        if self._raw is None or self.error is not None or self._writing:
+            return len(data)
+        self._writing, count = True, None
+        try:
+            while (count := self._raw.write(data)) is None:
+                select.select([], [self._raw], [])  # a pipe that does not block, and is full
+        except OSError as error:
+            self.error, count = error, len(data)
+        self._writing = False
+        return count
+
+    @property
+    def failure(self) -> str:
+        """Why output is lost; empty if there was none, or if its reader closed the pipe."""
+        closed = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
+        if self.error is None or self.error.errno in closed:
+            return ""
+        return f"cannot write to standard output: {self.error.strerror}"
+
+
+@contextmanager
+def guarded_output() -> Iterator[Sink]:
+    """Within it, no write to standard output or error fails; gives the sink of the output.
+
+    Characters that an encoding lacks are spelled in ASCII.
+    """
+    before = sys.stdout, sys.stderr
+    sinks = [Sink(stream) for stream in before]
+    sys.stdout, sys.stderr = map(_guard, before, sinks)
+    try:
+        yield sinks[0]
+    finally:
+        sys.stdout.flush()  # what was printed before Ctrl-C, too
+        sys.stderr.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _guard(stream: TextIO | None, sink: Sink) -> TextIO:
+    """A stream that writes to the sink; one of text in memory stays as it is."""
+    if stream is not None and not hasattr(stream, "buffer"):
+        return stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(sink),
+        encoding=getattr(stream, "encoding", None) or "utf-8",
+        errors=SPELL,
+        line_buffering=getattr(stream, "line_buffering", False),
+        write_through=getattr(stream, "write_through", False),
+    )
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """Spell characters that an encoding lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    marks = error.object[error.start : error.end]
+    escaped = (
+        SPELLED.get(mark) or mark.encode("ascii", "backslashreplace").decode() for mark in marks
+    )
+    return "".join(escaped), error.end
+
+
+codecs.register_error(SPELL, _spell)
+
+
+def spelled(text: str, encoding: str) -> str:
+    """A text as a stream of this encoding shows it."""
+    return text.encode(encoding, SPELL).decode(encoding)
+
+
+def write_each(*writes: Callable[[], None]) -> None:
+    """Write all files that can be written, then raise what failed."""
+    raise_all([error for write in writes for error in caught(write)])
 
 
 def make_rules(
@@ -149,9 +264,17 @@ def write_command(context: typer.Context, without: Sequence[str], **changed: Any
     return " ".join(words)
 
 
+class _Console(Console):
+    """A console that measures texts as its encoding spells them."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """A text, spelled."""
+        return super().render_str(spelled(text, self.encoding), **options)
+
+
 def print_parts(*parts: RenderableType) -> None:
     """Tables and texts on stdout, one below the other; a wide table is not cut."""
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = _Console(highlight=False, markup=False, soft_wrap=True)
     unlimited = console.options.update(width=10**6)
     widths = [Measurement.get(console, unlimited, part).maximum for part in parts if part]
     console.width = max([console.width, *widths])
@@ -186,7 +309,7 @@ def table_of_sizes(model: Any, choice: "SizeChoice | HeldOut | None") -> Table:
 
 def print_json(start: dict[str, Any], **more: Any) -> None:
     """One JSON object on stdout; arrays become lists."""
-    typer.echo(json.dumps(start | more, default=lambda array: array.tolist()))
+    print(json.dumps(start | more, default=lambda array: array.tolist()))
 
 
 @contextmanager
@@ -231,8 +354,17 @@ def check_output(path: Path | None, option: str, endings: tuple[str, ...]) -> No
     if path.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
         raise ValueError(f"{option} must end in {allowed}; got {str(path)!r}")
-    if path.is_dir() or not path.absolute().parent.is_dir():
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir():
         raise ValueError(f"{option} must name a file in an existing folder; got {str(path)!r}")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{option} must be in a folder that you may write to; got {str(path)!r}")
+
+
+def save_model(path: Path, model: Any) -> None:
+    """Write a model for ``mictree predict``."""
+    model.save(path)
+    print(f"mictree: wrote {path}", file=sys.stderr)
 
 
 def save(path: Path, axes: "Axes") -> None:

@@ -1,10 +1,12 @@
 """The command data: learners beside the optimal trees on a table of data."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mictree._support.checks import caught
 from mictree._support.files import write_whole
 from mictree.cli.common import (
     check_drawing,
@@ -14,9 +16,11 @@ from mictree.cli.common import (
     print_json,
     print_parts,
     save,
+    save_model,
     tree_text,
     working,
     write_command,
+    write_each,
 )
 from mictree.cli.options import (
     AsJson,
@@ -159,12 +163,15 @@ def data(
     _check_options(context.params)
     apart = [name for name in (groups, weights) if name is not None]
     written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
-    table = read_table(file, target, drop, [*keep, *apart], written, parts, after)
+    table = read_table(
+        file, target, drop, keep, written, parts, after, apart,
+        lambda frame: [
+            *caught(known_column, frame, groups), *caught(column_of_weights, frame, weights)
+        ],
+    )  # fmt: skip
     X, y = table.X, table.y
     if after is None and cv and groups is None:
         advise_after(table, keep)
-    if len(apart) == X.width:
-        raise ValueError("the file must have a column to learn from; it has none")
     members, weight = known_column(X, groups), column_of_weights(X, weights)
     factors = None
     if class_weight is not None:
@@ -174,7 +181,7 @@ def data(
     with (
         on_workers(scheduler, workers) as n_jobs,
         working("comparing") as progress,
-        naming_options(),
+        naming_options(X.drop(apart)),
     ):
         result = compare(
             learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
@@ -200,15 +207,16 @@ def data(
         print_parts(str(result), "", f"{result.tree_title(shown)}:", drawn, *useless)
         if details and result.held_out:
             print_parts("", "its held-out rows by class:", str(result.class_results(shown)))
-    if plot is not None:
-        save(plot, result.plot().axes[0])
-    if draw is not None:
-        save(draw, model.draw(merge=not no_merge))
+    writes: list[Callable[[], None]] = []
     if save_to is not None:
-        model.save(save_to)
-        say(f"wrote {save_to}")
+        writes.append(lambda: save_model(save_to, model))
+    if draw is not None:
+        writes.append(lambda: save(draw, model.draw(merge=not no_merge)))
+    if plot is not None:
+        writes.append(lambda: save(plot, result.plot().axes[0]))
     if report is not None:
-        _write_report(report, result, shown, context, useless)
+        writes.append(lambda: _write_report(report, result, shown, context, useless))
+    write_each(*writes)
 
 
 def _write_report(

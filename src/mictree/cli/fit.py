@@ -2,12 +2,14 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
+from mictree._support.checks import caught
 from mictree._support.files import write_whole
 from mictree._support.words import count_of, show_name, show_number
 from mictree.cli.common import (
@@ -21,11 +23,13 @@ from mictree.cli.common import (
     print_json,
     print_parts,
     save,
+    save_model,
     show_error,
     table_of_sizes,
     tree_text,
     working,
     write_command,
+    write_each,
 )
 from mictree.cli.options import (
     AsJson,
@@ -216,20 +220,21 @@ def fit(
                 "memory"
             )
         shown = fit_streamed(model, options, about if as_json else None)
-        _write(model, shown, draw, save_to, no_merge)
+        write_each(*_files(model, shown, options))
         return
     written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
     rows = _read_rows(options, model, written)
-    with working("growing"), naming_options():
+    with working("growing"), naming_options(rows.X):
         grown = _grow(model, rows, options)
     useless = find_useless(model.at_size(grown.size), options, size is None)
     if as_json:
         print_json(about, **_facts(grown), remarks=useless)
     else:
         print_parts(*_parts(grown, options, useless))
-    _write(model, grown.size, draw, save_to, no_merge)
+    writes = _files(model, grown.size, options)
     if report is not None:
-        _write_report(report, grown, context, useless)
+        writes.append(partial(_write_report, report, grown, context, useless))
+    write_each(*writes)
 
 
 def _check_options(context: typer.Context) -> dict[str, Any]:
@@ -360,13 +365,12 @@ class Rows(NamedTuple):
 def _read_rows(options: dict[str, Any], model: Any, written: Format) -> Rows:
     """The rows of a file, some of them held out; the model gets its class weights."""
     apart = [] if options["weights"] is None else [options["weights"]]
-    after, keep = options["after"], [*options["keep"], *apart]
+    after, keep = options["after"], options["keep"]
     table = read_table(
-        options["file"], options["target"], options["drop"], keep, written, options["parts"], after
-    )
-    if len(apart) == table.X.width:
-        raise ValueError("the file must have a column to learn from; it has none")
-    parts = split_table(table, options["held_out"], options["seed"], after, options["keep"])
+        options["file"], options["target"], options["drop"], keep, written, options["parts"], after,
+        apart, lambda frame: caught(column_of_weights, frame, options["weights"]),
+    )  # fmt: skip
+    parts = split_table(table, options["held_out"], options["seed"], after, keep)
     X, weight = table.X.drop(apart), column_of_weights(table.X, options["weights"])
     rows = hold_out(X, table.y, weight, *parts)
     moments = None if after is None else table.moments[parts[0]]
@@ -599,12 +603,15 @@ def _settings(options: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def _write(model: Any, size: int, draw: Path | None, save_to: Path | None, no_merge: bool) -> None:
-    if save_to is not None:
-        model.at_size(size).save(save_to)
-        say(f"wrote {save_to}")
-    if draw is not None:
-        save(draw, model.draw(size=size, merge=not no_merge))
+def _files(model: Any, size: int, options: dict[str, Any]) -> list[Callable[[], None]]:
+    """Functions that write the model and its drawing."""
+    saved, drawn, merge = options["save_to"], options["draw"], not options["no_merge"]
+    writes: list[Callable[[], None]] = []
+    if saved is not None:
+        writes.append(lambda: save_model(saved, model.at_size(size)))
+    if drawn is not None:
+        writes.append(lambda: save(drawn, model.draw(size=size, merge=merge)))
+    return writes
 
 
 def split_table(

@@ -1,14 +1,16 @@
 """The command predict: a saved model's answers for a table of data."""
 
 import io
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
 from mictree._support.words import show_name
-from mictree.cli.common import check_output, working
+from mictree.cli.common import check_output, spelled, working
 from mictree.cli.table import (
     DataFiles,
     DateOrder,
@@ -107,10 +109,13 @@ def predict(
         separator, encoding, decimal, missing, no_header=no_header,
         date=date, only=saved.literals_.sources, options=(),
     )  # fmt: skip
-    frame, said, remarks, doubt, _, cells = load(
-        file, written, kinds, orders=saved.literals_.orders, as_written=bool(keep)
-    )
-    check_names(frame, [name for name in keep if name != ALL], doubt)
+    loaded = load(file, written, kinds, orders=saved.literals_.orders, as_written=bool(keep))
+    frame, doubt, cells = loaded.frame, loaded.doubt, loaded.cells
+    errors = [*loaded.errors, *dict.fromkeys(loaded.refused.values())]
+    named = [name for name in keep if name != ALL]
+    if errors:
+        named += saved.literals_.sources
+    raise_all([*caught(check_names, frame, named, doubt), *errors])
     try:
         table = answers(saved, frame, size, proba)
     except ValueError as error:
@@ -120,11 +125,11 @@ def predict(
         kept = choose_kept(cells.columns, keep, table.columns)
         table = cells.select(kept).hstack(table)
         _check_cells(table, out)
-    say(said)
-    for line in (*(remark for name, remark in remarks if name in kinds), *unseen.lines()):
+    say(loaded.said)
+    for line in (*(remark for name, remark in loaded.remarks if name in kinds), *unseen.lines()):
         say(line)
     if out is None:
-        typer.echo(table.write_csv(), nl=False)
+        _print(table.write_csv())
     else:
         written = io.BytesIO()
         if out.suffix.lower() == ".csv":
@@ -143,3 +148,14 @@ def _check_cells(table: "polars.DataFrame", out: Path | None) -> None:
             f"--keep must name columns of single values, unless --out is a .parquet file; "
             f"{show_name(nested[0].name)} has {nested[0].dtype}"
         )
+
+
+def _print(table: str) -> None:
+    """Print predictions; say so if standard output cannot hold them as they are."""
+    encoding = sys.stdout.encoding or "utf-8"
+    if spelled(table, encoding) != table:
+        say(
+            f"warning: standard output is {encoding}, which lacks characters of the predictions; "
+            "they are escaped, as in \\u2264: --out writes UTF-8"
+        )
+    print(table, end="")

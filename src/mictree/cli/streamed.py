@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Progress, Report
 from mictree._support.words import count_of, show_number
 from mictree.cli.common import (
@@ -121,18 +122,31 @@ def fit_streamed(model: Any, options: dict[str, Any], about: dict[str, Any] | No
 
     It is printed as JSON if ``about`` begins that. Returns the size.
     """
+    from mictree.columns.data import unreadable
     from mictree.columns.parquet import ParquetSet
     from mictree.problems.sample import SampleProblem
+    from mictree.problems.streamed import check_label_type
 
     target, drop, keep = options["target"], options["drop"], options["keep"]
     weights = options["weights"]
     check_drop(target, drop)
     parts = Parts.of(options)
     found = ParquetSet([*parts.files, *parts.tests])
-    for name in (target, *drop, *keep, *([] if weights is None else [weights])):
-        found.check_column(name)
+    apart = (target, *drop, *([] if weights is None else [weights]))
+    columns = [name for name in found.schema if name not in apart]
+    errors = [
+        error
+        for name in dict.fromkeys((*apart, *keep))
+        for error in caught(found.check_column, name)
+    ]
+    if target in found.schema:
+        errors += caught(check_label_type, found, target)
+    if errors:  # else reading finds these, and others
+        held = {name: found.schema[name] for name in columns}
+        errors += [unreadable(name, kind) for name, kind in held.items() if kind.is_nested()]
+    with naming_options():
+        raise_all(errors)
     found = ParquetSet(parts.files)
-    columns = [name for name in found.schema if name not in (target, weights, *drop)]
     _warn(found, columns, target, keep)
     most = MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds
     with working("reading") as report, naming_options():

@@ -5,14 +5,14 @@ import difflib
 import glob
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mictree._support.checks import ColumnError
+from mictree._support.checks import ColumnError, Complaints, caught, raise_all
 from mictree._support.words import count_of, shell_word, show_name, show_text
 from mictree.cli.oddities import (
     FEW_ROWS,
@@ -34,14 +34,39 @@ ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
 
 
 @contextmanager
-def naming_options() -> Iterator[None]:
-    """Name --drop in errors that would not occur without a column."""
+def naming_options(features: "polars.DataFrame | None" = None) -> Iterator[None]:
+    """Name --drop in errors that would not occur without a column; complain about all features."""
     try:
         yield
     except ColumnError as error:
-        column = shell_word(error.column)
-        texts = f", or in a text file --text {column} to read categories" if error.or_texts else ""
-        raise ValueError(f"{error.problem}: add --drop {column}{texts}") from None
+        found = [] if features is None else column_errors(features)
+        raise_all(found or [_with_drop(error)])
+    except Complaints as errors:
+        raise_all([_with_drop(each) for each in errors.args])
+
+
+def _with_drop(error: Exception) -> Exception:
+    """The same error, with the options that help if it is about one column."""
+    if not isinstance(error, ColumnError):
+        return error
+    column = shell_word(error.column)
+    texts = f", or in a text file --text {column} to read categories" if error.or_texts else ""
+    return ValueError(f"{error.problem}: add --drop {column}{texts}")
+
+
+def column_errors(features: "polars.DataFrame") -> list[Exception]:
+    """What a fit would say about each column alone."""
+    import numpy as np
+
+    from mictree.columns.data import Data
+    from mictree.columns.encode import learn_column
+    from mictree.columns.scratch import Scratch
+
+    data, rows, errors = Data(features), np.arange(features.height), list[Exception]()
+    for number, name in enumerate(features.columns):
+        scratch = Scratch.of(features.height)
+        errors += caught(learn_column, data, number, name, rows, None, None, scratch)
+    return [_with_drop(each) for each in errors]
 
 
 Finding = tuple[str, str]  # a column and what is odd about it
@@ -167,6 +192,8 @@ class Loaded(NamedTuple):
     said: str
     remarks: tuple[Finding, ...]
     doubt: str
+    refused: dict[str, Exception]  # columns that the caller must not use, with the reason
+    errors: list[Exception]  # other complaints, which the caller must raise
     orders: Mapping[str, str]
     cells: "polars.DataFrame | None" = None
 
@@ -219,16 +246,16 @@ def load(
         as_written,
     )
     frame = found.frame
-    if found.typed:
-        refuse_options(written, file)
+    errors = caught(refuse_options, written, file) if found.typed else []
     if not frame.height:
         hint = "" if found.typed else "; --no-header says that its first line is a row"
-        raise ValueError(f"the file must have a row beside its header; it has none{hint}")
-    check_names(frame, [*written.text, *written.number, *read_orders(written.date)], found.doubt)
+        errors.append(ValueError(f"the file must have a row beside its header; it has none{hint}"))
     size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
+    said = f"{found.said}: {size}"
     return Loaded(
-        frame, f"{found.said}: {size}", found.remarks, found.doubt, found.orders, found.cells
-    )
+        frame, said, found.remarks, found.doubt, dict(found.refused), errors, found.orders,
+        found.cells,
+    )  # fmt: skip
 
 
 def read_orders(given: Sequence[str]) -> dict[str, str]:
@@ -263,43 +290,50 @@ def read_table(
     written: Format = Format(),  # noqa: B008  # immutable
     parts: Sequence[str] = (),
     after: str | None = None,
+    apart: Sequence[str] = (),
+    check: Callable[["polars.DataFrame"], list[Exception]] = lambda features: [],
 ) -> Table:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong.
 
-    Columns may be dropped whose ``parts`` stay, and ``after`` is no column to learn from.
+    Columns may be dropped whose ``parts`` stay, and ``after`` is no column to learn from. All
+    complaints come together, those about names first. Trees do not use the columns ``apart``;
+    ``check`` may complain about them.
     """
     check_drop(target, drop)
     timed = [*parts, *([] if after is None else [after])]
     if target in timed:
         raise ValueError(f"--target must not be named by --parts or --after; got {target!r}")
     unread = [name for name in drop if name not in timed]
-    frame, said, remarks, doubt, orders, _ = load(file, written, unread=unread, target=target)
-    check_names(frame, [target, *drop, *keep, *timed], doubt)
-    say(said)
-    first = frame.columns[0]
-    if doubt and first not in keep:
-        say(f"warning: {doubt}; --keep {shell_word(first)} silences this line")
-    for name, remark in remarks:
-        if name not in keep:
-            say(remark)
+    loaded = load(file, written, unread=unread, target=target)
+    frame = loaded.frame
+    named = [target, *drop, *keep, *timed, *apart, *written.text, *written.number]
+    named += read_orders(written.date)
+    errors = [*caught(check_names, frame, named, loaded.doubt), *loaded.errors]
+    if not errors and not loaded.refused:
+        _say_remarks(loaded, keep)
     indices = [column.name for column in frame if counts_rows(column)]
-    if frame[target].dtype.is_float():  # Parquet files may have NaN
-        frame = frame.with_columns(frame[target].fill_nan(None))
-    missing = frame[target].null_count()
-    if missing == frame.height:
-        raise ValueError(f"some row must have a label; {show_name(target)} is missing in all rows")
+    missing = 0
+    if target in frame.columns and frame.height:
+        frame, missing = _with_labels(frame, target)
+        errors += [] if target in loaded.refused else caught(check_labels, frame[target])
+    unused = {target, *drop, after}
+    features = frame.select(name for name in frame.columns if name not in unused)
+    if not len({*features.columns} - {*apart}) and not parts:
+        which = "to learn from" if apart else "beside the target"
+        errors.append(ValueError(f"the file must have a column {which}; it has none"))
+    errors += dict.fromkeys(loaded.refused.values())  # one about several columns comes once
+    usable = features.drop([*loaded.refused, *apart], strict=False)
+    if frame.height:
+        errors += _check_columns(usable, written.text, complete=bool(errors))
+    if {*apart} <= {*features.columns}.difference(loaded.refused):
+        errors += check(features)
+    raise_all(errors)
     if missing:
         say(f"left out {count_of(missing, 'row')} without a label: {show_name(target)} is missing")
-        frame = frame.filter(frame[target].is_not_null())
-    features = frame.drop({target, *drop, *([] if after is None else [after])})
-    if not features.width and not parts:
-        raise ValueError("the file must have a column beside the target; it has none")
-    check_labels(frame[target])
-    check_features(features, written.text)
     for name, warning in find_warnings(features, frame[target], "", written.text, indices):
-        if name not in keep:
+        if name not in (*keep, *apart):
             say(f"warning: {warning}")
-    features, dates = add_parts(features, frame, parts, orders)
+    features, dates = add_parts(features, frame, parts, loaded.orders)
     moments = None if after is None else known_moments(frame[after])
     rising = next((column.name for column in frame if in_order_of_time(column)), None)
     return Table(features, frame[target].to_numpy(), dates, moments, rising)
@@ -471,6 +505,37 @@ def _positive(label: str, text: str) -> float:
     return weight
 
 
+def _with_labels(frame: "polars.DataFrame", target: str) -> tuple["polars.DataFrame", int]:
+    """The rows that have a label, and the number of the others."""
+    if frame[target].dtype.is_float():  # Parquet files may have NaN
+        frame = frame.with_columns(frame[target].fill_nan(None))
+    return frame.filter(frame[target].is_not_null()), frame[target].null_count()
+
+
+def _check_columns(
+    features: "polars.DataFrame", texts: Sequence[str], complete: bool
+) -> list[Exception]:
+    """Complaints about columns; ``complete`` adds those that a fit would find sooner or later."""
+    found = {
+        name: errors
+        for name in features.columns
+        if (errors := caught(check_feature, features[name], texts))
+    }
+    errors = [each for one in found.values() for each in one]
+    return errors + (column_errors(features.drop(found)) if complete or errors else [])
+
+
+def _say_remarks(loaded: Loaded, keep: Sequence[str]) -> None:
+    """Say how the file was read."""
+    say(loaded.said)
+    first = loaded.frame.columns[0]
+    if loaded.doubt and first not in keep:
+        say(f"warning: {loaded.doubt}; --keep {shell_word(first)} silences this line")
+    for name, remark in loaded.remarks:
+        if name not in keep:
+            say(remark)
+
+
 def check_drop(target: str, drop: Sequence[str]) -> None:
     """Refuse to leave out the target."""
     if target in drop:
@@ -483,24 +548,30 @@ def say(line: str) -> None:
 
 
 def check_names(frame: "polars.DataFrame", names: Sequence[str], doubt: str = "") -> None:
-    """Refuse a name that is no column's; show all names, the most similar one, and doubts."""
-    for name in names:
+    """Refuse names that are no column's; show all names, the most similar one, and doubts."""
+    errors = []
+    for name in dict.fromkeys(names):
         if name in frame.columns:
             continue
-        known = ", ".join(map(show_name, frame.columns))
         folded = {column.strip().casefold(): column for column in reversed(frame.columns)}
         near = difflib.get_close_matches(name.strip().casefold(), folded, 1)
         found = folded[near[0]] if near else ""
         typed = repr(found) if found.isprintable() else shell_word(found)
         hint = f" (did you mean {typed}?)" if near else ""
-        one = "; --separator names the mark between columns" * (frame.width == 1)
-        doubts = f"; {doubt}" if doubt else ""
-        raise ValueError(f"the file must have a column {name!r}{hint}; it has {known}{one}{doubts}")
+        rule = f"the file must have a column {name!r}{hint}"
+        if not errors:  # the names of all columns, once
+            one = "; --separator names the mark between columns" * (frame.width == 1)
+            rule += f"; it has {', '.join(map(show_name, frame.columns))}{one}"
+            rule += f"; {doubt}" if doubt else ""
+        errors.append(ValueError(rule))
+    raise_all(errors)
 
 
 def check_labels(labels: "polars.Series") -> None:
-    """Refuse labels that are no classes: lists, dates, and measured numbers."""
+    """Refuse labels that are no classes: lists, dates, and measured numbers; or none at all."""
     kind, name = labels.dtype, show_name(labels.name)
+    if not len(labels):
+        raise ValueError(f"some row must have a label; {name} is missing in all rows")
     if not (kind.is_integer() or kind.is_float() or str(kind) in ("String", "Boolean")) and not str(
         kind
     ).startswith(("Categorical", "Enum")):
@@ -515,7 +586,7 @@ def check_labels(labels: "polars.Series") -> None:
         )
 
 
-def check_features(features: "polars.DataFrame", texts: Sequence[str] = ()) -> None:
+def check_feature(column: "polars.Series", texts: Sequence[str] = ()) -> None:
     """Refuse an infinite number, and a column of texts with more values than a tree can test.
 
     Those that the user reads as ``texts`` are not taken for dates.
@@ -523,29 +594,28 @@ def check_features(features: "polars.DataFrame", texts: Sequence[str] = ()) -> N
     from mictree.columns.cells import are_codes, doubt_dates
     from mictree.columns.encode import MAX_CATEGORIES
 
-    for column in features:
-        if column.dtype.is_float() and bool(column.is_infinite().any()):
-            raise ValueError(
-                f"numbers must be finite, at most {sys.float_info.max:.3g}; "
-                f"{show_name(column.name)} has an infinite or a larger one: add --drop "
-                f"{shell_word(column.name)}, or in a text file --missing with its text, as in "
-                "--missing inf"
-            )
-        count = column.n_unique() if str(column.dtype) == "String" else 0
-        if count > MAX_CATEGORIES:
-            quoted = shell_word(column.name)
-            doubt = "" if column.name in texts else doubt_dates(column)
-            if doubt:
-                raise ValueError(
-                    f"column {show_name(column.name)} {doubt}, or --drop {quoted}: as texts it may "
-                    f"have at most {MAX_CATEGORIES} different ones, and it has {count}"
-                )
-            codes = are_codes(column.drop_nulls().str.strip_chars())
-            numbers = f", or --number {quoted} to read numbers" if codes else ""
-            raise ValueError(
-                f"a column of texts may have at most {MAX_CATEGORIES} different ones; "
-                f"{show_name(column.name)} has {count}: add --drop {quoted}{numbers}"
-            )
+    quoted = shell_word(column.name)
+    if column.dtype.is_float() and bool(column.is_infinite().any()):
+        raise ValueError(
+            f"numbers must be finite, at most {sys.float_info.max:.3g}; "
+            f"{show_name(column.name)} has an infinite or a larger one: add --drop "
+            f"{quoted}, or in a text file --missing with its text, as in --missing inf"
+        )
+    count = column.n_unique() if str(column.dtype) == "String" else 0
+    if count <= MAX_CATEGORIES:
+        return
+    doubt = "" if column.name in texts else doubt_dates(column)
+    if doubt:
+        raise ValueError(
+            f"column {show_name(column.name)} {doubt}, or --drop {quoted}: as texts it may "
+            f"have at most {MAX_CATEGORIES} different ones, and it has {count}"
+        )
+    codes = are_codes(column.drop_nulls().str.strip_chars())
+    numbers = f", or --number {quoted} to read numbers" if codes else ""
+    raise ValueError(
+        f"a column of texts may have at most {MAX_CATEGORIES} different ones; "
+        f"{show_name(column.name)} has {count}: add --drop {quoted}{numbers}"
+    )
 
 
 def find_warnings(

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from mictree._support.checks import raise_all
 from mictree._support.words import shell_word, shorten
 from mictree.columns.strays import Ways, tell_strays
 
@@ -111,14 +112,33 @@ class Reading(NamedTuple):
         return [f"{option} {shell_word(name)}{ends.get(option, '')}" for option in options]
 
 
+class Read(NamedTuple):
+    """A frame whose columns of texts are read, and a note on commas and spaces.
+
+    The columns that were refused, each with the reason, are still texts.
+    """
+
+    frame: polars.DataFrame
+    note: str
+    refused: dict[str, Exception]
+
+
 def read_cells(
     frame: polars.DataFrame, reading: Reading, kinds: Mapping[str, str]
 ) -> tuple[polars.DataFrame, str]:
-    """The frame with its columns of texts read, and a note on commas and spaces."""
+    """The frame with its columns of texts read, and a note; refuses all bad columns at once."""
+    read, note, refused = read_some(frame, reading, kinds)
+    raise_all([*refused.values()])
+    return read, note
+
+
+def read_some(frame: polars.DataFrame, reading: Reading, kinds: Mapping[str, str]) -> Read:
+    """Read the columns of texts, except those that must be refused."""
     import polars
 
     _check(reading)
     columns = {series.name: series for series in frame}
+    refused: dict[str, Exception] = {}
     commas: dict[str, polars.Series] = {}  # columns of numbers, some with a comma
     hints: list[polars.Series] = []  # such columns that do not matter
     for name, series in columns.items():
@@ -127,9 +147,9 @@ def read_cells(
         try:
             kind = reading.kind(name) or kinds.get(name)
             cells, has_commas = _read_column(series, reading, kind)
-        except ValueError:
+        except ValueError as error:
             if reading.matters(name):
-                raise
+                refused[name] = error
             continue
         if has_commas and not reading.matters(name):
             hints.append(cells)
@@ -139,13 +159,20 @@ def read_cells(
             commas[name] = cells
     notes = []
     if commas:
-        decimal = reading.decimal or _find_decimal(commas, hints)
+        try:
+            decimal = reading.decimal or _find_decimal(commas, hints)
+        except ValueError as error:
+            refused |= dict.fromkeys(commas, error)
+            commas, decimal = {}, "."
         notes.append(NOTES[decimal])
         for name, cells in commas.items():
-            columns[name] = _to_numbers(_without_commas(cells, decimal), reading)
+            try:
+                columns[name] = _to_numbers(_without_commas(cells, decimal), reading)
+            except ValueError as error:
+                refused[name] = error
     if any(_has_lost_spaces(columns[series.name], series) for series in frame):
         notes.append(NOTES[" "])
-    return frame.with_columns(*columns.values()), ", ".join(notes)
+    return Read(frame.with_columns(*columns.values()), ", ".join(notes), refused)
 
 
 def _has_lost_spaces(texts: polars.Series, cells: polars.Series) -> bool:

@@ -219,10 +219,14 @@ class Data:
             return np.full(len(series), math.nan)
         native = series.to_native()
         held = getattr(native, "dtype", None) or getattr(native, "type", kind)
-        raise ColumnError(
-            f"a column must hold numbers, texts, booleans, dates or times; {name} has {held}",
-            str(name),
-        )
+        raise unreadable(str(name), held)
+
+
+def unreadable(name: str, held: Any) -> ColumnError:
+    """The error about a column of lists or the like."""
+    return ColumnError(
+        f"a column must hold numbers, texts, booleans, dates or times; {name} has {held}", name
+    )
 
 
 def check_loaded(X: Any) -> None:

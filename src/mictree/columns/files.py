@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mictree.columns.cells import Reading, find_orders, read_cells
+from mictree.columns.cells import Reading, find_orders, read_some
 from mictree.columns.header import check_header
 from mictree.columns.lines import read_lines
 from mictree.columns.ragged import split_cells
@@ -57,6 +57,7 @@ class TableFile:
     doubt : a clause on a first line that looks like a row, see ``doubt_header``
     orders : the order of day and month in columns of dates, see ``find_orders``
     cells : on request, the columns as the file has them: of a text file, texts
+    refused : the columns that must not be used, still texts, each with the reason
     """
 
     frame: polars.DataFrame
@@ -66,6 +67,7 @@ class TableFile:
     doubt: str = ""
     orders: Mapping[str, str] = field(default_factory=dict)
     cells: polars.DataFrame | None = None
+    refused: Mapping[str, Exception] = field(default_factory=dict)
 
 
 class Layout(NamedTuple):
@@ -88,7 +90,7 @@ def read_file(
     kinds: Mapping[str, str] | None = None,
     as_written: bool = False,
 ) -> TableFile:
-    """Read a table.
+    """Read a table; the caller must raise what ``refused`` holds.
 
     Parameters
     ----------
@@ -114,11 +116,13 @@ def read_file(
         found = replace(found, cells=found.frame)
     if found.typed:
         return found
-    read, note = read_cells(found.frame, reading, kinds or {})
+    read, note, refused = read_some(found.frame, reading, kinds or {})
     remarks = find_remarks(found.frame, read, note, reading, kinds or {})
     said = ", ".join(filter(None, [found.said, note]))
     orders = find_orders(found.frame, read, reading)
-    return replace(found, frame=read, said=said, remarks=tuple(remarks), orders=orders)
+    return replace(
+        found, frame=read, said=said, remarks=tuple(remarks), orders=orders, refused=refused
+    )
 
 
 def _shown(file: Path) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import ColumnError, raise_all
 from mictree._support.jit import usable_cores
 from mictree.columns.batch_cells import OTHERS, as_codes, read_integers, read_numbers
 from mictree.columns.column import Column
@@ -72,9 +73,15 @@ def learn_columns(
     learners = {name: _learner(files, name, settled.get(name), most, len(names)) for name in names}
     number = 1
     while pending := [name for name in names if learners[name].column is None]:
+        refused: dict[str, Exception] = {}  # the pass goes on, to complain about all columns
         for placed in passes(pending, f"finding thresholds, pass {number}"):
             for name in pending:
-                learners[name].add(placed)
+                try:
+                    if name not in refused:
+                        learners[name].add(placed)
+                except ColumnError as error:
+                    refused[name] = error
+        raise_all([*refused.values()])
         for name in pending:
             learners[name].end_pass()
         number += 1

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.files import FULL, no_space, unfinished
 from mictree._support.progress import Report, ignore
 from mictree._support.sums import UNIT, as_number, exact_sums
@@ -155,8 +156,7 @@ def _columns(model: TreeClassifier, files: ParquetSet) -> list[str]:
         names = tests.sources
     else:
         names = list(getattr(model, "feature_names_in_", names))
-    for name in names:
-        files.check_column(name)
+    raise_all([error for name in names for error in caught(files.check_column, name)])
     return names or list(files.schema)[:1]  # a lone leaf reads no column; rows must be counted
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Report, ignore
 from mictree.columns.batch_cells import as_codes, read_integers
 from mictree.columns.data import Data
@@ -70,8 +71,8 @@ def choose_columns(
     if columns is not None and drop is not None:
         raise ValueError("columns and drop must not both be given; columns leaves out all others")
     special = [name for name in (target, sample_weight) if name is not None]
-    for name in (*special, *(columns or ()), *(drop or ())):
-        files.check_column(name)
+    named = dict.fromkeys((*special, *(columns or ()), *(drop or ())))
+    raise_all([error for name in named for error in caught(files.check_column, name)])
     for name in drop or ():
         if name in special:
             raise ValueError(f"drop must not hold the target or the weights; got {name!r}")
@@ -93,10 +94,15 @@ def choose_columns(
     data = Data(files.empty(names))
     for number in range(len(names)):
         data.column(number)  # refuses types such as lists
+    check_label_type(files, target)
+    return names
+
+
+def check_label_type(files: ParquetSet, target: str) -> None:
+    """Refuse labels that are no classes."""
     kind = files.schema[target]
     if not kind.is_numeric() and not str(kind).startswith(LABELS):
         raise ValueError(f"labels must be numbers, texts or booleans; {target} has {kind}")
-    return names
 
 
 class _Labels:
