@@ -302,7 +302,18 @@ class Tree:
         return tuple(labels)
 
     def pruned(self, labels: Sequence[int]) -> tuple[Tree, list[int]]:
-        """End the tree where a node has a label, not -1; also return the numbers nodes had."""
+        """End the tree where a node has a label, not -1; also return the numbers nodes had.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> tree = mt.Tree.build(["a", "b"], ("a", ("b", 0, 1), 1))
+        >>> top, numbers = tree.pruned([-1, 0, 0, 1, 1])
+        >>> print(top.to_text(), numbers)
+        a?
+        ├─0─ label 0
+        └─1─ label 1 [0, 1, 4]
+        """
         place, kept, waiting = {LEAF: LEAF}, [], [0]
         while waiting:
             node = waiting.pop()
