@@ -96,7 +96,7 @@ def check_forms(tree, bits):
     again = mt.Tree.from_json(tree.to_json())
     assert again == tree
     np.testing.assert_array_equal(again.predict(bits), tree.predict(bits))
-    lines = tree.to_text().splitlines()  # one for each node, indented by its depth
+    lines = tree.to_text(merge=False).splitlines()  # one for each node, indented by its depth
     shown = {line[5 * depth :] for line, depth in zip(lines, tree.depths, strict=True)}
     tests = {test for test in tree.tests if test >= 0}
     labels = {label for label in tree.labels if label >= 0}

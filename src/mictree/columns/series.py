@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mictree.columns.arrays import WHOLE
+
 FloatArray = np.typing.NDArray[np.float64]
 
 PARTS = ("month", "weekday", "hour")  # of a date; weekdays from 1, Monday, to 7
@@ -97,10 +99,13 @@ def _as_microseconds(ticks: np.typing.NDArray[Any], count: int, parts: int) -> F
     whole, rest = np.divmod(ticks, parts)
     start, more = whole.astype(float), rest * float(count)
     off = np.zeros(len(start))
-    if whole.dtype.kind == "i":
-        off = start.astype(np.int64) - whole  # from 2**53 on, the year 2255
+    if np.any(np.abs(start) >= WHOLE):  # from the year 2255 on, start may be rounded
+        most = start >= 2.0**63  # above all 64-bit integers
+        off = np.where(most, 1, np.where(most, 0, start).astype(np.int64) - whole)
+    elif parts == 1:
+        return start * count
     start *= count
-    near = np.where(off > 0, start, start + more / parts)
+    near = start + more / parts
     low = (off < 0) | ((off == 0) & ((near - start) * parts < more))
     return np.where(low, np.nextafter(near, math.inf), near)
 

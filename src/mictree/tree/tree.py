@@ -307,10 +307,12 @@ class Tree:
         Examples
         --------
         >>> import mictree as mt
-        >>> tree = mt.Tree.build(["a", "b"], ("a", 0, ("b", 1, 1)))
-        >>> shorter, numbers = tree.pruned(tree.agreed)
-        >>> shorter.size, numbers
-        (1, [0, 1, 2])
+        >>> tree = mt.Tree.build(["a", "b"], ("a", ("b", 0, 1), 1))
+        >>> top, numbers = tree.pruned([-1, 0, 0, 1, 1])
+        >>> print(top.to_text(), numbers)
+        a?
+        ├─0─ label 0
+        └─1─ label 1 [0, 1, 4]
         """
         place, kept, waiting = {LEAF: LEAF}, [], [0]
         while waiting:
