@@ -202,12 +202,15 @@ def map_rows(function: Callable[[Any], np.ndarray], X: Any, like: np.ndarray) ->
 def _known_lengths(X: Any) -> tuple[int, ...] | None:
     """The rows of each partition of a frame, if Dask can tell without reading a file."""
     from dask.dataframe.dask_expr._expr import Lengths, Literal
+    from dask.dataframe.dask_expr._expr import Partitions as ChosenPartitions
+    from dask.dataframe.dask_expr.io.io import FromPandas
 
     for part in X.expr.walk():
-        name = type(part).__name__
-        # Dask would read the end of every file; and it mistakes the order of chosen partitions
-        filtered = hasattr(type(part), "_filtered") and part._filtered
-        if "Parquet" in name or name == "Partitions" or filtered:
+        source = not part.dependencies()
+        # of Parquet files Dask would read the end; and it mistakes the order of chosen partitions
+        if isinstance(part, ChosenPartitions) or (source and not isinstance(part, FromPandas)):
+            return None
+        if isinstance(part, FromPandas) and part._filtered:
             return None
     found = Lengths(X.expr).simplify()
     lengths = found.operand("value") if isinstance(found, Literal) else ()
