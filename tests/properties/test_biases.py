@@ -569,7 +569,7 @@ def test_optimal_ranges_need_one_bias():
 
 
 def test_labels_of_proved_trees_are_settled():
-    """The leaf a = 1 of a & b & c predicts 0 below 1/sqrt(2), 1 above: no one tree for all biases."""
+    """The leaf a = 1 of a & b & c predicts 0 below 1/sqrt(2), and 1 above."""
     cubes = Cubes(np.array([0] * 7 + [1]))
     leaves = [cubes.values.index((value, 2, 2)) for value in (0, 1)]
     for low, high, settled in ((6, 7, True), (8, 9, True), (6, 8, False)):

@@ -196,7 +196,7 @@ class _States:
             return -np.inf
         mask, different = leaf.state.mask, set()
         for place in np.argsort(-gains).tolist():
-            literal = variables[place]
+            literal = int(variables[place])
             bits = (
                 self.problem.words(literal) if self._packed is None else self._packed.bits[literal]
             )
