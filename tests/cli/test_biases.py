@@ -32,6 +32,18 @@ def test_json_and_one_bias_each():
     assert answer["supremum"][0] <= answer["supremum"][1]
 
 
+def test_where_a_rule_is_optimal():
+    words = ("a & b | c & d", "--between", 0.4375, 0.75, "--max-size", 4, "--gap", 1)
+    told = " ".join(run(*words).stdout.split())
+    ranges = json.loads(run(*words, "--json").stdout)["optimal_ranges"]
+    assert ranges == [{"low": 0.4375, "high": 0.5, "mic": 0.0, "except_at": []}]
+    assert told.endswith("the MIC is proved to be 0 for biases from 0.4375 to 0.5")
+    worse = ("x1 & x2 | y1 & y2 & y3", "--rule", "bestfirst", "--between", 0.48, 0.52)
+    assert "no range of biases in which the MIC is 0 was proved" in run(*worse).stdout
+    each = ("a & b", "--each", "--gap", 0.2, "--max-size", 2)
+    assert json.loads(run(*each, "--json").stdout)["optimal_ranges"] is None
+
+
 def test_a_fraction_is_printed_as_one():
     formula = "((a & ~b & ~c) | (~a & b & ~c) | (~a & ~b & c)) & (d | ~d)"
     words = (formula, "--between", 0.33, 0.34, "--max-size", 3)

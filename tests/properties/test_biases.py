@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.experiments.two_term_biases import Plan, two_term_biases
 from mictree.families import bias_search
-from mictree.families.bias_boxes import SLACK, Boxes, Chances, Cubes, least_errors
+from mictree.families.bias_boxes import SLACK, Boxes, Chances, Cubes, Vertices, least_errors
 from mictree.families.bias_gains import PRECISION, Identities, Numbers
 from mictree.families.bias_growth import CLOSED, Courses
 from mictree.families.bias_search import Part, Task, certify
@@ -482,3 +483,110 @@ def test_an_own_rule_is_refused():
 
     with pytest.raises(ValueError, match="rule must be TopDown, BestFirst or ID3"):
         mt.mic_over_biases(Own(), "a & b")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    table=st.lists(st.integers(0, 1), min_size=8, max_size=8),
+    rule=RULES,
+    low=st.sampled_from([0.05, 0.3, 0.5]),
+    width=st.sampled_from([0.0, 0.05, 0.2, 0.45]),
+)
+def test_optimal_ranges_have_no_excess(table, rule, low, width):
+    """Sizes up to 4 on a grid of biases, exactly; and where there is excess, nothing is claimed."""
+    formula = text_of(table, "abc")
+    found = mt.mic_over_biases(rule, formula, (low, low + width), 4, gap=1)
+    for start, end, mic, unsure in found.optimal_ranges.iter_rows():
+        assert mic == 0
+        assert low <= start <= end <= low + width
+        biases = {Fraction(number, 997) for number in range(1, 997)}
+        inside = sorted(bias for bias in biases if start < bias < end)[::7]
+        inside += [Fraction(start)] * (start == end)
+        inside += [Fraction(1, 2)] * (start < 0.5 < end and 0.5 not in unsure)
+        for bias in inside:
+            problem = mt.TableProblem.from_formula(formula, bias)
+            assert mt.mic(rule, problem, 4, exact=True).mic == 0, bias
+
+
+@pytest.mark.parametrize("rule", [mt.TopDown(), mt.BestFirst("gini"), mt.ID3("root", "first")])
+def test_conjunctions_are_always_grown_optimally(rule):
+    """By hand: the first split leaves one leaf that is not pure, and all first splits are alike."""
+    found = mt.mic_over_biases(rule, "a & b", (0.1, 0.9), 3, gap=1).optimal_ranges
+    assert found.rows() == [(0.1, 0.9, 0.0, [])]
+    # where p**2 = 1/2, the label of a leaf with two literals to go changes: a gap
+    below, above = mt.mic_over_biases(rule, "a & b & c", (0.1, 0.9), 7, gap=1).optimal_ranges.rows()
+    assert (below[0], above[1]) == (0.1, 0.9)
+    assert below[1] < 2**-0.5 < above[0] < below[1] + 2**-12
+
+
+@pytest.mark.parametrize(("lengths", "end"), [((2, 2), 0.5), ((2, 3), 2**-0.5)])
+def test_optimal_ranges_of_two_terms(lengths, end):
+    """The experiment on two terms certifies, in another way, up to which bias they are optimal."""
+    formula = str(mt.ReadOnceDNF.of_sizes(lengths))
+    found = mt.mic_over_biases("topdown", formula, (0.25, 0.875), 2 ** lengths[1], gap=1)
+    rows = found.optimal_ranges.rows()
+    assert rows[0][0] == 0.25
+    assert end - 1e-3 <= rows[-1][1] <= end
+    missing = [after[0] - before[1] for before, after in itertools.pairwise(rows)]
+    assert sum(missing) < 1e-3  # where gains cross
+    runs = two_term_biases(Plan(3, 0.25, 0.875, narrowest=2**-12)).runs(lengths)
+    optimal = [run for run in runs if run[2] == "optimal"]
+    assert all(optimal[0][0] <= low <= high <= optimal[-1][1] + 2**-12 for low, high, *_ in rows)
+
+
+def test_a_tiny_excess_is_not_optimal():
+    """Just above 1/2 the excess is less than the rounding of intervals, but not 0."""
+    found = mt.mic_over_biases("topdown", "a & b | c & d", (0.5, 0.5 + 2.0**-40), 4)
+    assert found.boxes["mic_upper"].max() < 4 * SLACK
+    assert found.optimal_ranges.rows() == [(0.5, 0.5, 0.0, [])]
+
+
+def test_a_rule_that_is_not_optimal():
+    """Of size 5, BestFirst's tree is worse by 1/32 at 1/2, as the paper shows."""
+    formula = "x1 & x2 | y1 & y2 & y3"
+    found = mt.mic_over_biases("bestfirst", formula, (0.48, 0.52), 8)
+    assert found.optimal_ranges.height == 0
+    assert found.optimal_ranges.columns == ["low", "high", "mic", "except_at"]
+    assert mt.mic("bestfirst", mt.FormulaProblem(formula), 8, exact=True).mic > 0
+
+
+def test_a_bias_at_which_alone_the_rule_is_not_optimal():
+    """At 1/2 all gains of a parity are 0, and the ties choose a variable that does not matter."""
+    formula = "(a ^ b) & (z | ~z)"
+    found = mt.mic_over_biases("topdown", formula, (0.3, 0.7), 3, gap=1)
+    assert found.optimal_ranges.rows() == [(0.3, 0.7, 0.0, [0.5])]
+    first = mt.mic_over_biases(mt.TopDown(ties="first"), formula, (0.3, 0.7), 3, gap=1)
+    assert first.optimal_ranges.rows() == [(0.3, 0.7, 0.0, [])]
+    for rule, optimal in ((found.rule, False), (first.rule, True)):
+        problem = mt.TableProblem.from_formula(formula)
+        assert (mt.mic(rule, problem, 3, exact=True).mic == 0) == optimal
+
+
+def test_optimal_ranges_need_one_bias():
+    found = mt.mic_over_biases("topdown", "a & b", gap=0.5, max_size=2, each=True)
+    with pytest.raises(ValueError, match="optimal ranges are those of one shared bias"):
+        _ = found.optimal_ranges
+
+
+def test_labels_of_proved_trees_are_settled():
+    """The leaf a = 1 of a & b & c predicts 0 below 1/sqrt(2), and 1 above."""
+    cubes = Cubes(np.array([0] * 7 + [1]))
+    leaves = [cubes.values.index((value, 2, 2)) for value in (0, 1)]
+    for low, high, settled in ((6, 7, True), (8, 9, True), (6, 8, False)):
+        vertices = Vertices(cubes, Fraction(low, 10), Fraction(high, 10), 1)
+        assert vertices.attain(leaves, 1) == settled
+
+
+@given(
+    st.lists(st.integers(0, 1), min_size=8, max_size=8),
+    st.fractions(0, 1, max_denominator=9),
+    st.fractions(0, 1, max_denominator=9),
+)
+def test_exact_vertices_are_the_rounded_ones(table, low, high):
+    cubes = Cubes(np.array(table))
+    ends = sorted((low, high))
+    exact = Vertices(cubes, *ends, 5)
+    boxes = Boxes(*(np.array([[float(end)]]) for end in ends))
+    rounded = least_errors(Chances(cubes, boxes, False), 5).at_vertices[:, 0]
+    scale = exact.masses[cubes.root].sum(axis=0)  # of all inputs: 1
+    np.testing.assert_allclose((exact.least / scale).astype(float), rounded, atol=1e-14)

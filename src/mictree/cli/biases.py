@@ -1,7 +1,7 @@
 """The command biases: MIC for every bias of a range."""
 
 from fractions import Fraction
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -18,6 +18,9 @@ from mictree.cli.common import (
 from mictree.cli.options import AsJson, Criterion, Draw, LargestSize
 from mictree.cli.workers import Jobs
 from mictree.growers.rules import RULES, TIES, Lookahead
+
+if TYPE_CHECKING:
+    from mictree.families.biases import MicOverBiases
 
 # a bound over boxes needs gains of single splits, and ties that no draw decides
 BIAS_RULES = [name for name in RULES if name != Lookahead.name]
@@ -60,8 +63,8 @@ def biases(
 ) -> None:
     """Certify the MIC of a rule for every bias in a range.
 
-    The range is divided into boxes; on each the MIC lies in a certified interval. Ctrl-C prints
-    what is certified so far.
+    The range is divided into boxes; on each the MIC lies in a certified interval. The last line
+    tells where the MIC is proved to be 0. Ctrl-C prints what is certified so far.
 
     \b
     Examples:
@@ -90,12 +93,25 @@ def biases(
             max_size=max_size, between=list(between), supremum=[*map(float, found.supremum)],
             worst=str(found.worst) if isinstance(found.worst, Fraction) else found.worst,
             complete=found.complete, boxes=found.boxes.to_dicts(),
+            optimal_ranges=None if each else found.optimal_ranges.to_dicts(),
         )  # fmt: skip
     else:
         worst = found.boxes.sort("mic_upper", descending=True).head(SHOWN)
         table = Table(*worst.columns, title="boxes of largest MIC")
         for row in worst.iter_rows():
             table.add_row(*map(show_number, row))
-        print_parts(str(found), table)
+        print_parts(str(found), table, *([] if each else [_optimal(found)]))
     if draw is not None:
         save(draw, found.plot())
+
+
+def _optimal(found: "MicOverBiases") -> str:
+    """Where the rule is proved to be optimal, in a sentence."""
+    told = []
+    for low, high, _, unsure in found.optimal_ranges.iter_rows():
+        but = f" (but for {', '.join(map(show_number, unsure))})" if unsure else ""
+        ends = show_number(low) if low == high else f"{show_number(low)} to {show_number(high)}"
+        told.append(f"{ends}{but}")
+    if not told:
+        return "no range of biases in which the MIC is 0 was proved"
+    return f"the MIC is proved to be 0 for biases from {', '.join(told)}"

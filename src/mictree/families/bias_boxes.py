@@ -5,11 +5,13 @@ for each variable. The chance of an event is a polynomial in the parameters. Ove
 between the least and the largest of a few numbers that are linear in the event: its Bernstein
 coefficients on the interval (one parameter), or its values at the corners of the box (the chance is
 then linear in each parameter). All floats here are sums and products of fewer than 10**4 numbers
-from 0 to 1, so that widening an interval by ``SLACK`` makes up for their rounding.
+from 0 to 1, so that widening an interval by ``SLACK`` makes up for their rounding. The same numbers
+as integers, without rounding, are those of ``Vertices``.
 """
 
 import itertools
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -136,16 +138,27 @@ class LeastErrors(NamedTuple):
 def least_errors(chances: Chances, max_size: int) -> LeastErrors:
     """Solve all cubes, those of fewest free variables first."""
     cubes = chances.cubes
-    masses = _masses(chances)
-    at_vertices: list[FloatArray] = [np.zeros(0)] * len(cubes.values)
     most: list[FloatArray] = [np.zeros(0)] * len(cubes.values)
     for cube in cubes.order:
-        free = len(cubes.children[cube])
-        # a cube is as many splits below the root as it has fixed variables
-        sizes = max(0, min(max_size - (cubes.variables - free), 2**free - 1)) + 1
-        at_vertices[cube] = _least_at(cubes, cube, masses[cube], at_vertices, sizes)
-        most[cube] = _most_of(chances, cube, most, sizes)
-    return LeastErrors(*(_lengthened(known[cubes.root], max_size) for known in (at_vertices, most)))
+        most[cube] = _most_of(chances, cube, most, _sizes(cubes, cube, max_size))
+    lone = [masses.min(axis=0) for masses in _masses(chances)]
+    at_vertices = _least_at_vertices(cubes, lone, max_size)
+    return LeastErrors(at_vertices, _lengthened(most[cubes.root], max_size))
+
+
+def _least_at_vertices(cubes: Cubes, lone: list[np.ndarray], max_size: int) -> np.ndarray:
+    """OPT of each size at the vertices, from the errors of all cubes as leaves there."""
+    known: list[np.ndarray] = [np.zeros(0)] * len(cubes.values)
+    for cube in cubes.order:
+        sizes = _sizes(cubes, cube, max_size)
+        known[cube] = _least_at(cubes, cube, lone[cube], known, sizes)
+    return _lengthened(known[cubes.root], max_size)
+
+
+def _sizes(cubes: Cubes, cube: int, max_size: int) -> int:
+    """How many sizes below a cube matter; it is a split below the root for each fixed variable."""
+    free = len(cubes.children[cube])
+    return max(0, min(max_size - (cubes.variables - free), 2**free - 1)) + 1
 
 
 def _lengthened(errors: FloatArray, max_size: int) -> FloatArray:
@@ -153,7 +166,7 @@ def _lengthened(errors: FloatArray, max_size: int) -> FloatArray:
     return errors[np.minimum(np.arange(max_size + 1), len(errors) - 1)]
 
 
-def _masses(chances: Chances) -> list[FloatArray]:
+def _masses(chances: "Chances | Vertices") -> list[FloatArray]:
     """Of each cube, the chances of its rows of either label at the vertices."""
     cubes = chances.cubes
     everything = tuple(range(cubes.variables))
@@ -175,10 +188,9 @@ def _masses(chances: Chances) -> list[FloatArray]:
 
 
 def _least_at(
-    cubes: Cubes, cube: int, masses: FloatArray, known: list[FloatArray], sizes: int
+    cubes: Cubes, cube: int, lone: FloatArray, known: list[FloatArray], sizes: int
 ) -> FloatArray:
     """The least errors below one cube at the vertices, weighted by the cube's chance."""
-    lone = masses.min(axis=0)
     if cubes.labels[cube] is not None:
         return lone[None]
     least = np.repeat(lone[None], sizes, axis=0)
@@ -214,3 +226,57 @@ def _shares(zero: FloatArray, one: FloatArray, total: int) -> tuple[FloatArray, 
     if not len(left):  # both children have all the splits that they can use
         return zero[-1:], one[-1:]
     return zero[left], one[total - left]
+
+
+class Vertices:
+    """The vertices of one interval of a shared bias, and the least errors there, without rounding.
+
+    Masses and errors are integers over one denominator, which does not matter to comparisons.
+    """
+
+    def __init__(self, cubes: Cubes, low: Fraction, high: Fraction, max_size: int) -> None:
+        self.cubes = cubes
+        count = cubes.variables
+        chances = [
+            [
+                chance / math.comb(count, ones)
+                for ones, chance in enumerate(spread_of_ones(count, highs, low, high))
+            ]
+            for highs in range(count + 1)
+        ]
+        scale = math.lcm(*(chance.denominator for row in chances for chance in row))
+        self._of_ones = np.array([[int(each * scale) for each in row] for row in chances], object)
+        self.masses = _masses(self)
+        lone = [masses.min(axis=0) for masses in self.masses]
+        self.least = _least_at_vertices(cubes, lone, max_size)  # (sizes, vertices)
+
+    def of_rows(self, rows: np.ndarray, variables: tuple[int, ...]) -> np.ndarray:
+        """As of ``Chances``, for rows of all variables."""
+        counts = np.bincount(_ones(len(variables)).reshape(-1), rows.reshape(-1)).astype(int)
+        return self._of_ones[:, : len(counts)] @ counts.astype(object)
+
+    def attain(self, leaves: list[int], size: int) -> bool:
+        """Whether a tree with these cubes as leaves has the least error of a size at all vertices.
+
+        Its labels must not depend on the vertex. Then it has the least error at all biases of the
+        interval: there, its error is the mean of its errors at the vertices by some weights, and
+        the least error is at least the mean of the least errors by the same weights.
+        """
+        total = 0 * self.least[0]
+        for cube in leaves:
+            negative, positive = self.masses[cube]
+            if not ((negative <= positive).all() or (positive <= negative).all()):
+                return False
+            total = total + np.minimum(negative, positive)
+        return bool((total == self.least[size]).all())
+
+
+def spread_of_ones(degree: int, highs: int, low: Fraction, high: Fraction) -> list[Fraction]:
+    """The distribution of the number of ones among independent variables of two biases."""
+    spread = [Fraction(1)]
+    for bias in (degree - highs) * [low] + highs * [high]:
+        spread = [
+            (1 - bias) * a + bias * b
+            for a, b in zip([*spread, Fraction(0)], [Fraction(0), *spread], strict=True)
+        ]
+    return spread

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb, arb_series, fmpq, fmpz_poly
 
-from mictree.families.bias_boxes import Cubes
+from mictree.families.bias_boxes import Cubes, spread_of_ones
 from mictree.families.bias_points import ORDER, Moved, Point, counts_by_ones
 from mictree.families.bias_values import ExactValues, scaled
 
@@ -311,22 +311,11 @@ def _sign(counts: list[int], low: float, high: float) -> int:
             chance * Fraction(count, math.comb(degree, ones))
             for ones, (chance, count) in enumerate(zip(spread, counts, strict=True))
         )
-        for spread in (_spread(degree, highs, *ends) for highs in range(degree + 1))
+        for spread in (spread_of_ones(degree, highs, *ends) for highs in range(degree + 1))
     ]
     if min(values) >= 0:
         return int(any(values))
     return -1 if max(values) <= 0 else 0
-
-
-def _spread(degree: int, highs: int, low: Fraction, high: Fraction) -> list[Fraction]:
-    """The distribution of the number of ones among independent variables of two biases."""
-    spread = [Fraction(1)]
-    for bias in (degree - highs) * [low] + highs * [high]:
-        spread = [
-            (1 - bias) * a + bias * b
-            for a, b in zip([*spread, Fraction(0)], [Fraction(0), *spread], strict=True)
-        ]
-    return spread
 
 
 def _lowest_degree(counts: list[int]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree.families.bias_boxes import SLACK, Chances, FloatArray, LeastErrors
+from mictree.families.bias_boxes import SLACK, Chances, FloatArray, LeastErrors, Vertices
 from mictree.families.bias_gains import ZERO, Numbers, Varying
 from mictree.growers.rules import Grower
 
@@ -71,6 +71,21 @@ class Courses:
                 return _ends(after, max_size)
             courses = after
         return _ends(courses, max_size)
+
+    def all_optimal(self, max_size: int, vertices: Vertices) -> bool:
+        """Whether every tree that may be grown is proved to be optimal for all biases of the box.
+
+        ``vertices`` are those of this box.
+        """
+        courses = {(self.cubes.root,)}
+        for size in range(1, max_size + 1):
+            courses = {longer for course in courses for longer in self.steps(course)}
+            if len(courses) > MOST_COURSES or not all(
+                vertices.attain([cube for cube in course if cube != CLOSED], size)
+                for course in courses
+            ):
+                return False
+        return True
 
     def error(self, course: Course) -> tuple[float, FloatArray]:
         """Of a course's tree: the lower end, and at the vertices with labels that never change."""

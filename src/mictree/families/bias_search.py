@@ -6,6 +6,8 @@ largest upper end is divided until the largest MIC of the range is known well en
 at biases of few binary digits, so that ties at such biases are met at ends of boxes; a box that is
 too narrow for more is cut at the simple fraction inside, if there is one, and its ends are
 certified apart.
+
+Where every tree that may be grown is optimal, exact numbers prove it: see ``optimal_parts``.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from mictree._support.parallel import spread
 from mictree._support.precision import precision
 from mictree._support.progress import Progress, Report
 from mictree._support.time_limit import TimeLimit
-from mictree.families.bias_boxes import Boxes, Chances, Cubes, least_errors
+from mictree.families.bias_boxes import SLACK, Boxes, Chances, Cubes, Vertices, least_errors
 from mictree.growers.rules import Grower
 
 if TYPE_CHECKING:
@@ -36,6 +38,9 @@ BATCH = 32  # boxes divided between two looks at the clock
 NARROWEST = 2.0**-30  # boxes are not divided below this width
 BESIDE = 2.0**-12  # boxes up to this width count the bias at their end; see _beside_ties
 MOST_CUBES = 2**15  # of the boxes of one task together: about a second
+MOST_PROVED = 2**18  # cubes of all boxes that are tried in proofs of optimality together
+PROVED_WIDTH = 2.0**-14  # boxes are not divided below this width to prove more
+NO_BOXES = Boxes(np.empty((0, 1)), np.empty((0, 1)))
 Interval = tuple[float, float]
 Bias = float | Fraction
 
@@ -97,13 +102,11 @@ class Search:
 
     def _start(self, ends: Interval) -> None:
         low, high = ends
-        count = self.variables if self.task.each else 1
-        parts = [Part(count * (low,), count * (high,))]
-        if not self.task.each and low <= 0.5 <= high:  # ties are many at 1/2: a box of its own
-            half = Part((0.5,), (0.5,), (0.5,))
-            sides = Part((low,), (0.5,)), Part((0.5,), (high,))
-            parts = [half, *(side for side in sides if side.low < side.high)]
-            self.ends.add(half)
+        if self.task.each:
+            parts = [Part(self.variables * (low,), self.variables * (high,))]
+        else:
+            parts = _first_parts(ends)
+            self.ends.update(part for part in parts if part.apart)
         self._add(parts)
 
     def _divide(self, gap: float) -> None:
@@ -159,6 +162,15 @@ class Search:
         columns["mic_lower"] = [max(low, 0.0) for low, _ in intervals]
         columns["mic_upper"] = [high for _, high in intervals]
         return pl.DataFrame(columns)
+
+
+def _first_parts(ends: Interval) -> list[Part]:
+    """The range of a shared bias; 1/2, where ties are many, is a box of its own."""
+    low, high = ends
+    if not low <= 0.5 <= high:
+        return [Part((low,), (high,))]
+    sides = Part((low,), (0.5,)), Part((0.5,), (high,))
+    return [Part((0.5,), (0.5,), (0.5,)), *(side for side in sides if side.low < side.high)]
 
 
 def _beside_ties(
@@ -285,6 +297,74 @@ def certify(task: Task, parts: list[Part]) -> list[Interval]:
             low_sum, high_sum = courses.excess(task.max_size, least.of_box(number))
             found.append((low_sum / task.max_size, high_sum / task.max_size))
     return found
+
+
+def optimal_parts(task: Task, ends: Interval) -> list[Part]:
+    """Boxes on which the MIC is proved to be 0, single biases among them, in their order.
+
+    A box is divided until that is proved, or its MIC is certified to be above 0, or it is narrow,
+    or there were many boxes; Ctrl-C returns what is proved so far.
+    """
+    proved: list[Part] = []
+    waiting, left = _first_parts(ends), MOST_PROVED // 3 ** _variables(task)
+    with suppress(KeyboardInterrupt):
+        while waiting and left > 0:
+            waiting, tried, left = [], waiting[:left], left - len(waiting)
+            for part, (low, high) in zip(tried, certify(task, tried), strict=True):
+                if high <= 4 * SLACK and is_optimal(task, part):
+                    proved.append(part)
+                elif low <= 0 and _width(part) > PROVED_WIDTH:
+                    waiting += _cut(part, False)
+            waiting = list(dict.fromkeys(waiting))  # two neighbours have a common end
+    return sorted(proved)
+
+
+def optimal_ranges(task: Task, ends: Interval) -> list[tuple[float, float, list[float]]]:
+    """The boxes of ``optimal_parts`` put together, each with biases inside that are not proved."""
+    parts = optimal_parts(task, ends)
+    points = {part.low for part in parts if part.low == part.high}
+    ranges: list[tuple[Part, list[float]]] = []
+    for part in parts:
+        if part.low == part.high:
+            continue
+        before, unsure = ranges[-1] if ranges else (None, [])
+        if before is None or before.high != part.low:
+            ranges.append((part, []))
+            continue
+        open_end = part.low[0] in (0.5, *part.apart) and part.low not in points
+        more = [float(part.low[0])] if open_end else []
+        ranges[-1] = (Part(before.low, part.high), [*unsure, *more])
+    inside = [whole for whole, _ in ranges]
+    alone = [
+        Part(point, point)
+        for point in points
+        if _plain(point[0]) == float(point[0])
+        and not any(whole.low <= point <= whole.high for whole in inside)
+    ]
+    found = [(_as_floats(whole), unsure) for whole, unsure in [*ranges, *((p, []) for p in alone)]]
+    return sorted((low[0], high[0], unsure) for (low, high), unsure in found)
+
+
+def _variables(task: Task) -> int:
+    return len(task.labels).bit_length() - 1
+
+
+def _width(part: Part) -> float:
+    return float(part.high[0] - part.low[0])
+
+
+def is_optimal(task: Task, part: Part) -> bool:
+    """Whether a box of a shared bias is proved to have the MIC 0 all over."""
+    from mictree.families.bias_gains import PRECISION, Numbers
+    from mictree.families.bias_growth import Courses
+
+    identities = _identities(task.labels, False)
+    low, high = Fraction(part.low[0]), Fraction(part.high[0])
+    vertices = Vertices(identities.cubes, low, high, task.max_size)
+    with precision(PRECISION):
+        numbers = Numbers(identities, str(task.rule.criterion), part.low, part.high, part.apart)
+        courses = Courses(task.rule, numbers, Chances(identities.cubes, NO_BOXES, False), 0)
+        return courses.all_optimal(task.max_size, vertices)
 
 
 @lru_cache(maxsize=2)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def draw_boxes(ax: Axes | None, result: MicOverBiases) -> Axes:
-    """Draw the interval of each box, and the largest MIC of the range.
+    """Draw the interval of each box, the largest MIC of the range, and where it is proved to be 0.
 
     Parameters
     ----------
@@ -40,6 +40,10 @@ def draw_boxes(ax: Axes | None, result: MicOverBiases) -> Axes:
         ax.plot([low, low], [least, most], marker="_", color=GREEDY)
     low, high = result.supremum
     ax.axhspan(low, high, color=GREEDY, alpha=0.3, linewidth=0, label="largest MIC")
+    for number, (start, end, *_) in enumerate(result.optimal_ranges.iter_rows()):
+        label = None if number else "proved to be 0"
+        style = {"color": OPTIMAL, "linewidth": 5, "solid_capstyle": "butt", "clip_on": False}
+        ax.plot([start, end], [0, 0], marker="|", label=label, **style)
     ax.set_xlabel("bias")
     ax.set_ylabel(f"MIC({result.max_size})")
     ax.set_title(f"{result.rule!r}\n{result.formula}", fontsize="medium", parse_math=False)
