@@ -422,6 +422,10 @@ def test_pasted_dates_are_ordered(open_explorer):
     settled(page, lambda: fill(page, "#csv", zones))
     tests = page.locator("#tests li").all_inner_texts()
     assert tests == ["when > 2012-01-01 09:45 UTC", "when > 2012-01-01 10:30 UTC"]
+    points = "when,y\n3.4.2012 10:00,0\n3.4.2012 10:30,1\n4.3.2012 09:00,0\n"
+    settled(page, lambda: fill(page, "#csv", points))
+    tests = page.locator("#tests li").all_inner_texts()
+    assert tests == ["when > 2012-03-19", "when > 2012-04-03 10:15"]
 
 
 def test_dates_without_a_clear_day_are_texts_and_the_page_says_so(open_explorer):
@@ -431,9 +435,20 @@ def test_dates_without_a_clear_day_are_texts_and_the_page_says_so(open_explorer)
         "day = 3/4/2012", "day = 4/5/2012", "day = 5/6/2012",
     ]  # fmt: skip
     said = page.locator("#tests-help").inner_text()
-    assert "Nothing in day tells which number of 3/4/2012 is the day" in said
+    assert "Dates in day are texts: nothing tells which number of 3/4/2012 is the day" in said
     settled(page, lambda: fill(page, "#csv", csv.replace("5/6", "5/16")))
-    assert "Nothing in day" not in page.locator("#tests-help").inner_text()
+    assert "Dates in day" not in page.locator("#tests-help").inner_text()
+    for old, new, said in (
+        ("5/6/", "31/2/", "there is no 31/2/2012; correct it"),
+        ("5/6/2012,0", "5/16/2012,0\n16/5/2012,1", "some begin with the day, as 16/5/2012, and"),
+        ("2012,", "2012 10:00,", "nothing tells which number of 3/4/2012 10:00 is the day"),
+    ):
+        settled(page, lambda old=old, new=new: fill(page, "#csv", csv.replace(old, new)))
+        assert f"Dates in day are texts: {said}" in page.locator("#tests-help").inner_text()
+    zones = "day,y\n5/6/2012 10:00Z,0\n5/6/2012 10:00,1\n"
+    settled(page, lambda: fill(page, "#csv", zones))
+    said = "some have a zone, as 5/6/2012 10:00Z, and some have none, as 5/6/2012 10:00;"
+    assert said in page.locator("#tests-help").inner_text()
     fill(page, "#csv", csv + "2012-01-01,1\n")
     until(page, "#refused", "dates of one form; day has 3 such as '3/4/2012' and 1 other")
 

@@ -7,6 +7,7 @@ trees and fractions must be equal; floats may differ in their last digits.
 import json
 import math
 import random
+import re
 from collections import Counter
 from fractions import Fraction
 from functools import partial
@@ -17,7 +18,7 @@ import polars
 import pytest
 
 import mictree as mt
-from mictree.columns.cells import Reading, read_cells
+from mictree.columns.cells import Reading, present_dates, read_cells
 from mictree.functions.expression import Expression
 from mictree.functions.syntax import postfix
 from mictree.growers import rules
@@ -25,6 +26,7 @@ from mictree.impurity.criteria import divergence
 from mictree.problems.distributions import product
 from mictree.report.explorer import start
 from mictree.report.explorer.render import render
+from tests.properties.test_dates import random_column, read_or_refuse
 
 RULES = {
     "topdown": mt.TopDown,
@@ -254,71 +256,52 @@ def test_cells_are_read_as_on_the_command_line(page):
     assert len(refused) == 2
 
 
+READ_DATES = """columns => JSON.parse(columns).map(column => {
+  try {
+    const [{ order, cells, doubt }] = readColumns(["a"], [column]);
+    const shown = (cell) => cell === "" ? null : order ? String(order(cell)) : cell;
+    return [cells.map(shown), doubt ?? ""];
+  } catch (error) { return error.message; }
+})"""
 DATE_CASES = json.loads(Path("tests/unit/date_cases.json").read_text("utf-8"))
-DATES = (
-    ("2024-05-10", "2023-01-31", "1969-12-31", "2024-02-29"),
-    ("2024-05-10 10:00", "2024-05-10T09:00", "2024-05-10 10:00:00.25", "2024-05-10 10:00:07"),
-    ("10.05.2024", "1.6.2024", "31.12.2023"),
-    ("10/05/2024", "1/6/2024", "5/5/2024"),
-    ("13/05/2024", "31/1/2024"),
-    ("05/13/2024", "1/31/2024"),
-    ("2024-02-30", "31.02.2024", "31/02/2024", "31/01/12", "soon", "7"),
-)  # fmt: skip
-UNCLEAR = "dates must show which number is the day"
+STRAYS = re.compile(r"has ([0-9]+)(?: dates?)? such as ('.*?') and ([0-9]+) other")
 
 
-def ranks(values):
-    """The places of values among the different ones; None for a missing one."""
-    known = sorted({value for value in values if value is not None})
-    return [None if value is None else known.index(value) for value in values]
+def compare_dates(cells, found):
+    """The same moments, the same texts with or without a note, or the same refusal."""
+    read = read_or_refuse(cells)
+    if isinstance(read, str):
+        assert found.partition(";")[0] == read.partition(";")[0]
+        assert STRAYS.search(found).groups() == STRAYS.search(read).groups()
+        return "refused"
+    values, doubt = found
+    if not read.dtype.is_temporal():
+        assert values == read.to_list()
+        assert bool(doubt) == bool(present_dates(read)[1])
+        return "doubted" if doubt else "texts"
+    times = read.cast(polars.Datetime("us")).cast(int).to_list()
+    assert [None if value is None else int(value) for value in values] == times
+    assert doubt == ""
+    return "dates"
 
 
 @pytest.mark.parametrize("case", DATE_CASES, ids=lambda case: case["name"])
 def test_columns_of_dates(page, case):
-    (found,) = page.evaluate(CELLS, json.dumps([[case["cells"]]]))
-    if case["read"] == "refused":
-        assert "a column must hold dates of one form; c0 has" in found
-    elif case["read"] == "texts":
-        assert found == [case["cells"]]
-    else:
-        assert ranks([cell and int(cell) for cell in found[0]]) == case["order"]
-
-
-def python_times(columns):
-    """The same in microseconds; texts as they are."""
-    found = python_columns(columns)
-    if isinstance(found, str):
-        return found
-    frame = polars.DataFrame([polars.Series(cells) for cells in found], strict=False)
-    times = frame.select(polars.selectors.temporal().cast(polars.Datetime("us")).cast(int))
-    return [column.to_list() for column in frame.with_columns(times)]
+    """The command line has the same cases: tests/cli/test_dates.py."""
+    (found,) = page.evaluate(READ_DATES, json.dumps([case["cells"]]))
+    assert compare_dates(case["cells"], found) == case["read"]
 
 
 @pytest.mark.slow
 def test_dates_are_read_as_on_the_command_line(page):
-    draw, said = random.Random(3), Counter()
-    pools = [(*one, *draw.choice(((), BLANKS[:4], other))) for one in DATES for other in DATES]
-    columns = [draw.choices(draw.choice(pools), k=draw.choice((2, 3, 4))) for _ in range(3000)]
-    found = page.evaluate(CELLS, json.dumps([[cells] for cells in columns]))
-    for cells, answer in zip(columns, found, strict=True):
-        expected = python_times([cells])
-        if isinstance(expected, str):
-            rule = expected.partition(";")[0]
-            said[rule] += 1
-            # of what the command line refuses, the page takes these as texts, and says so
-            here = answer if rule == UNCLEAR else answer.partition(";")[0]
-            assert here == ([[*map(blank_to_none, cells)]] if rule == UNCLEAR else rule), cells
-            continue
-        read = [int(cell) if isinstance(time, int) else cell
-                for cell, time in zip(answer[0], expected[0], strict=True)]  # fmt: skip
-        said[type(next(filter(None, expected[0]), None))] += 1
-        assert read == expected[0], cells
-    assert min(said[key] for key in (int, str, UNCLEAR)) > 100
-    assert said["a column must hold dates of one form"] > 100
-
-
-def blank_to_none(cell):
-    return None if cell in BLANKS[:4] else cell
+    draw, seen = random.Random(3), Counter()
+    columns = [[cell.strip() for cell in random_column(draw)] for _ in range(5000)]
+    for cells, found in zip(columns, page.evaluate(READ_DATES, json.dumps(columns)), strict=True):
+        try:
+            seen[compare_dates(cells, found)] += 1
+        except AssertionError as error:
+            raise AssertionError(f"{cells}: {found}") from error
+    assert min(seen[each] for each in ("dates", "texts", "doubted", "refused")) > 100
 
 
 PARSE = """texts => texts.map(text => {

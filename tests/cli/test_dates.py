@@ -3,6 +3,7 @@
 import json
 import random
 from datetime import date, datetime, timedelta
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,9 +11,12 @@ from typer.testing import CliRunner
 
 import mictree as mt
 from mictree.cli import app
+from mictree.columns.cells import Reading, doubt_dates, present_dates
 from mictree.columns.files import read_file
+from tests.reference.dates import read_dates
 
 DAY = date(2012, 1, 20)
+CASES = json.loads(Path("tests/unit/date_cases.json").read_text("utf-8"))
 
 
 def run(*words):
@@ -32,6 +36,32 @@ def rows_of(cells, labels=None):
 
 def days(form, count=40, first=DAY, step=1):
     return [(first + timedelta(days=step * n)).strftime(form) for n in range(count)]
+
+
+def ranks(values):
+    """The places of values among the different ones; None for a missing one."""
+    known = sorted({value for value in values if value is not None})
+    return [None if value is None else known.index(value) for value in values]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_columns_of_dates(save, case):
+    """The explorer has the same cases: tests/browser/test_explorer_twin.py."""
+    file = save("a.csv", rows_of(case["cells"]))
+    if case["read"] == "refused":
+        with pytest.raises(ValueError, match="a column must hold dates of one form; when has"):
+            read_file(file)
+        return
+    column = read_file(file).frame["when"]
+    if case["read"] == "dates":
+        assert ranks(column.to_list()) == case["order"]
+        assert column.to_list() == read_dates(case["cells"])
+        return
+    assert column.to_list() == case["cells"]
+    assert read_dates(case["cells"]) is None
+    assert bool(present_dates(column)[1]) == (case["read"] == "doubted")
+    if case["read"] == "doubted":
+        assert doubt_dates(column).startswith("looks like dates")
 
 
 class TestForms:
@@ -132,6 +162,19 @@ class TestForms:
             error = str(run("fit", file, "--target", "y", *asked).exception)
             assert error.startswith("a column of texts may have at most 1024 different ones")
 
+    def test_explore_takes_dates_that_may_begin_with_the_day_or_the_month(self, save, tmp_path):
+        page = tmp_path / "page.html"
+        for cells, held in (
+            (["03/04/2012", "04/05/2012"], "03/04/2012"),
+            (["03.04.2012"], "2012-04-03"),
+        ):
+            file = save(
+                "a.csv", rows_of([*cells, *cells, cells[0], "05/06/2012".replace("/", cells[0][2])])
+            )
+            result = run("explore", "--data", file, "--target", "y", "--out", page)
+            assert result.exit_code == 0, result.exception
+            assert held in page.read_text("utf-8")
+
     def test_date_says_the_order(self, save):
         file = save("a.csv", rows_of(days("%m/%d/%Y", 10, date(2012, 3, 1)) * 3))
         for order, shown in (("dmy", "2012-0"), ("mdy", "2012-03-0")):
@@ -183,6 +226,37 @@ class TestModels:
         assert run("predict", model, file, "--date", f"when={order}").exit_code == 0
         mt.load(model).save(tmp_path / "again.json")
         assert (tmp_path / "again.json").read_text() == model.read_text()
+
+    def test_with_points_the_day_comes_first(self, save, tmp_path):
+        """Also in a model, whose new files need not have points."""
+        cells = [f"0{day}.0{month}.2012" for month in range(1, 9) for day in range(1, 6)]
+        file = save("a.csv", rows_of(cells, [int(n > 19) for n in range(40)]))
+        model = tmp_path / "m.json"
+        result = run("fit", file, "--target", "y", "--size", 1, "--save", model)
+        assert "when > 2012-04-" in result.stdout
+        assert "looks like" not in result.stderr
+        [column] = json.loads(model.read_text())["columns"]
+        assert column["order"] == "dmy"
+        new = save("b.csv", rows_of(["01/04/2012", "01/05/2012", "03/11/2012", "11/03/2012"]))
+        assert run("predict", model, new).stdout.split()[1:] == ["0", "1", "1", "0"]
+        other = save("c.csv", rows_of(["05.13.2012", "05.14.2012"]))
+        assert "'05.13.2012' with the day first" in str(run("predict", model, other).exception)
+        given = ["fit", file, "--target", "y", "--size", 1, "--save", model, "--date", "when=mdy"]
+        assert run(*given).exit_code == 0
+        assert json.loads(model.read_text())["columns"][0]["order"] == "mdy"
+
+    def test_dates_that_are_the_same_in_both_orders_have_none(self, save, tmp_path):
+        cells = [f"0{n}.0{n}.2012" for n in range(1, 9)] * 5
+        file = save("a.csv", rows_of(cells, [int(cell > "05") for cell in cells]))
+        model = tmp_path / "m.json"
+        assert run("fit", file, "--target", "y", "--size", 1, "--save", model).exit_code == 0
+        assert "order" not in json.loads(model.read_text())["columns"][0]
+
+    def test_a_missing_cell_shows_no_order(self, save):
+        file = save("a.csv", rows_of(["05/05/2012", "06/06/2012", "31/12/9999"]))
+        found = read_file(file, reading=Reading(missing=("31/12/9999",)))
+        assert found.frame["when"].to_list() == [date(2012, 5, 5), date(2012, 6, 6), None]
+        assert found.orders == {}
 
     def test_models_without_an_order(self, save, tmp_path):
         """They are as they were, and an order that does not show is an error."""

@@ -7,7 +7,7 @@ from datetime import date, datetime
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mictree.columns.cells import Reading, doubt_dates, find_orders, read_cells
@@ -75,12 +75,15 @@ def random_column(draw):
     return cells
 
 
-def read_or_refuse(cells):
+def read_or_refuse(cells, reading=Reading(), kinds=None):  # noqa: B008  # immutable
     """The column as it is read, or the error."""
+    frame = pl.DataFrame({"a": cells})
     try:
-        return read_cells(pl.DataFrame({"a": cells}), Reading(), {})[0]["a"]
+        read, _ = read_cells(frame, reading, kinds or {})
     except ValueError as error:
         return str(error)
+    find_orders(frame, read, reading)  # raises nothing
+    return read["a"]
 
 
 def test_thousands_of_columns():
@@ -124,6 +127,36 @@ def test_unread_columns_of_dates_are_doubted():
             assert any(repr(cell.strip()) in said for cell in cells)
             doubted += 1
     assert doubted > 100
+
+
+DAYS = (
+    "2024-05-10",
+    "2024/02/30",
+    "10.05.2024",
+    "13/05/2024",
+    "05-13-2024",
+    "31.12.9999",
+    "1.1.0001",
+)
+CLOCKS = ("", " 10:00", " 24:00", "T10:60", " 23:59:60", "T10:00:01.5", " 00:00:00." + "9" * 20)
+ZONES = ("", "", "Z", "+02:00", "-0330", "+24:00", "-9999", "+01:60")
+DATE_LIKE = st.text("0123456789-/.:TZ+ ", max_size=30) | st.tuples(
+    *map(st.sampled_from, (DAYS, CLOCKS, ZONES))
+).map("".join)
+
+
+@given(
+    st.lists(DATE_LIKE, min_size=1, max_size=4),
+    st.sampled_from([(), (("a", "dmy"),), (("a", "mdy"),)]),
+    st.sampled_from([{}, {"a": "date"}, {"a": "datetime"}, {"a": "instant"}, {"a": "number"}]),
+)
+@example(["2024-05-10 24:00"], (), {})
+@example(["2024-05-10 10:60"], (), {})
+def test_no_error_of_polars_appears(cells, orders, kinds):
+    read = read_or_refuse(cells, Reading(orders=orders), kinds)
+    if isinstance(read, str):
+        assert " must " in read
+    doubt_dates(pl.Series(cells))
 
 
 @pytest.mark.parametrize("order", ["dmy", "mdy"])

@@ -29,18 +29,20 @@ def read_dates(cells: list[str]) -> list[Moment | None] | None:
     """The dates of a column, None for missing cells; None if the column does not hold dates.
 
     All cells have one form. Where the year is last, day and month are in the only order that all
-    cells allow, or both orders read the same.
+    cells allow, or both orders read the same. With points the day is first if all cells allow it.
     """
     stripped = [cell.strip() for cell in cells]
     present = [cell for cell in stripped if cell not in MISSING]
     if not present or len({form_of(cell) for cell in present}) > 1 or not form_of(present[0]):
         return None
+    year, mark, _ = form_of(present[0])
     found = []
-    for order in ("ymd",) if form_of(present[0])[0] == "year" else ("dmy", "mdy"):
+    for order in ("ymd",) if year == "year" else ("dmy", "mdy"):
         read = [None if cell in MISSING else read_date(cell, order) for cell in stripped]
         if read.count(None) == len(stripped) - len(present):
             found.append(read)
-    return found[0] if found and all(each == found[0] for each in found) else None
+    clear = mark == "." or all(each == found[0] for each in found)
+    return found[0] if found and clear else None
 
 
 def form_of(cell: str) -> tuple[str, str, str] | None:

@@ -429,27 +429,35 @@ def _of_one_form(present: polars.Series) -> polars.Series:
     forms = [
         DateForm(first, mark, *end) for first in (True, False) for mark in MARKS for end in ends
     ]
-    shapes = [(form, present.str.contains(form.shape)) for form in forms]
-    form, shape = max(shapes, key=lambda each: each[1].sum())
-    orders = ("ymd",) if form.year_first else tuple(FIRST)
-    dated = _keep(present, shape)
-    return max((form.read(dated, order).is_not_null() for order in orders), key=sum)
+    read = [
+        form.read(_keep(present, present.str.contains(form.shape)), order)
+        for form in forms
+        for order in (("ymd",) if form.year_first else FIRST)
+    ]
+    return max((dates.is_not_null() for dates in read), key=sum)
 
 
 def find_orders(
     cells: polars.DataFrame, read: polars.DataFrame, reading: Reading
 ) -> dict[str, str]:
-    """The order of day and month in the columns of dates that have the year last, if one shows."""
+    """The order of day and month in the columns of dates that have the year last.
+
+    A column whose dates are the same in both orders has none.
+    """
     import polars
 
     found = {}
     for series in cells.select(polars.col(polars.String)):
-        if not read[series.name].dtype.is_temporal():
+        dates = read[series.name]
+        if not dates.dtype.is_temporal():
             continue
-        present = series.str.strip_chars()
-        for order, shape in ONLY.items():
-            if present.str.contains(shape).any():
-                found[series.name] = order
+        present = series.str.strip_chars().filter(dates.is_not_null())
+        form = DateForm.of(present[0])
+        if form is None or form.year_first:
+            continue
+        same = [order for order in FIRST if form.read(present, order).equals(dates.drop_nulls())]
+        if len(same) == 1:
+            found[series.name] = same[0]
     return dict(reading.orders) | found
 
 

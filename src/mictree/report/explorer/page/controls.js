@@ -83,11 +83,11 @@ const showControls = (state) => {
   find("redo").disabled = past.at >= past.states.length - 1;
 };
 
-const showData = ({ columns, target, values, positive, tests, offered, unclear }) => {
+const showData = ({ columns, target, values, positive, tests, offered, doubts }) => {
   setOptions("target", columns, target);
   setOptions("positive", values, positive);
   const kept = offered > tests.length ? ` the ${tests.length} of largest gain, of ${offered} possible ones` : tests.length === 1 ? " one" : ` all ${tests.length}`;
-  find("tests-help").textContent = `Questions that a tree may ask here:${kept}. Numbers and dates are compared with thresholds near their quartiles, texts with each value.${unclear.map(([name, cell]) => ` Nothing in ${name} tells which number of ${cell} is the day, so its dates are texts; write the year first.`).join("")}`;
+  find("tests-help").textContent = `Questions that a tree may ask here:${kept}. Numbers and dates are compared with thresholds near their quartiles, texts with each value.${doubts.map(([name, doubt]) => ` Dates in ${name} are texts: ${doubt}`).join("")}`;
   find("tests").replaceChildren(...tests.map((test) => html("li", {}, test)));
 };
 

@@ -1,7 +1,6 @@
 // The texts of a table's cells: numbers in plain writing, dates and times as ISO writes them, and ""
-// for a missing one. The rules are those of `mictree.columns.cells`; only dates of which nothing
-// tells whether the day or the month comes first stay texts here, with a note. tests/unit/date_cases.json
-// has a list of columns with dates that both read alike.
+// for a missing one. The rules are those of `mictree.columns.cells`; tests/unit/date_cases.json lists
+// columns with dates that both read alike.
 
 const MISSING_TEXTS = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?"];
 const MISSING_NUMBERS = [...MISSING_TEXTS, "None", "none", "-", "."]; // in a column of numbers
@@ -16,55 +15,76 @@ const PADDED = /^0\d+$/, DIGITS = /^\d+$/; // 00501
 const SHAPES = { ",": [WITH_COMMA, WHOLE, POINTS], ".": [IN_THOUSANDS, PLAIN] }; // by decimal mark
 
 // Ways to write dates and times; a column has one of them. `parts`: what the groups of the shape are.
-const SHORT = (mark) => new RegExp(`^(\\d{1,2})${mark}(\\d{1,2})${mark}(\\d{4})$`);
-const CLOCK = String.raw`[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?`;
-const ISO = String.raw`(\d{4})-(\d\d)-(\d\d)`;
-const DATE_FORMS = [
-  { shape: new RegExp(`^${ISO}$`), parts: "ymd" },
-  { shape: /^(\d{4})\/(\d{1,2})\/(\d{1,2})$/, parts: "ymd" },
-  { shape: /^(\d{4})\.(\d{1,2})\.(\d{1,2})$/, parts: "ymd" },
-  { shape: SHORT("\\."), parts: "dmy", usual: true }, // with points the day comes first if it can
-  { shape: SHORT("\\."), parts: "mdy" },
-  ...["/", "-"].flatMap((mark) => ["dmy", "mdy"].map((parts) => ({ shape: SHORT(mark), parts }))),
-  { shape: new RegExp(`^${ISO}${CLOCK}$`), parts: "ymdhnsf" },
-  { shape: new RegExp(`^${ISO}${CLOCK}(Z|[+-]\\d\\d:?\\d\\d)$`), parts: "ymdhnsfz", zoned: true }, // becomes UTC
-];
-const DAY = 86400e6; // microseconds, which floats hold exactly in years of four digits
-const UNITS = [[DAY, 10], [60e6, 16], [1e6, 19], [1e3, 23], [1, 26]]; // and how much of an ISO text shows them
+const CLOCK = String.raw`[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?`, ZONE = String.raw`(Z|[+-]\d\d:?\d\d)`;
+const YEAR_FIRST = [String.raw`(\d{4})`, String.raw`(\d\d)`, String.raw`(\d\d)`];
+const YEAR_LAST = [String.raw`(\d{1,2})`, String.raw`(\d{1,2})`, String.raw`(\d{4})`];
+const DATE_FORMS = [[YEAR_FIRST, ["ymd"]], [YEAR_LAST, ["dmy", "mdy"]]].flatMap(([days, orders]) => ["-", "/", "."].flatMap((mark) => (
+  [["", ""], [CLOCK, "hnsf"], [CLOCK + ZONE, "hnsfz"]].flatMap(([end, rest]) => {
+    const shape = new RegExp(`^${days.join(`\\${mark}`)}${end}$`);
+    return orders.map((order) => ({ shape, order, mark, parts: order + rest, zoned: rest.endsWith("z") })); // zones become UTC
+  }))));
+const SECOND = 1000000n, DAY = 86400n * SECOND; // microseconds, which floats do not hold in all years
+const UNITS = [[DAY, 10], [60n * SECOND, 16], [SECOND, 19], [1000n, 23], [1n, 26]]; // and how much of an ISO text shows them
+const floorTo = (time, unit) => time - ((time % unit) + unit) % unit;
 
+// Microseconds of an offset from UTC; null if there is no such offset.
 const zoneOf = (zone) => {
-  if (zone === undefined || zone === "Z") return 0;
+  if (zone === undefined || zone === "Z") return 0n;
   const hours = Number(zone.slice(1, 3)), minutes = Number(zone.slice(-2));
-  return hours > 23 || minutes > 59 ? NaN : (zone[0] === "-" ? -1 : 1) * (60 * hours + minutes) * 60e6;
+  return hours > 23 || minutes > 59 ? null : BigInt((zone[0] === "-" ? -60 : 60) * (60 * hours + minutes)) * SECOND;
 };
 
-// Microseconds since 1970, by a form; NaN if the cell is no date of this form.
+// Microseconds since 1970, by a form; null if the cell is no date of this form.
 const timeIn = ({ shape, parts }, cell) => {
   const groups = shape.exec(cell);
-  if (!groups) return NaN;
+  if (!groups) return null;
   const { y, m, d, h = "0", n = "0", s = "0", f = "", z } = Object.fromEntries([...parts].map((part, place) => [part, groups[place + 1]]));
-  const midnight = new Date(0);
+  const midnight = new Date(0), zone = zoneOf(z);
   midnight.setUTCFullYear(Number(y), Number(m) - 1, Number(d));
-  if (midnight.getUTCMonth() !== Number(m) - 1) return NaN; // a day or month that there is not lands elsewhere
-  if (Number(h) > 23 || Number(n) > 59 || Number(s) > 60) return NaN; // 60: a leap second
-  return midnight.getTime() * 1e3 + ((Number(h) * 60 + Number(n)) * 60 + Number(s)) * 1e6 + Number(f.slice(0, 6).padEnd(6, "0")) - zoneOf(z);
+  if (midnight.getUTCMonth() !== Number(m) - 1) return null; // a day or month that there is not lands elsewhere
+  if (Number(h) > 23 || Number(n) > 59 || Number(s) > 59 || zone === null) return null;
+  const seconds = midnight.getTime() / 1000 + (Number(h) * 60 + Number(n)) * 60 + Number(s);
+  const time = BigInt(seconds) * SECOND + BigInt(f.slice(0, 6).padEnd(6, "0")) - zone;
+  const year = new Date(Number(floorTo(time, DAY) / 1000n)).getUTCFullYear();
+  return year < 1 || year > 9999 ? null : time;
 };
 
 // A time with the fewest digits that keep it at or above another, as a threshold is shown.
 const timeText = (time, least, { zoned }) => {
-  const [unit, length] = UNITS.find(([size]) => Math.floor(time / size) * size >= least) ?? UNITS.at(-1);
-  const whole = Math.floor(time / unit) * unit, micros = String(((whole % 1e3) + 1e3) % 1e3).padStart(3, "0");
-  const iso = new Date(Math.floor(whole / 1e3)).toISOString().replace("Z", micros).replace("T", " ");
+  const [unit, length] = UNITS.find(([size]) => floorTo(time, size) >= least) ?? UNITS.at(-1);
+  const whole = floorTo(time, unit), millis = floorTo(whole, 1000n);
+  const iso = new Date(Number(millis / 1000n)).toISOString().replace("Z", String(whole - millis).padStart(3, "0")).replace("T", " ");
   return iso.slice(0, length) + (zoned ? " UTC" : "");
 };
 
-// How a column of dates is read: {form}, {unclear: a cell} if two ways give different dates, or null.
+// What to say of times of which only some have a zone; null if that is not what is wrong.
+const doubtZones = (cells) => {
+  const plain = DATE_FORMS.find(({ parts, shape }) => parts.endsWith("f") && cells.some((cell) => shape.test(cell)));
+  const zoned = plain && DATE_FORMS.find((form) => form.zoned && form.order === plain.order && form.mark === plain.mark);
+  if (!plain || !cells.every((cell) => plain.shape.test(cell) || zoned.shape.test(cell))) return null;
+  const [one, other] = [zoned, plain].map(({ shape }) => cells.find((cell) => shape.test(cell)));
+  return `of its times some have a zone, as ${one}, and some have none, as ${other}; write all in one way.`;
+};
+
+// What to say of dates that no order reads; `forms` have one shape.
+const doubtDays = (cells, forms) => {
+  const never = cells.find((cell) => forms.every((form) => timeIn(form, cell) === null));
+  if (never) return `there is no ${never}; correct it, or leave it empty.`;
+  const [day, month] = forms.map((other) => cells.find((cell) => timeIn(other, cell) === null)).reverse();
+  return `some begin with the day, as ${day}, and some with the month, as ${month}; write the year first.`;
+};
+
+// How a column of dates is read: {form}; {doubt: what is wrong} if it looks like dates; or null.
+// With points the day comes first where it can.
 const findDates = (cells) => {
-  const possible = DATE_FORMS.filter((form) => cells.length && cells.every((cell) => !Number.isNaN(timeIn(form, cell))));
-  const [form, other] = possible;
-  if (!form) return null;
-  const differs = other && !form.usual && cells.find((cell) => timeIn(form, cell) !== timeIn(other, cell));
-  return differs ? { unclear: differs } : { form };
+  if (!cells.length) return null;
+  const said = (doubt) => doubt && { doubt };
+  const forms = DATE_FORMS.filter(({ shape }) => cells.every((cell) => shape.test(cell)));
+  if (!forms.length) return said(doubtZones(cells));
+  const [form, other] = forms.filter((each) => cells.every((cell) => timeIn(each, cell) !== null));
+  if (!form) return said(doubtDays(cells, forms));
+  const differs = other && form.mark !== "." && cells.find((cell) => timeIn(form, cell) !== timeIn(other, cell));
+  return differs ? said(`nothing tells which number of ${differs} is the day; write the year first.`) : { form };
 };
 
 const isPlain = (cell) => PLAIN.test(cell) || INFINITE.test(cell);
@@ -77,7 +97,7 @@ const presentOf = (cells) => cells.filter((cell) => cell !== "");
 // Refuse a column in which most cells are dates, of one form or none.
 const checkDates = (name, present) => {
   if (present.filter((cell) => DATE_FORMS.some(({ shape }) => shape.test(cell))).length * 2 <= present.length) return;
-  const wrong = DATE_FORMS.map((form) => present.filter((cell) => Number.isNaN(timeIn(form, cell))));
+  const wrong = DATE_FORMS.map((form) => present.filter((cell) => timeIn(form, cell) === null));
   const strays = wrong.reduce((least, cells) => (cells.length < least.length ? cells : least));
   if (strays.length === present.length) return;
   throw new Error(`a column must hold dates of one form; ${name} has ${present.length - strays.length} such as ${quoted(present.find((cell) => !strays.includes(cell)))} `
@@ -96,7 +116,7 @@ const readColumn = (name, cells) => {
   const numbers = blank(cells, MISSING_NUMBERS), present = presentOf(numbers), dates = findDates(present);
   const texts = { name, numeric: false, cells: blank(cells, MISSING_TEXTS) };
   if (dates?.form) return readDates(name, numbers, dates.form);
-  if (dates) return { ...texts, unclear: dates.unclear };
+  if (dates) return { ...texts, doubt: dates.doubt };
   if (areCodes(present)) return texts;
   const hasComma = present.some((cell) => WITH_COMMA.test(cell));
   const other = present.filter((cell) => !isNumber(cell) && !(hasComma && POINTS.test(cell))), count = present.length - other.length;

@@ -65,22 +65,22 @@ const readTable = (text) => {
   return { count: rows.length, columns: readColumns(names, names.map((_, place) => rows.map((row) => row[place]))) };
 };
 
-const valuesOf = ({ order, cells }) => {
-  const compare = (one, two) => (one < two ? -1 : one > two ? 1 : 0);
-  return [...new Set(presentOf(cells))].sort(order ? (one, two) => compare(order(one), order(two)) : compare);
-};
+const compare = (one, two) => (one < two ? -1 : one > two ? 1 : 0);
 
-// At most three thresholds, each halfway between two neighbouring values, near the quartiles, and its text.
+const valuesOf = ({ order, cells }) => [...new Set(presentOf(cells))].sort(order ? (one, two) => compare(order(one), order(two)) : compare);
+
+// At most three thresholds, each halfway between two neighbouring values, near the quartiles, and its text;
+// times are big integers.
 const quartiles = (numbers, show) => {
-  const sorted = numbers.slice().sort((one, two) => one - two), found = new Map();
+  const sorted = numbers.slice().sort(compare), found = new Map();
   for (const share of [0.25, 0.5, 0.75]) {
     const value = sorted[Math.floor(share * (sorted.length - 1))];
     const next = sorted.find((other) => other > value);
     if (next === undefined) continue;
-    const middle = show ? Math.floor((value + next) / 2) : Number(((value + next) / 2).toPrecision(12));
+    const middle = show ? (value + next) >> 1n : Number(((value + next) / 2).toPrecision(12));
     found.set(middle, show ? show(middle, value) : middle);
   }
-  return [...found].sort(([one], [two]) => one - two);
+  return [...found].sort(([one], [two]) => compare(one, two));
 };
 
 // The tests that a column offers; a test that a missing value cannot answer is not met.
@@ -142,6 +142,6 @@ const readData = (text, target, positive) => {
   return {
     columns: names, target: label.name, values, positive: one, rows: packed, labels,
     tests: tests.chosen.map(({ title }) => title), offered: tests.offered,
-    unclear: columns.filter((column) => column.unclear).map(({ name, unclear }) => [name, unclear]),
+    doubts: columns.filter(({ doubt }) => doubt).map(({ name, doubt }) => [name, doubt]),
   };
 };
