@@ -46,7 +46,7 @@ def run(code: str, names: dict[str, Any]) -> str:
         done = CliRunner().invoke(app, shlex.split(code)[2:])
         assert done.exit_code == 0, done.exception
         lines = done.stderr.splitlines(keepends=True)  # the first run on a machine says one more
-        return "".join(line for line in lines if "compiling kernels" not in line) + done.stdout
+        return "".join(line for line in lines if "compiling: " not in line) + done.stdout
     printed = io.StringIO()
     with redirect_stdout(printed):
         exec(compile(code, "example", "exec"), names)

@@ -277,12 +277,13 @@ def test_held_out_errors_are_weighted_as_training_errors_are(
 ):
     frame = make_frame(300, 4)
     write(tmp_path, frame, [100])
-    model = mt.TopDownClassifier(5, class_weight=class_weight)
+    model = mt.TopDownClassifier(5)
     size = fit_streamed(
         model,
         {"file": tmp_path, "target": "label", "drop": [] if weights else ["w"], "keep": [],
          "test": [], "held_out": 0.4, "size": None, "seed": 1, "choose": "least",
-         "weights": weights},
+         "weights": weights, "no_merge": False,
+         "class_weight": "yes=3" if isinstance(class_weight, dict) else class_weight},
         {},
     )  # fmt: skip
     found = json.loads(capsys.readouterr().out)

@@ -6,12 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 import mictree
 from mictree._support import kernel_cache
+from tests.properties import kernel_cases
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     pytest.skip("nothing is compiled", allow_module_level=True)
@@ -53,7 +55,10 @@ def compiled(tmp_path_factory):
     package = make_package(tmp_path_factory.mktemp("compiled"))
     done = run(package)
     assert done.stdout == "21\n"
-    assert "once on this machine, up to two minutes in all ..." in done.stderr
+    assert done.stderr == (
+        "mictree: compiling: other kernels, about 2 s, once on this machine "
+        "(mictree compile: everything at once)\n"
+    )
     return package
 
 
@@ -126,12 +131,18 @@ def test_without_a_writable_folder_it_runs_and_says_so(tmp_path):
     done = run(package, HOME=NOWHERE, XDG_CACHE_HOME=NOWHERE)
     assert done.stdout == "21\n"
     assert done.stderr == (
-        "mictree: compiling kernels, in memory only: no folder can be written to; "
-        "NUMBA_CACHE_DIR can name one to keep them\n"
+        "mictree: compiling: other kernels, about 2 s, in memory only: no folder can be written "
+        "to; NUMBA_CACHE_DIR can name one\n"
     )
     assert run(package, HOME=NOWHERE, NUMBA_CACHE_DIR=str(package.parent / "kept")).stdout == "21\n"
     again = run(package, HOME=NOWHERE, NUMBA_CACHE_DIR=str(package.parent / "kept"))
     assert (again.stdout, again.stderr) == ("21\n", "")
+
+
+def a_kernel(module: str) -> types.SimpleNamespace:
+    """An event of numba's, before a kernel of this module is compiled."""
+    kernel = types.SimpleNamespace(__module__=module, _cache=None)
+    return types.SimpleNamespace(data={"dispatcher": kernel})
 
 
 def test_workers_of_a_pool_do_not_announce(capsys, monkeypatch):
@@ -140,8 +151,39 @@ def test_workers_of_a_pool_do_not_announce(capsys, monkeypatch):
         monkeypatch.setattr(process, "name", name)
         announcer = kernel_cache._Announcer()
         for _ in range(2):
-            announcer.on_start(None)
-        assert capsys.readouterr().err.count("compiling kernels") == lines
+            announcer.on_start(a_kernel("mictree.growers.data_kernel"))
+            announcer.on_end(None)
+        assert capsys.readouterr().err.count("compiling: ") == lines
+
+
+def test_each_group_is_announced_once(capsys):
+    announcer = kernel_cache._Announcer()
+    for module in ("growers.data_kernel", "optimal.search.sweeps", "growers.cuts"):
+        announcer.on_start(a_kernel(f"mictree.{module}"))
+        announcer.on_start(a_kernel("mictree.optimal.dynamic.table"))  # a part of it
+        announcer.on_end(None)
+        announcer.on_end(None)
+    assert capsys.readouterr().err.splitlines() == [
+        "mictree: compiling: growth on data, about 17 s, once on this machine (mictree compile: "
+        "everything at once)",
+        "mictree: compiling: search on numbers, about 17 s, once on this machine",
+    ]
+
+
+def test_every_kernel_has_its_group():
+    modules = {kernel.split(":")[0].removesuffix(".py") for kernel in kernel_cases.all_kernels()}
+    own = {each for each in modules if not each.startswith("_support")}
+    found = {kernel_cache.group_of("mictree." + each.replace("/", ".")) for each in own}
+    assert found == {*kernel_cache.GROUPS}  # no others, and no group without a kernel
+
+
+def test_a_kernel_that_is_kept_is_compiled_for_another_type(package):
+    """The time of its whole group would be wrong."""
+    done = run(package, "from mictree._outer import outer; outer(0.5)")
+    assert done.stderr == (
+        "mictree: compiling: other kernels, for another type of data, once on this machine "
+        "(mictree compile: everything at once)\n"
+    )
 
 
 def kernels_with(name: str) -> list[str]:

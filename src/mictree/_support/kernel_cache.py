@@ -12,9 +12,10 @@ import hashlib
 import multiprocessing
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba.core import caching, event
 
@@ -28,23 +29,79 @@ _IMPORT = re.compile(
 )
 
 
+class Group(NamedTuple):
+    """Kernels that one use of the package needs, by the beginnings of their modules' names.
+
+    seconds : about what compiling all of them takes, measured on a machine of 2024
+    """
+
+    name: str
+    seconds: int
+    modules: tuple[str, ...]
+
+
+GROUPS = (  # of a module's name, the first group that has its beginning counts
+    Group("growth on formulas", 2, ("growers.ties", "impurity")),
+    Group("optimal trees of formulas", 12, ("optimal.dynamic",)),
+    Group("growth on streamed data", 3, ("columns.placement", "distributed")),
+    Group("growth on data", 17, ("columns", "problems", "growers")),
+    Group("search at a price", 4, ("optimal.search.priced", "optimal.search.nested")),
+    Group("search on numbers", 17, ("optimal.search.sweep", "optimal.search.ordered")),
+    Group("search on 0/1 columns", 8, ("optimal.search",)),
+    Group(
+        "families of functions", 5,
+        ("families.symmetry", "families.table", "families.subcubes", "families.sizes"),
+    ),
+    Group("families of formulas", 9, ("families",)),
+)  # fmt: skip
+OTHERS = Group("other kernels", 2, ("",))
+
+
+def group_of(module: str) -> Group:
+    """The group of the kernels in a module."""
+    name = module.removeprefix("mictree.")
+    return next((group for group in GROUPS if name.startswith(group.modules)), OTHERS)
+
+
 class _Announcer(event.Listener):
-    """Says once per process that kernels are being compiled; loading them from disk is silent."""
+    """Says which kernels are being compiled; loading them from disk is silent.
+
+    Kernels that are compiled for another one count as a part of it.
+    """
 
     def __init__(self) -> None:
         self.said: set[str] = set()
         self.kept = True
+        self.tell: Callable[[], None] | None = None  # called instead for each kernel
+        self._depth = 0
 
-    def on_start(self, event: object) -> None:
+    def on_start(self, event: Any) -> None:
         """Numba starts to compile."""
-        kept = "once on this machine, up to two minutes in all ..."
-        lost = (
-            "in memory only: no folder can be written to; NUMBA_CACHE_DIR can name one to keep them"
-        )
-        self.say(f"compiling kernels, {kept if self.kept else lost}")
+        self._depth += 1
+        if self._depth > 1:
+            return
+        if self.tell is not None:
+            self.tell()
+            return
+        kernel = event.data["dispatcher"]
+        group = group_of(kernel.__module__)
+        if group.name not in self.said:
+            self.say(self._line(group, kernel))
+            self.said.add(group.name)
 
-    def on_end(self, event: object) -> None:
+    def on_end(self, event: Any) -> None:
         """Numba is done."""
+        self._depth -= 1
+
+    def _line(self, group: Group, kernel: Any) -> str:
+        other = isinstance(kernel._cache, _Cache) and kernel._cache.has_types()
+        time = "for another type of data" if other else f"about {group.seconds} s"
+        kept = "once on this machine"
+        if not self.kept:
+            kept = "in memory only: no folder can be written to; NUMBA_CACHE_DIR can name one"
+        elif not self.said:
+            kept += " (mictree compile: everything at once)"
+        return f"compiling: {group.name}, {time}, {kept}"
 
     def say(self, text: str) -> None:
         """Print a line on stderr, but none twice, and none from a worker of a pool."""
@@ -56,6 +113,21 @@ class _Announcer(event.Listener):
 
 _announcer = _Announcer()
 event.register("numba:compile", _announcer)
+
+
+@contextmanager
+def telling(tell: Callable[[], None]) -> Iterator[None]:
+    """Within it, ``tell`` is called before a kernel is compiled, and nothing is announced."""
+    _announcer.tell = tell
+    try:
+        yield
+    finally:
+        _announcer.tell = None
+
+
+def are_kept() -> bool:
+    """Whether all kernels that were compiled so far could be kept on disk."""
+    return _announcer.kept
 
 
 def make_cache(function: Any) -> Any:
@@ -83,9 +155,13 @@ class _Cache(caching.FunctionCache):
         self._name_now = f"{self._impl.filename_base}.{stamp[:16]}"
         self._cache_file = caching.IndexDataCacheFile(self._cache_path, self._name_now, stamp)
 
+    def has_types(self) -> bool:
+        """Whether the kernel is kept for some types."""
+        return Path(self._cache_path, f"{self._name_now}.nbi").exists()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """A kept kernel, or None; whatever a damaged file raises, the kernel is compiled again."""
-        with event.trigger_event(FILES):
+        with event.trigger_event(FILES, data=self._name_now):
             try:
                 return super().load_overload(sig, target_context)
             except Exception:
@@ -95,13 +171,14 @@ class _Cache(caching.FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a kernel, and none made from older sources; the disk may be full."""
-        with event.trigger_event(FILES):
+        with event.trigger_event(FILES, data=self._name_now):
             try:
                 super().save_overload(sig, data)
                 for path in Path(self._cache_path).glob(f"{self._impl.filename_base}.*.nb[ic]"):
                     if not path.name.startswith(self._name_now):
                         path.unlink(missing_ok=True)
             except OSError as error:
+                _announcer.kept = False
                 _announcer.say(f"compiled kernels cannot be kept: {error}")
 
 

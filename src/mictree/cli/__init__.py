@@ -11,6 +11,7 @@ from mictree._support.checks import Complaints
 from mictree.cli import (
     atlas,
     biases,
+    compiling,
     data,
     explore,
     fit,
@@ -26,7 +27,7 @@ HELP = """How far is a greedily grown decision tree from the best tree of its si
 
 mic, grow, optimal and biases take a formula; fit, predict and data take a table of data; sweep
 covers whole families of formulas or functions; explore writes a page to play with; reproduce and
-verify check the paper; atlas shows where greedy trees fail.
+verify check the paper; atlas shows where greedy trees fail; compile saves waiting later.
 
 \b
 Examples:
@@ -88,6 +89,7 @@ app.command()(explore.explore)
 app.command()(reproduce.reproduce)
 app.command()(atlas.atlas)
 app.command()(verify.verify)
+app.command("compile")(compiling.compile_all)
 
 
 def main() -> None:
