@@ -25,7 +25,7 @@ def staircase_tree(problem: FormulaProblem | ReadOnceDNF | str, size: int) -> Tr
 
     Examples
     --------
-    >>> print(staircase_tree("x1 & x2 | y1 & y2 & y3", 3).to_text())
+    >>> print(staircase_tree("x1 & x2 | y1 & y2 & y3", 3).to_text(merge=False))
     x1?
     ├─0─ y1?
     │    ├─0─ label 0
