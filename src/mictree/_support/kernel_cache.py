@@ -83,8 +83,8 @@ class _Announcer(event.Listener):
         if self.tell is not None:
             self.tell()
             return
-        kernel = event.data["dispatcher"]
-        group = group_of(kernel.__module__)
+        kernel = (event.data or {}).get("dispatcher")
+        group = group_of(getattr(kernel, "__module__", ""))
         if group.name not in self.said:
             self.say(self._line(group, kernel))
             self.said.add(group.name)
@@ -94,7 +94,8 @@ class _Announcer(event.Listener):
         self._depth -= 1
 
     def _line(self, group: Group, kernel: Any) -> str:
-        other = isinstance(kernel._cache, _Cache) and kernel._cache.has_types()
+        cache = getattr(kernel, "_cache", None)
+        other = isinstance(cache, _Cache) and cache.has_types()
         time = "for another type of data" if other else f"about {group.seconds} s"
         kept = "once on this machine"
         if not self.kept:
