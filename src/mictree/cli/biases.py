@@ -87,6 +87,9 @@ def biases(
             grower, formula, between, max_size, gap,
             each=each, time_limit=time_limit, progress=report, n_jobs=jobs,
         )  # fmt: skip
+    if not each:
+        with working("proving where the rule is optimal"):
+            _ = found.optimal_ranges  # which is kept
     if as_json:
         print_json(
             {"formula": found.formula, "rule": rule, "criterion": criterion, "ties": ties},
