@@ -49,8 +49,8 @@ def test_columns_of_dates(save, case):
     """The explorer has the same cases: tests/browser/test_explorer_twin.py."""
     file = save("a.csv", rows_of(case["cells"]))
     if case["read"] == "refused":
-        with pytest.raises(ValueError, match="a column must hold dates of one form; when has"):
-            read_file(file)
+        refused = str(read_file(file).refused["when"])
+        assert "a column must hold dates of one form; when has" in refused
         return
     column = read_file(file).frame["when"]
     if case["read"] == "dates":

@@ -64,7 +64,7 @@ def biases(
     """Certify the MIC of a rule for every bias in a range.
 
     The range is divided into boxes; on each the MIC lies in a certified interval. The last line
-    tells where the MIC is proved to be 0. Ctrl-C prints what is certified so far.
+    tells where the MIC is proved to be 0, if there was time. Ctrl-C prints what is certified so far.
 
     \b
     Examples:
@@ -87,7 +87,8 @@ def biases(
             grower, formula, between, max_size, gap,
             each=each, time_limit=time_limit, progress=report, n_jobs=jobs,
         )  # fmt: skip
-    if not each:
+    proving = found.complete and not each  # after Ctrl-C, or late, nothing more is begun
+    if proving:
         with working("proving where the rule is optimal"):
             _ = found.optimal_ranges  # which is kept
     if as_json:
@@ -96,14 +97,14 @@ def biases(
             max_size=max_size, between=list(between), supremum=[*map(float, found.supremum)],
             worst=str(found.worst) if isinstance(found.worst, Fraction) else found.worst,
             complete=found.complete, boxes=found.boxes.to_dicts(),
-            optimal_ranges=None if each else found.optimal_ranges.to_dicts(),
+            optimal_ranges=found.optimal_ranges.to_dicts() if proving else None,
         )  # fmt: skip
     else:
         worst = found.boxes.sort("mic_upper", descending=True).head(SHOWN)
         table = Table(*worst.columns, title="boxes of largest MIC")
         for row in worst.iter_rows():
             table.add_row(*map(show_number, row))
-        print_parts(str(found), table, *([] if each else [_optimal(found)]))
+        print_parts(str(found), table, *([_optimal(found)] if proving else []))
     if draw is not None:
         save(draw, found.plot())
 
