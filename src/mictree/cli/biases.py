@@ -64,7 +64,8 @@ def biases(
     """Certify the MIC of a rule for every bias in a range.
 
     The range is divided into boxes; on each the MIC lies in a certified interval. The last line
-    tells where the MIC is proved to be 0, if there was time. Ctrl-C prints what is certified so far.
+    tells where the MIC is proved to be 0, if there was time. Ctrl-C prints what is certified by
+    then.
 
     \b
     Examples:
