@@ -23,7 +23,7 @@ help:
 	@echo "make test-distributed  the tests on Dask clusters only"
 	@echo "make test-extras  exported trees in SHAP and ONNX, and Excel files; installs what reads them"
 	@echo "make bench      speed, as ratios to peers measured in the same run"
-	@echo "make mutants    break the source on purpose; the tests must notice (long)"
+	@echo "make mutants    break the source on purpose; the tests must notice: out/mutants.html (long)"
 	@echo "make reproduce  the paper's results, and one page that shows them: out/report.html"
 	@echo "make docs       the site, in out/docs; installs Sphinx"
 	@echo "make dist       sdist and wheel in dist/; runs the README's example on the installed wheel"
@@ -125,7 +125,7 @@ test-extras: setup
 	$(BIN)/python -m pytest tests/cli/test_files.py -k excel
 
 mutants: setup
-	$(BIN)/python tests/mutants/run.py --jobs 2 --write docs/mutants.md
+	$(BIN)/python tests/mutants/run.py --jobs 2 --write out/mutants.html
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -11,7 +11,7 @@ from benchmarks.measure import best_time, in_new_process, processor_time, report
 from mictree.families import graph as family_graph
 from mictree.families.family import Family, grid, up_to
 from mictree.families.growth import FamilyGrowth, best_splits
-from mictree.optimal.dynamic.program import Program, count_updates, fill, perfect_sizes, row_starts
+from mictree.optimal.program import Program, count_updates, fill, perfect_sizes, row_starts
 from tests.reference import any_bias_optimal
 
 GRIDS = (grid(8, 8), grid(5, 5, (0.3, 0.7)), grid(5, 5, (0.4, 0.6)))

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mictree.report.explorer.render import render
+from mictree.statements.checks import sources_of
 from mictree.statements.later import EVERYTHING
-from mictree.statements.sources import sources_of
 
 project = "mictree"
 author = "the authors of mictree"

@@ -4,10 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from mictree._support import time_limit
-from mictree.optimal.search import frontier
-from mictree.optimal.search import polish as _polish
-from mictree.optimal.search import questions as _asking
+from mictree._support import progress
+from mictree.optimal import frontier, questions
+from mictree.optimal import frontier as _polish
 
 TICK = 0.01
 
@@ -31,13 +30,13 @@ class LookedAt:
 def looked_at(patch: pytest.MonkeyPatch) -> LookedAt:
     """Let the search for optimal trees look at a new clock."""
     clock = LookedAt()
-    for module in (_asking, _polish, time_limit, frontier):
+    for module in (questions, _polish, progress, frontier):
         patch.setattr(module, "time", SimpleNamespace(monotonic=clock.monotonic))
-    gather = _asking.Asking._gather
+    gather = questions.Workers._gather
 
     def noting(self, *arguments):
         clock.asked.append(clock.now)
         return gather(self, *arguments)
 
-    patch.setattr(_asking.Asking, "_gather", noting)
+    patch.setattr(questions.Workers, "_gather", noting)
     return clock

@@ -4,9 +4,9 @@ from functools import cache
 from pathlib import Path
 
 from mictree.experiments import (
+    checked,
     dependence,
     function_sizes,
-    later_statements,
     noise,
     rankings,
     relabellings,
@@ -14,8 +14,7 @@ from mictree.experiments import (
     voting,
     worst_over_biases,
 )
-from mictree.report.atlas.results import AtlasPlan
-from mictree.report.atlas.run import atlas
+from mictree.report.atlas.run import AtlasPlan, atlas
 from tests.shared import shared_folder
 
 SMALL = AtlasPlan(
@@ -40,7 +39,7 @@ SMALL = AtlasPlan(
     forests=voting.Plan(
         ("majority of 3", "formula 2+2", "parity of 3"), trees=(1, 3, 9), max_size=3, repetitions=4
     ),
-    stated=later_statements.Plan(quick=True),
+    stated=checked.Plan(quick=True),
 )  # fmt: skip
 
 

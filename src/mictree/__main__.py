@@ -1,4 +1,4 @@
-"""The start and the end of the command line, where it answers Ctrl-C.
+"""The start and the end of the command line, where it answers Ctrl-C and SIGTERM.
 
 Whenever Ctrl-C is pressed, the answer is one line and exit status 130. Python would raise
 KeyboardInterrupt wherever it is, but not all places can pass it on: C code that imports a module
@@ -6,7 +6,8 @@ prints a traceback or drops it, and so does C code that calls Python back. There
 once. Elsewhere the first Ctrl-C is raised, so that files are cleaned up, and then the process ends
 without Python's own last steps: they would free a second time what LLVM was freeing when Ctrl-C
 came. A second Ctrl-C ends it at once. Before this module runs, Python itself starts and answers
-with a traceback; after the last output is written, Ctrl-C comes too late and does nothing.
+with a traceback; after the last output is written, Ctrl-C comes too late and does nothing. SIGTERM
+is answered in the same way, with exit status 143.
 """
 
 import os
@@ -14,8 +15,9 @@ import sys
 
 # Python has loaded these two already. Whatever else is needed is imported under protection.
 
-INTERRUPTED = 130  # the shell's status for Ctrl-C
+INTERRUPTED, TERMINATED = 130, 143  # the shell's status for Ctrl-C and for SIGTERM
 _pressed = False
+_status = INTERRUPTED
 
 
 def main() -> None:
@@ -25,6 +27,8 @@ def main() -> None:
 
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not with nohup
             signal.signal(signal.SIGINT, _interrupt)
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _terminate)
         sys.unraisablehook = _report
         _silence_cleaners()
         from mictree import cli
@@ -33,8 +37,10 @@ def main() -> None:
             cli.main()
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            if signal.getsignal(signal.SIGTERM) is _terminate:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except BaseException as end:
-        if _pressed or isinstance(end, KeyboardInterrupt):
+        if _pressed or _status == TERMINATED or isinstance(end, KeyboardInterrupt):
             try:
                 _end_workers()
             finally:
@@ -49,6 +55,16 @@ def _interrupt(_number: int, frame: object) -> None:
         _leave()
     _pressed = True
     raise KeyboardInterrupt
+
+
+def _terminate(number: int, frame: object) -> None:
+    """Answer SIGTERM as whoever answers Ctrl-C now, which may be a search."""
+    global _status
+    import signal
+
+    _status = TERMINATED
+    answer = signal.getsignal(signal.SIGINT)
+    (answer if callable(answer) else _interrupt)(number, frame)  # type: ignore[arg-type]
 
 
 def _imports(frame: object) -> bool:
@@ -92,7 +108,7 @@ def _leave() -> None:
             os.write(2, b"\x1b[?25h\n")  # a progress display hides the cursor
         os.write(2, b"mictree: interrupted\n")
     finally:
-        os._exit(INTERRUPTED)
+        os._exit(_status)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,14 @@
-"""MIC: the mean over sizes of a learner's error minus the least possible error."""
+"""MIC: the mean over sizes of a learner's error minus the least possible error.
+
+The excess at a size is the error of the learner's tree of that size minus the least error of any
+tree with as many splits (the paper's OPT). ``mic`` takes a grower, or any function that returns a
+tree of a given size. ``mic_over_tops`` measures trees in between: the best ones whose nodes test
+only their splits of largest gain.
+
+Invariant: no excess over the best of all trees is negative. Both errors are rounded, so a lead of
+the learner within ``ROUNDING`` counts as 0, and a larger one raises an error. Where the optimum is
+only known to lie in an interval, MIC is an interval too.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +23,7 @@ from mictree._support.checks import check_size
 from mictree._support.words import show_number
 from mictree.growers.rules import Grower, as_rule
 from mictree.impurity import Criterion, name_of
-from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors, optimal_errors
+from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors, Errors, optimal_errors
 from mictree.problems.base import Problem
 from mictree.tree import Tree
 
@@ -64,7 +74,7 @@ class MicResult:
     @property
     def proved(self) -> bool:
         """Whether every optimal error is proved, so that MIC is exact."""
-        return bool(CertifiedErrors.between(self.optimal_lower, self.optimal_errors).proved.all())
+        return bool(CertifiedErrors(self.optimal_lower, self.optimal_errors).proved.all())
 
     @property
     def max_size(self) -> int:
@@ -80,7 +90,7 @@ class MicResult:
         return f"MicResult({str(self).partition(chr(10))[0]})"
 
     def _repr_html_(self) -> str:
-        from mictree._support.notebook import to_svg, to_text
+        from mictree._support.words import to_svg, to_text
 
         return to_text(str(self)) + to_svg(self.plot())
 
@@ -146,7 +156,7 @@ class MicResult:
         \multicolumn{4}{l}{BestFirst(criterion='{}entropy'{}, ties='{}last'{}): MIC(5) = 0.00625} \\
         \end{tabular}
         """
-        from mictree.plotting.tikz import to_latex
+        from mictree.plotting.tree import to_latex
 
         chosen = self.telling_sizes() if sizes is None else [check_size(each) for each in sizes]
         if max(chosen, default=0) > self.max_size:
@@ -228,7 +238,7 @@ def mic(
 def against(
     rule: Grower | Learner,
     problem: Problem,
-    optimal: np.ndarray,
+    optimal: Errors,
     exact: bool = False,
     restricted: bool = False,
 ) -> MicResult:
@@ -301,7 +311,7 @@ class TopResult:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw MIC and the largest excess error against ``top``."""
-        from mictree.plotting.tops import draw_tops
+        from mictree.plotting.curves import draw_tops
 
         return draw_tops(ax, self)
 
@@ -342,21 +352,21 @@ def mic_over_tops(
     every = len(problem.variables)
     limits = {"memory_limit": memory_limit, "time_limit": time_limit}
     optimal = optimal_errors(problem, limit, exact, **limits)
-    lower = getattr(optimal, "lower", optimal)
+    lower = np.asarray(getattr(optimal, "lower", optimal))
     wanted = range(1, max(every, 1) + 1) if tops is None else sorted({*tops})
     if not wanted:
         raise ValueError("tops must have at least one number; it has none")
-    found: dict[int, np.ndarray] = {}
+    found: dict[int, Errors] = {}
     for top in wanted:
         found[top] = optimal_errors(problem, limit, exact, top=top, criterion=criterion, **limits)
-        if tops is None and (found[top] - optimal <= (0 if exact else ROUNDING)).all():
+        if tops is None and np.all(found[top] - optimal <= (0 if exact else ROUNDING)):
             break
     errors = np.array([np.asarray(each) for each in found.values()])
     best = np.minimum(np.asarray(optimal), errors.min(axis=0))  # a bound that is not proved
     excess = errors - best
     mean = excess[:, 1:].sum(axis=1) / limit
     proved = tuple(
-        bool((getattr(each, "lower", each) == np.asarray(each)).all() and (lower == best).all())
+        bool(np.all(getattr(each, "lower", each) == np.asarray(each)) and np.all(lower == best))
         for each in found.values()
     )
     return TopResult(name_of(criterion), tuple(found), errors, best, excess, mean, proved)

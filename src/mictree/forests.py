@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mictree._support.checks import check_count, check_size
-from mictree._support.draws import below, stream
 from mictree.functions.expression import MAX_VARIABLES
-from mictree.growers.growth import Growth
-from mictree.growers.rules import Grower, as_rule
+from mictree.growers.choosing import below, stream
+from mictree.growers.rules import Grower, Growth, as_rule
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, optimal_errors
 from mictree.problems.base import FloatArray, Leaf, Problem, Splits
 from mictree.problems.formula import FormulaProblem
@@ -88,7 +87,7 @@ class ForestErrors:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the four curves against the size of each tree."""
-        from mictree.plotting.forests import draw_forest
+        from mictree.plotting.curves import draw_forest
 
         return draw_forest(ax, self)
 

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 from mictree.cli import app
 
 LONG = "days since the last contact with the customer"
+WORD = "neither-nor".replace("-", "") * 6
 A4 = 680  # pixels between margins of 1.5 cm
 
 
@@ -14,7 +15,7 @@ A4 = 680  # pixels between margins of 1.5 cm
 def pages(tmp_path_factory):
     """Both pages about one table with long names, categories and missing values."""
     folder = tmp_path_factory.mktemp("pages")
-    labels = ["customers who will most probably renew", "a call within two weeks", "neither"]
+    labels = ["customers who will most probably renew", "a call within two weeks", WORD]
     rows = [
         (age % 97, state, balance, labels[0 if age % 97 > 40 and state else 1 + (balance is None)])
         for age in range(0, 2000, 11)
@@ -89,3 +90,32 @@ def test_rules_are_labelled_on_a_phone(open_page, pages):
     shown = cell.evaluate("e => getComputedStyle(e, '::before').content")
     assert shown == '"if"'
     assert LONG in page.locator(".rules").first.inner_text()
+
+
+@pytest.mark.parametrize("name", ["fit", "data"])
+def test_results_of_classes_are_whole_on_a_phone(open_page, pages, name):
+    page = open_page(pages / f"{name}.html", width=320)
+    table = page.locator(".classes").first
+    assert table.evaluate("e => e.parentElement.scrollWidth <= e.parentElement.clientWidth")
+    labels = table.locator("tr:last-child td").evaluate_all(
+        "all => all.map(e => getComputedStyle(e, '::before').content)"
+    )
+    assert labels[:4] == ['"rows"', '"predicted"', '"recall"', '"precision"']
+    assert WORD in table.inner_text()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_long_class_name_does_not_stretch_the_confusion_matrix(open_page, pages, width):
+    page = open_page(pages / "fit.html", width=width)
+    heads = page.locator(".confusion").first.locator("thead th")
+    assert WORD in heads.all_inner_texts()
+    widths = heads.evaluate_all("all => all.map(e => e.getBoundingClientRect().width)")
+    assert max(widths) < 0.7 * width
+
+
+def test_a_table_with_hidden_columns_has_a_shadow(open_page, pages):
+    """One behind the table stays at the edge; a cover that moves with it hides it at the end."""
+    page = open_page(pages / "fit.html", width=320)
+    frame = page.locator(".scroll:has(> .numbers:not(.classes))").first
+    assert frame.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert frame.evaluate("e => getComputedStyle(e).backgroundAttachment") == "local, scroll"

@@ -7,8 +7,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 
-from mictree.report.explorer.examples import EXAMPLES
-from mictree.report.explorer.render import render
+from mictree.report.explorer.render import EXAMPLES, render
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 READY = '#results[aria-busy="false"]'
@@ -428,6 +427,15 @@ def test_pasted_dates_are_ordered(open_explorer):
     assert tests == ["when > 2012-03-19", "when > 2012-04-03 10:15"]
 
 
+def test_pasted_nanoseconds_are_told_apart(open_explorer):
+    page = open_explorer({"kind": "data", "csv": "a,b\n0,1\n1,0\n"})
+    rows = [f"2024-01-01 00:00:00.{part:09},{int(part > 500)}" for part in (250, 500, 750)]
+    settled(page, lambda: fill(page, "#csv", "\n".join(["when,y", *rows])))
+    tests = page.locator("#tests li").all_inner_texts()
+    start = "when > 2024-01-01 00:00:00.000000"
+    assert tests == [f"{start}375", f"{start}625"]
+
+
 def test_dates_without_a_clear_day_are_texts_and_the_page_says_so(open_explorer):
     csv = "day,y\n3/4/2012,0\n4/5/2012,1\n5/6/2012,0\n"
     page = open_explorer({"kind": "data", "csv": csv})
@@ -449,6 +457,11 @@ def test_dates_without_a_clear_day_are_texts_and_the_page_says_so(open_explorer)
     settled(page, lambda: fill(page, "#csv", zones))
     said = "some have a zone, as 5/6/2012 10:00Z, and some have none, as 5/6/2012 10:00;"
     assert said in page.locator("#tests-help").inner_text()
+    for days in (("12 Jul 2001", "31 Aug 2001", "1 Sep 2001"), ("31.08.20", "01.09.20", "2.9.20")):
+        rows = [f"{day},{number % 2}\n" for number, day in enumerate(days)]
+        settled(page, lambda rows=rows: fill(page, "#csv", "".join(["day,y\n", *rows])))
+        said = f"Dates in day are texts: cells such as {days[0]} are not read as dates; write 2024-"
+        assert said in page.locator("#tests-help").inner_text()
     fill(page, "#csv", csv + "2012-01-01,1\n")
     until(page, "#refused", "dates of one form; day has 3 such as '3/4/2012' and 1 other")
 
@@ -499,7 +512,7 @@ BAD_DATA = [
     ("a\n1\n", "two columns"),
     ('a,b\n"1,2\n', "must end with a quote"),
     ("a,b\n1,2\n1,3\n", "two different values"),
-    ("a,b\n1,\n2,3\n", "b is missing in 1 rows"),
+    ("a,b\n1,\n2,3\n", "b is missing in 1 of 2 rows"),
     ("x" * 60_001, "at most 60000 characters"),
     ("", "header and two columns"),
 ]
@@ -638,6 +651,42 @@ def test_no_table_is_cut_on_a_phone(open_explorer, width):
     settled(page, lambda: fill(page, "#formula", "a"))
     page.wait_for_timeout(50)
     assert frame.evaluate("e => getComputedStyle(e, 'before').content") == "none"
+
+
+WORD = "Kapitänsmützenabzeichen" * 3
+WORD_DATA = f"{WORD},{WORD}2,y\n" + "".join(
+    f"{WORD}{n % 5},{WORD}{n % 3},{n % 2}\n" for n in range(30)
+)
+
+
+@pytest.mark.parametrize("width", [320, 768, 1280])
+def test_no_table_is_cut_by_a_long_word(open_explorer, width):
+    for link in ({"kind": "data", "csv": WORD_DATA}, {"formula": f"{WORD}1 & ({WORD}2 xor b)"}):
+        page = open_explorer(width=width, height=800, link=link | {"size": 2})
+        page.wait_for_timeout(50)
+        assert page.locator("table.numbers:visible").count() > 1
+        assert page.locator("table.numbers:visible").evaluate_all(CUT) == []
+
+
+def test_the_truth_table_of_the_paper_s_example_fits_a_phone(open_explorer):
+    page = open_explorer(width=320, height=800)
+    page.locator("#truth-part summary").click()
+    assert page.locator("#truth").evaluate_all(CUT) == []
+
+
+def test_names_in_trees_keep_their_end(open_explorer):
+    csv = "a column with a long name,y\n" + "".join(f"{n},{n > 4}\n" for n in range(9))
+    page = open_explorer(link={"kind": "data", "csv": csv, "size": 1})
+    assert names_in(page, "greedy") == ["a column wi…g name > 4.5"]
+
+
+def test_a_link_that_is_refused_shows_its_bias(open_explorer):
+    page = open_explorer(link={"formula": "a & (", "bias": "1/3"})
+    assert page.locator("#one-bias").is_checked()
+    assert page.locator("#bias-0").input_value() == "1/3"
+    page.locator("#one-bias").click()
+    settled(page, lambda: fill(page, "#formula", "a & b"))
+    assert errors(page)[0] == "error 1/9 = 0.1111"
 
 
 def test_a_wide_tree_begins_at_its_root_on_a_phone(open_explorer):

@@ -18,14 +18,16 @@ import polars
 import pytest
 
 import mictree as mt
-from mictree.columns.cells import Reading, present_dates, read_cells
+from mictree.columns.cells import Reading, doubt_dates, present_dates, read_cells
 from mictree.functions.expression import Expression
-from mictree.functions.syntax import postfix
+from mictree.functions.read_once import postfix
 from mictree.growers import rules
 from mictree.impurity.criteria import divergence
 from mictree.problems.distributions import product
-from mictree.report.explorer import start
+from mictree.report.explorer import render as start
 from mictree.report.explorer.render import render
+from tests.cli.test_number_cells import CASES as NUMBER_CASES
+from tests.cli.test_number_cells import expected, write_table
 from tests.properties.test_dates import random_column, read_or_refuse
 
 RULES = {
@@ -169,7 +171,7 @@ def compare_optimum(answer, problem, growth, size):
     exact = answer["errors"]["exact"]
     assert exact is not None or len(problem.variables) > 6
     solved = mt.optimal_trees(problem, size, exact=exact is not None)
-    least = solved.errors.astype(float)
+    least = np.asarray(solved.errors, dtype=float)
     assert near(answer["errors"]["optimal"], least)
     assert near(answer["errors"]["mic"], (growth.errors - least)[1:].mean())
     if exact is None:
@@ -277,10 +279,11 @@ def compare_dates(cells, found):
     values, doubt = found
     if not read.dtype.is_temporal():
         assert values == read.to_list()
-        assert bool(doubt) == bool(present_dates(read)[1])
-        return "doubted" if doubt else "texts"
-    times = read.cast(polars.Datetime("us")).cast(int).to_list()
-    assert [None if value is None else int(value) for value in values] == times
+        assert bool(doubt) == bool(doubt_dates(read))
+        return "doubted" if present_dates(read)[1] else "noted" if doubt else "texts"
+    unit = 1 if "'ns'" in str(read.dtype) else 1000  # nanoseconds; the page has all
+    times = (read if unit == 1 else read.cast(polars.Datetime("us"))).cast(int).to_list()
+    assert [None if value is None else int(value) // unit for value in values] == times
     assert doubt == ""
     return "dates"
 
@@ -302,6 +305,36 @@ def test_dates_are_read_as_on_the_command_line(page):
         except AssertionError as error:
             raise AssertionError(f"{cells}: {found}") from error
     assert min(seen[each] for each in ("dates", "texts", "doubted", "refused")) > 100
+
+
+READ_NUMBERS = """texts => texts.map(text => {
+  try {
+    const [{ numeric, order, cells }] = readTable(text).columns;
+    const shown = (cell) => cell === "" ? null : numeric ? String(order(cell)) : cell;
+    return { numeric, cells: cells.map(shown) };
+  } catch (error) { return error.message; }
+})"""
+
+
+@pytest.mark.parametrize("case", NUMBER_CASES, ids=lambda case: case["name"])
+def test_columns_of_numbers(page, case):
+    """The command line has the same cases: tests/cli/test_number_cells.py."""
+    (found,) = page.evaluate(READ_NUMBERS, [write_table(case)])
+    kind = case.get("page", case["read"])
+    if kind in ("infinite", "refused"):
+        rule = "a table must not contain infinity" if kind == "infinite" else case["rule"]
+        assert found.partition(";")[0] == rule
+        return
+    assert found["numeric"] == (kind == "numbers")
+    if kind == "numbers":
+        found["cells"] = [None if cell is None else float(cell) for cell in found["cells"]]
+    if "why" in case:
+        assert len(set(found["cells"])) < len(case["cells"])  # what all reasons are about
+        return
+    wanted = expected(case)
+    if kind == "Booleans":
+        wanted = [value if value is None else str(value).lower() for value in wanted]
+    assert found["cells"] == wanted
 
 
 PARSE = """texts => texts.map(text => {

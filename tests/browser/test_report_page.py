@@ -96,6 +96,21 @@ def test_nothing_sticks_out(open_page, report, width, scheme):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_key_of_the_curves_is_whole(open_page, report, width):
+    page = open_page(report, width)
+    edge = page.locator("#chart svg").evaluate("e => e.getBoundingClientRect().right")
+    names = page.locator("#chart text").filter(has_text=re.compile("TopDown|BestFirst|optimal"))
+    boxes = [each.bounding_box() for each in names.all()]
+    assert len(boxes) == 3
+    assert all(box["x"] + box["width"] <= edge for box in boxes)
+    lines = page.locator("#chart line.curve").all()
+    starts = [line.bounding_box()["x"] for line in lines]
+    assert all(
+        box["x"] + box["width"] < start for box, start in zip(boxes, starts[1:], strict=False)
+    )
+
+
 def test_dark_mode_is_dark_and_legible(open_page, report):
     page = open_page(report, scheme="dark")
     ink, paper = (

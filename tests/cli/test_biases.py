@@ -59,32 +59,33 @@ def test_jobs_change_nothing():
 PRESSING = """
 import signal
 from mictree import __main__ as entry
-from mictree.families import bias_search
+from mictree.families import biases
 
-spread, calls = bias_search.spread, []
+spread, calls = biases.spread, []
 
 def press(*arguments):
     calls.append(arguments)
     for result in spread(*arguments):
         yield result
         if len(calls) > 2:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(NUMBER)
 
-bias_search.spread = press
-bias_search.MOST_CUBES = 27  # a box in each task
+biases.spread = press
+biases.MOST_CUBES = 27  # a box in each task
 if __name__ == "__main__":
     entry.main()
 """
 
 
-def test_ctrl_c_prints_what_is_certified_and_ends_the_workers(tmp_path):
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_ctrl_c_prints_what_is_certified_and_ends_the_workers(tmp_path, name, status):
     script = tmp_path / "pressing.py"
-    script.write_text(PRESSING)
+    script.write_text(PRESSING.replace("NUMBER", f"signal.{name}"))
     words = ["biases", "a & b | c", "--gap", "1e-9", "--max-size", "3", "--jobs", "2"]
     done = subprocess.run(
         [sys.executable, script, *words], capture_output=True, text=True, check=False, timeout=300
     )  # a worker that lived on would keep the pipes open
-    assert (done.returncode, done.stderr) == (130, "mictree: interrupted\n")
+    assert (done.returncode, done.stderr) == (status, "mictree: interrupted\n")
     assert "stopped early" in done.stdout
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mictree.cli import app, compiling
-from mictree.cli.table import say
+from mictree.cli.table import print_note
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
     pytest.skip("nothing is compiled", allow_module_level=True)
@@ -21,7 +21,7 @@ SCRIPT = """
 import json, sys
 from numba.core import event
 from typer.testing import CliRunner
-from mictree._support.kernel_cache import FILES
+from mictree._support.jit import KERNEL_FILES
 from mictree.cli import app
 
 def run(*words):
@@ -32,7 +32,8 @@ def run(*words):
 assert run("compile").endswith("all kernels are compiled\\n")
 more = []
 for words in json.loads(sys.argv[1]):
-    with event.install_recorder("numba:compile") as made, event.install_recorder(FILES) as read:
+    compiled, files = "numba:compile", KERNEL_FILES
+    with event.install_recorder(compiled) as made, event.install_recorder(files) as read:
         run(*words)
     kernels = [each.data["dispatcher"].__name__ for _, each in made.buffer]
     kernels += [each.data for _, each in read.buffer]
@@ -94,7 +95,7 @@ def test_nothing_is_left_for_other_commands(tmp_path):
 
 
 def test_every_group_is_compiled():
-    from mictree._support.kernel_cache import GROUPS
+    from mictree._support.jit import GROUPS
 
     assert {*compiling.WORK} == {group.name for group in GROUPS}
 
@@ -103,7 +104,7 @@ def test_progress(monkeypatch, capsys):
     """What is compiled, and how much is left, at the pace of this machine."""
     clock = iter([100.0, 124.0, 200.0])  # begin, after the first group of 12 s, at the end
     monkeypatch.setattr(compiling.time, "monotonic", lambda: next(clock))
-    progress = compiling.Compiling()
+    progress = compiling.CompileProgress()
     groups = list(compiling.WORK)
     progress.begin("growth on formulas")  # kept already: nothing is said
     progress.begin("optimal trees of formulas")
@@ -124,7 +125,7 @@ def test_progress(monkeypatch, capsys):
 class TestTheCommand:
     @pytest.fixture(autouse=True)
     def _no_work(self, monkeypatch):
-        monkeypatch.setattr(compiling, "WORK", {"growth on data": lambda: say("worked")})
+        monkeypatch.setattr(compiling, "WORK", {"growth on data": lambda: print_note("worked")})
 
     def test_is_short_when_all_is_compiled(self):
         done = CliRunner().invoke(app, ["compile"])
@@ -132,7 +133,7 @@ class TestTheCommand:
         assert done.stderr == "mictree: worked\n"
 
     def test_fails_if_kernels_cannot_be_kept(self, monkeypatch):
-        monkeypatch.setattr("mictree._support.kernel_cache._announcer.kept", False)
+        monkeypatch.setattr("mictree._support.jit._announcer.kept", False)
         done = CliRunner().invoke(app, ["compile"])
         assert isinstance(done.exception, OSError)
         assert "NUMBA_CACHE_DIR can name one" in str(done.exception)

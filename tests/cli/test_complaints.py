@@ -149,6 +149,35 @@ class TestOfTexts:
         right = ("--target", "y", "--text", "c", "--drop", "d", "--missing", "x", "--missing", "?!")
         assert complain("fit", "a.csv", *right, "--save", "no/m.json")[0].startswith("--save must")
 
+    @pytest.mark.parametrize("cell", ["1", '5" pipe'])
+    @pytest.mark.parametrize("command", ["fit", "data"])
+    def test_names_and_a_row_that_is_too_long(self, complain, tmp_path, command, cell):
+        (tmp_path / "a.csv").write_text(f"a,b,y\n1,2,0\n{cell},2,1,7\n1,3,0\n")
+        found = complain(command, "a.csv", "--target", "z", "--drop", "c")
+        assert [line.split(";")[0] for line in found] == [
+            "the file must have a column 'z'",
+            "the file must have a column 'c'",
+            "every row must have at most 3 cells, as the first line has",
+        ]
+        assert "it has a, b, y" in found[0]
+        assert len(complain(command, "a.csv", "--target", "y")) == 1
+
+    def test_a_line_above_the_table_is_one_complaint(self, complain, tmp_path):
+        (tmp_path / "a.csv").write_text("Report\na,y\n1,0\n2,1\n")
+        (found,) = complain("fit", "a.csv", "--target", "y")
+        assert "Does the file begin with a line above its table?" in found
+
+    @pytest.mark.parametrize("command", ["fit", "data"])
+    def test_labels_of_class_weights(self, complain, tmp_path, command):
+        text = "a,b,y\n" + "".join(f"{n},u{n},{'yes' if n % 2 else 'no'}\n" for n in range(ROWS))
+        (tmp_path / "a.csv").write_text(text)
+        words = (command, "a.csv", "--target", "y", "--class-weight", "maybe=2")
+        classes = "--class-weight must name classes; 'maybe' is none of 'no', 'yes'"
+        texts = "a column of texts may have at most 1024 different ones; b has 1100: add --drop b"
+        assert complain(*words)[1:] == [classes, texts]
+        assert classes in complain(*words, "--drop", "c")
+        assert classes not in complain(command, "a.csv", "--target", "z", *words[4:])
+
     def test_groups_and_weights(self, complain, tmp_path):
         text = "a,g,w,y\n" + "".join(f"{n % 3},{n if n else ''},w{n},{n % 2}\n" for n in range(40))
         (tmp_path / "a.csv").write_text(text)
@@ -156,6 +185,19 @@ class TestOfTexts:
         assert complain(*words)[1:] == [
             "groups and weights must be known in every row; g is missing in 1",
             "--weights must be numbers; w has 'w0'",
+        ]
+
+    @pytest.mark.parametrize("command", ["fit", "data"])
+    def test_parts_and_after(self, complain, tmp_path, command):
+        text = "a,when,n,y\n" + "".join(f"u{n},Jan-{n % 9:02},{n},{n % 2}\n" for n in range(ROWS))
+        (tmp_path / "a.csv").write_text(text)
+        words = ("--target", "y", "--drop", "z", "--parts", "n", "--parts", "w", "--after", "when")
+        assert [line.split(";")[0] for line in complain(command, "a.csv", *words)] == [
+            "the file must have a column 'z'",
+            "the file must have a column 'w'",
+            "a column of texts may have at most 1024 different ones",
+            "--parts must name a column of dates",
+            "--after must name a column of dates or numbers",
         ]
 
     def test_groups_may_be_many_texts(self, tmp_path, monkeypatch, capsys):

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import mictree as mt
 from mictree._support.progress import Progress
 from mictree.cli import app
-from mictree.cli.common import working
+from mictree.cli.output import show_progress
 from tests.datasets import random_bits
 
 EVIL = '<script>alert("x")</script>'
@@ -168,7 +168,7 @@ def test_a_tree_is_called_optimal_only_when_proved(tmp_path):
 def test_progress_is_one_line_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setenv("COLUMNS", "80")
-    with working("reading") as report:
+    with show_progress("reading") as report:
         report(Progress("fold 15 of 15: size 11 of 12", None, "error from 0.1234 to 0.5678, more"))
         report(Progress("bestfirst, ties last", 0.3, "1,234/5,678 formulas"))
         report(Progress("bestfirst, ties last", 0.4, "2,345/5,678 formulas"))

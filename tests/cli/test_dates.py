@@ -2,9 +2,16 @@
 
 import json
 import random
+import re
+import shlex
+import subprocess
+import sys
 from datetime import date, datetime, timedelta
+from html import unescape
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -12,7 +19,7 @@ from typer.testing import CliRunner
 import mictree as mt
 from mictree.cli import app
 from mictree.columns.cells import Reading, doubt_dates, present_dates
-from mictree.columns.files import read_file
+from mictree.columns.text_tables import read_file
 from tests.reference.dates import read_dates
 
 DAY = date(2012, 1, 20)
@@ -29,7 +36,8 @@ def rows_of(cells, labels=None):
     """A table of dates, with a number and a label each."""
     labels = labels or [n % 2 for n in range(len(cells))]
     lines = [
-        f"{cell},{n % 5},{label}" for n, (cell, label) in enumerate(zip(cells, labels, strict=True))
+        f'"{cell}",{n % 5},{label}'
+        for n, (cell, label) in enumerate(zip(cells, labels, strict=True))
     ]
     return "when,a,y\n" + "".join(f"{line}\n" for line in lines)
 
@@ -54,14 +62,114 @@ def test_columns_of_dates(save, case):
         return
     column = read_file(file).frame["when"]
     if case["read"] == "dates":
-        assert ranks(column.to_list()) == case["order"]
+        assert ranks(column.to_physical().to_list()) == case["order"]
         assert column.to_list() == read_dates(case["cells"])
         return
-    assert column.to_list() == case["cells"]
+    assert column.fill_null("").to_list() == case["cells"]
     assert read_dates(case["cells"]) is None
     assert bool(present_dates(column)[1]) == (case["read"] == "doubted")
-    if case["read"] == "doubted":
-        assert doubt_dates(column).startswith("looks like dates")
+    said = doubt_dates(column)
+    assert said.startswith("looks like dates") == (case["read"] in ("doubted", "noted"))
+    assert bool(said) == (case["read"] != "texts")
+
+
+class TestNanoseconds:
+    """Times of text files that differ by less than a microsecond."""
+
+    @pytest.mark.parametrize("zone", ["", "Z"])
+    @pytest.mark.parametrize(
+        ("parts", "cut"), [((0, 250, 500, 750, 1000), 500), ((250, 1250), 750)]
+    )
+    def test_trees_models_and_exports_tell_them_apart(self, save, tmp_path, zone, parts, cut):
+        cells = [f"2024-01-01 00:00:00.{part:09}{zone}" for part in parts] * 12
+        labels = [int(part > 500) for part in parts] * 12
+        file, model = save("a.csv", rows_of(cells, labels)), tmp_path / "m.json"
+        words = ("fit", file, "--target", "y", "--drop", "a", "--size", 1, "--save", model)
+        result = run(*words)
+        shown = f"2024-01-01 00:00:00.{cut:09}"
+        assert f"when > {shown}" in result.stdout
+        assert run("predict", model, file).stdout.split()[1:] == [str(each) for each in labels]
+        loaded = mt.load(model)
+        assert shown in loaded.to_rules().to_sql()
+        scope = {}
+        exec(loaded.to_rules().to_python(), scope)
+        times = [pd.Timestamp(cell) for cell in cells]
+        answers = [scope["predict"]({"when": time, "a": 0}) for time in times]
+        assert answers == labels
+
+    @pytest.mark.parametrize(
+        ("year", "digits", "said"),
+        [
+            (2024, "000001000", ""),
+            (2024, "000000250", ""),
+            (2024, "000000250000", ""),
+            (
+                2024,
+                "0000002501",
+                "has 2024-01-01 00:00:00.0000002501, and its times are cut to nano",
+            ),
+            (
+                2300,
+                "000000250",
+                "has 2300-01-01 00:00:00.000000250, and its times are cut to micro",
+            ),
+            (1677, "0000002", "has 1677-01-01 00:00:00.0000002, and its times are cut to micro"),
+            (2300, "000001000", ""),
+        ],
+    )
+    def test_digits_that_are_lost_are_said(self, save, year, digits, said):
+        cells = [f"{year}-01-01 00:00:00.{digits}", "2024-01-01 00:00:01"] * 4
+        file = save("a.csv", rows_of(cells))
+        found = read_file(file)
+        assert found.frame["when"].dt.year().to_list() == [year, 2024] * 4
+        assert [name for name, _ in found.remarks] == ["when"] * bool(said)
+        result = run("fit", file, "--target", "y", "--size", 1, "--keep", "a")
+        assert f"column when {said}" in result.stderr if said else "cut to" not in result.stderr
+        kept = run("fit", file, "--target", "y", "--size", 1, "--keep", "when")
+        assert "cut to" not in kept.stderr
+
+    def test_a_spelling_of_missing_loses_nothing(self, save):
+        end = "9999-12-31 23:59:59.9999999"
+        file = save("a.csv", rows_of(["2024-01-01 00:00:00.5", f" {end} "] * 4))
+        assert f"has {end}, and" in dict(read_file(file).remarks)["when"]
+        assert not read_file(file, reading=Reading((end,))).remarks
+
+    def test_the_unit_is_as_coarse_as_it_can_be(self, save):
+        for digits, unit in (("123456", "us"), ("123456000", "us"), ("1234561", "ns")):
+            cells = ["2024-01-01 00:00", f"2024-01-01 00:00:00.{digits}", ""]
+            assert read_file(save("a.csv", rows_of(cells))).frame["when"].dtype == pl.Datetime(unit)
+
+
+class TestNumbersThatAreDays:
+    SAID = "column when looks like dates written as numbers, such as 20120120, and is read as"
+
+    def test_they_are_said_to_look_like_dates(self, save):
+        cells = days("%Y%m%d", 20)
+        for more in ([], [""]):
+            file = save("a.csv", rows_of(cells * 2 + more))
+            result = run("fit", file, "--target", "y", "--size", 1)
+            assert f"{self.SAID} numbers; write 2012-01-20; --drop when" in result.stderr
+            assert result.stderr.count("column when") == 1
+        assert "looks like" not in run("fit", file, "--target", "y", "--keep", "when").stderr
+
+    @pytest.mark.parametrize(
+        "cells",
+        [
+            days("%Y%m%d", 19),
+            [*days("%Y%m%d", 40), "20120230"],
+            [*days("%Y%m%d", 40), "20121301"],
+            [*days("%Y%m%d", 40), "20120100"],
+            [*days("%Y%m%d", 40), "18991231"],
+            [*days("%Y%m%d", 40), "21010101"],
+            [*days("%Y%m%d", 40), "0"],
+            [*days("%Y%m%d", 40), "20120101.5"],
+            [str(20120101 + n) for n in range(40)],
+            [str(n) for n in range(1, 41)],
+        ],
+    )
+    def test_other_numbers_are_not(self, save, cells):
+        file = save("a.csv", rows_of(cells * 2))
+        assert "looks like" not in run("fit", file, "--target", "y", "--size", 1).stderr
 
 
 class TestForms:
@@ -135,14 +243,30 @@ class TestForms:
         assert "looks like" not in run("fit", file, "--target", "y", "--text", "when").stderr
 
     @pytest.mark.parametrize(
+        "form",
+        [
+            "%a, %d %b %Y 10:30:00 +0200", "%A %d %B %Y", "%A, %B %d, %Y", "%b %d %Y 10:30AM",
+            "%d/%b/%Y:10:30:00", "%d.%b.%Y", "%a %b %d 10:30:00 %Y", "%d %b %Y 10:30", "%b-%d",
+        ],
+    )  # fmt: skip
+    def test_names_of_weekdays_and_months(self, form):
+        said = f"looks like dates, such as {days(form, 9)[0]!r}, and is read as categories"
+        assert doubt_dates(pl.Series(days(form, 9))).startswith(said)
+
+    @pytest.mark.parametrize("form", ["Mark {}", "Decent {:02}", "Main Road {} 1024", "May {}:30"])
+    def test_other_texts_with_numbers_do_not_look_like_dates(self, form):
+        assert not doubt_dates(pl.Series([form.format(n) for n in range(9)]))
+
+    @pytest.mark.parametrize(
         "cells",
         [
             [f"{month:02}/{day:02}/{year}" for year in range(2000, 2010) for month in range(1, 13)
              for day in range(1, 13)],
             [*days("%Y-%m-%d", 1200), "2012-02-30"],
             days("%d-%b-%y", 1200),
+            days("%a %d %b %Y 10:30:00 +0200", 1200),
         ],
-        ids=["unclear", "no day", "words"],
+        ids=["unclear", "no day", "words", "mail"],
     )  # fmt: skip
     @pytest.mark.parametrize("typed", [False, True])
     def test_dates_come_before_the_number_of_texts(self, save, tmp_path, cells, typed):
@@ -232,7 +356,7 @@ class TestModels:
         cells = [f"0{day}.0{month}.2012" for month in range(1, 9) for day in range(1, 6)]
         file = save("a.csv", rows_of(cells, [int(n > 19) for n in range(40)]))
         model = tmp_path / "m.json"
-        result = run("fit", file, "--target", "y", "--size", 1, "--save", model)
+        result = run("fit", file, "--target", "y", "--drop", "a", "--size", 1, "--save", model)
         assert "when > 2012-04-" in result.stdout
         assert "looks like" not in result.stderr
         [column] = json.loads(model.read_text())["columns"]
@@ -346,6 +470,20 @@ class TestAfter:
         draw.shuffle(rows)
         lines = "".join(f"{form.format(n)},{a},{y}\n" for n, a, y in rows)
         return save(name, "n,a,y\n" + lines), rows
+
+    @pytest.mark.parametrize(
+        ("form", "shown"),
+        [
+            ("2012-01-01 {:02}:00:00", "2012-01-01 12:00"),
+            ("2012-01-01 10:00:{:02}", "2012-01-01 10:00:12"),
+            ("2012-01-01 10:00:00.{:02}", "2012-01-01 10:00:00.120000"),
+            ("{}.0", "12"),
+        ],
+    )
+    def test_the_first_time_held_out_has_no_needless_digits(self, save, form, shown):
+        file = save("a.csv", rows_of([form.format(n) for n in range(16)]))
+        given = ["fit", file, "--target", "y", "--size", 1, "--after", "when"]
+        assert f"held out the last 4 rows by when: from {shown} on" in run(*given).stderr
 
     def test_the_last_rows_are_held_out(self, save):
         file, rows = self.drifting(save)
@@ -486,6 +624,14 @@ class TestParts:
                 assert "when > " not in shown
                 assert "hour" not in shown
 
+    @pytest.mark.parametrize("option", ["--after", "--drop"])
+    def test_of_the_only_column(self, save, option):
+        when = [DAY + timedelta(n) for n in range(60)]
+        lines = [f"{day},{int(day.isoweekday() > 5)}\n" for day in when]
+        file = save("a.csv", "".join(["when,y\n", *lines]))
+        given = ("--target", "y", "--parts", "when", option, "when", "--size", 1)
+        assert "when weekday > 5.5?" in run("fit", file, *given).stdout
+
     def test_the_same_hour_is_no_column(self, save):
         moments, labels = seasons(60)
         literals = []
@@ -526,3 +672,162 @@ class TestParts:
         with pytest.raises(ValueError, match="it has no 'when'"):
             loaded.explain({"a": 1})
         assert loaded.predict(pl.DataFrame({"when": [None]})).shape == (1,)
+
+
+class TestWeightsAndOptimalTrees:
+    """Rows in order of time and parts of dates, with weights, scorings and optimal trees."""
+
+    DATES = ("--after", "when", "--parts", "when")
+    RARE = ("--weights", "w", "--class-weight", "yes=3")
+
+    @pytest.fixture
+    def visits(self, save):
+        """A label that months explain, with the day first; some rows weigh nothing."""
+        draw = np.random.default_rng(5)
+        moments = [DAY + timedelta(days=2 * n) for n in range(400)]
+        a = draw.integers(0, 4, 400)
+        odd = np.array([each.month % 3 == 1 for each in moments]) & (a > 1)
+        label = np.where(odd ^ (draw.random(400) < 0.05), "yes", "no")
+        table = {
+            "when": [f"{each:%d/%m/%Y}" for each in moments],
+            "a": a,
+            "w": draw.integers(0, 4, 400),
+            "id": np.arange(400) * 7 + 1000,
+            "y": label,
+        }
+        return save("visits.csv", pl.DataFrame(table).write_csv())
+
+    def split(self, file):
+        """The table as the command has it, and the numbers of rows to grow on and to test on."""
+        frame = pl.read_csv(file)
+        moments = frame["when"].str.to_date("%d/%m/%Y")
+        X = frame.select(
+            moments.dt.month().cast(int).alias("when month"),
+            moments.dt.weekday().cast(int).alias("when weekday"),
+            "a",
+        )
+        return X, frame["y"].to_numpy(), frame["w"].to_numpy(), moments.to_numpy()
+
+    def new_rows(self, save, file):
+        """Rows whose dates do not show which number is the day."""
+        frame = pl.read_csv(file).filter(pl.col("when").str.slice(0, 2).cast(int) <= 12)
+        return save("new.csv", frame.write_csv()), frame
+
+    def expect(self, frame, best):
+        months = frame["when"].str.to_date("%d/%m/%Y").dt
+        columns = {"when month": months.month(), "when weekday": months.weekday(), "a": frame["a"]}
+        return best.predict(pl.DataFrame(columns)).tolist()
+
+    def test_an_optimal_tree_is_saved_with_its_dates(self, visits, save, tmp_path):
+        model = tmp_path / "m.json"
+        given = ("fit", visits, "--target", "y", "--drop", "id", *self.DATES, *self.RARE)
+        done = run(*given, "--rule", "optimal", "--size", 3, "--json", "--save", model)
+        answer = json.loads(done.stdout)
+        X, y, w, _ = self.split(visits)
+        best = mt.OptimalTreeClassifier(3, class_weight={"yes": 3.0}).fit(X[:300], y[:300], w[:300])
+        assert answer["train_errors"] == pytest.approx(best.frontier_)
+        masses = w[300:] * np.where(y[300:] == "yes", 3, 1)
+        wrong = best.predict(X[300:]) != y[300:]
+        assert answer["held_out_error"] == pytest.approx(masses[wrong].sum() / masses.sum())
+        new, frame = self.new_rows(save, visits)
+        told = run("predict", model, new, "--keep", "id", "--keep", "when").stdout
+        assert told.splitlines()[0] == "when,id,prediction"
+        expected = [
+            f"{when},{number},{label}"
+            for when, number, label in zip(
+                frame["when"], frame["id"], self.expect(frame, best), strict=True
+            )
+        ]
+        assert told.splitlines()[1:] == expected
+
+    def test_data_saves_its_tree_with_its_dates(self, visits, save, tmp_path):
+        model = tmp_path / "m.json"
+        given = ("data", visits, "--target", "y", "--drop", "id", *self.DATES, *self.RARE)
+        done = run(*given, "--max-size", 3, "--size", 3, "--cv", 0, "--save", model)
+        assert done.exit_code == 0, done.exception
+        X, y, w, _ = self.split(visits)
+        best = mt.OptimalTreeClassifier(3, class_weight={"yes": 3.0}).fit(X, y, w)
+        new, frame = self.new_rows(save, visits)
+        told = run("predict", model, new).stdout.split()
+        assert told == ["prediction", *self.expect(frame, best)]
+
+    @pytest.mark.parametrize("rule", ["topdown", "optimal"])
+    def test_folds_are_later_weighted_and_scored(self, visits, rule):
+        given = ("fit", visits, "--target", "y", "--drop", "id", *self.DATES, "--max-size", 3)
+        made = {"topdown": mt.TopDownClassifier, "optimal": mt.OptimalTreeClassifier}[rule]
+        X, y, w, moments = self.split(visits)
+        part = slice(300)
+        for scoring in (None, "balanced_accuracy"):
+            options = () if scoring is None else ("--scoring", scoring)
+            done = run(*given, *self.RARE, *options, "--rule", rule, "--json")
+            answer = json.loads(done.stdout)
+            model = made(3, class_weight={"yes": 3.0})
+            choice = mt.select_size(
+                model, X[part], y[part], sample_weight=w[part], after=moments[part], scoring=scoring
+            )
+            assert answer["size"] == choice.size
+            kind = "errors" if scoring is None else "scores"
+            assert answer[f"cross_validated_{kind}"] == pytest.approx(choice.shown)
+            results = model.fit(X[part], y[part], w[part]).class_results(
+                X[300:], y[300:], w[300:], choice.size
+            )
+            assert answer["confusion"] == results.confusion.tolist()
+
+    def test_data_on_later_rows_with_weights_of_classes(self, visits):
+        given = ("data", visits, "--target", "y", "--drop", "id", *self.DATES, *self.RARE)
+        answer = json.loads(run(*given, "--max-size", 2, "--json").stdout)
+        X, y, w, moments = self.split(visits)
+        found = mt.compare("topdown", X, y, 2, sample_weight=w, class_weight={"yes": 3.0},
+                           after=moments)  # fmt: skip
+        assert answer["results"] == found.frame.to_dicts()
+        assert answer["confusion"] == found.class_results(answer["size"]).confusion.tolist()
+
+    @pytest.mark.parametrize("command", ["fit", "data"])
+    def test_the_command_of_the_page_has_all_options(self, visits, tmp_path, monkeypatch, command):
+        """The command, as a shell reads it, writes the better tree of the page."""
+        monkeypatch.chdir(tmp_path)
+        draw = np.random.default_rng(1)
+        frame = pl.read_csv(visits)
+        months = frame["when"].str.to_date("%d/%m/%Y").dt.month().to_numpy()
+        early, a = months > 6, draw.integers(0, 2, 400)
+        y = np.where(draw.random(400) < 0.05, early == a, early ^ a.astype(bool))
+        frame.with_columns(a=a, b=np.where(draw.random(400) < 0.6, y, a), y=y).write_csv(visits)
+        given = ("--target", "y", "--drop", "id", *self.DATES, "--weights", "w", "--class-weight",
+                 "balanced", "--date", "when=dmy", "--max-size", 3, "--size", 3)  # fmt: skip
+        done = run(command, visits, *given, "--no-merge", "--details", "--report", "page.html")
+        assert done.exit_code == 0, done.exception
+        page = (tmp_path / "page.html").read_text()
+        (line,) = re.findall(r'<pre class="command"><code>(.*)</code></pre>', page)
+        words = shlex.split(unescape(line))
+        for option in (*self.DATES, "when=dmy", "--no-merge", "balanced", "w"):
+            assert option in words
+        assert "--details" not in words
+        assert run(*words[1:]).exit_code == 0
+        X, y, w, _ = self.split(visits)
+        X = X.with_columns(pl.read_csv(visits)["b"])
+        part = slice(300) if command == "fit" else slice(400)
+        best = mt.OptimalTreeClassifier(3, class_weight="balanced").fit(X[part], y[part], w[part])
+        saved = mt.load("model.json")
+        guess = saved.predict(
+            pl.read_csv(visits).with_columns(pl.col("when").str.to_date("%d/%m/%Y"))
+        )
+        factors = 1 / np.bincount(y[part])[y[part].astype(int)] * w[part]
+        wrong = factors[guess[part] != y[part]].sum() / factors.sum()
+        assert wrong == pytest.approx(best.frontier_[3])
+
+    def test_one_column_is_not_for_both(self, visits):
+        error = str(run("fit", visits, "--target", "y", "--after", "w", "--weights", "w").exception)
+        assert error == "--weights and --after must name different columns; both name 'w'"
+
+    @pytest.mark.parametrize("scoring", ["balanced_accuracy", "f1_macro"])
+    def test_classes_that_later_rows_lack(self, save, scoring):
+        """A tree may predict a class that no row of a fold has; scikit-learn would warn."""
+        rows = [(n, n * 7 % 10, "old" if n < 60 and n % 3 == 0 else n * 7 % 10 > 6) for n in
+                range(200)]  # fmt: skip
+        file = save("a.csv", "t,a,y\n" + "".join(f"{t},{a},{y}\n" for t, a, y in rows))
+        command = [sys.executable, "-m", "mictree", "fit", file, "--target", "y", "--after", "t",
+                   "--class-weight", "old=9", "--scoring", scoring, "--keep", "t", "--max-size",
+                   "3"]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert f"cross-validated {scoring}" in done.stdout
+        assert [x for x in done.stderr.splitlines() if not x.startswith("mictree: ")] == []

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 import mictree as mt
-from mictree.report.explorer.examples import EXAMPLES
-from mictree.report.explorer.render import render
+from mictree.report.explorer.render import EXAMPLES, render
 from tests.cli.test_formulas import run
 
 MOST_BYTES = 300_000

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from mictree.cli import app
 from mictree.columns.cells import Reading, read_cells
-from mictree.columns.files import find_separator, read_file
+from mictree.columns.text_tables import find_separator, read_file
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -506,7 +506,7 @@ def test_long_whole_numbers_that_differ_as_floats_are_numbers():
 )
 def test_rows_with_too_few_cells_are_counted(rows, said, tmp_path):
     found = read_file(save(tmp_path, "a.csv", "a,b,y\n" + rows), reading=Reading(texts=("a",)))
-    assert found.said == ", ".join(filter(None, ["UTF-8, separator comma", said]))
+    assert found.description == ", ".join(filter(None, ["UTF-8, separator comma", said]))
     assert found.frame["y"][0] == "yes"
 
 

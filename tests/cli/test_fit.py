@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import mictree as mt
 from mictree.cli import app
-from mictree.cli.common import find_useless
 from mictree.cli.fit import split_rows
+from mictree.cli.output import tree_warnings
 from mictree.cli.table import read_class_weight
 from tests.clock import looked_at
 
@@ -373,8 +373,7 @@ def test_a_tree_with_too_few_leaves_says_so(tmp_path):
 def test_a_split_that_makes_as_many_errors():
     """A leaf with as many rows of both classes predicts the first one."""
     model = mt.TopDownClassifier(max_size=1).fit([[0], [0], [1], [1]], [0, 1, 1, 1])
-    options = {"class_weight": None, "scoring": None}
-    assert find_useless(model, options, False) == [
+    assert tree_warnings(model, None, advise_scoring=False) == [
         "no split lowers the error: the tree of 1 split makes as many errors as a lone leaf does"
     ]
 
@@ -397,6 +396,14 @@ def test_class_weights_and_weights_by_hand(rare, tmp_path):
     wrong = model.predict(X[test], choice.size) != y[test]
     assert answer["held_out_error"] == pytest.approx(products[wrong].sum() / products.sum())
     assert "n > " not in json.dumps(answer["tree"])
+
+
+@pytest.mark.parametrize("command", ["fit", "data"])
+def test_weighted_rows_of_classes_are_called_so(rare, command):
+    weighted = "held-out rows by class, weighted by n:"
+    given = [command, str(rare), "--target", "y", "--max-size", "1", "--details"]
+    assert weighted in CliRunner().invoke(app, [*given, "--weights", "n"]).stdout
+    assert "held-out rows by class:" in CliRunner().invoke(app, given).stdout
 
 
 def test_balanced_weights_on_held_out_rows(rare):
@@ -449,7 +456,7 @@ def test_results_of_classes(rare, tmp_path):
     assert "recall" not in run(rare, *options).stdout
     html = page.read_text()
     assert "<h3>Held-out rows by class</h3>" in html
-    assert html.count("<td>never predicted</td>") == 1
+    assert html.count(">never predicted</td>") == 1
     assert '<tr class="never"><th scope="row">yes</th>' in html
     assert "Warning: the tree never predicts &#39;yes&#39;; --class-weight balanced" in html
     assert "No split lowers the error: the tree of 2 splits predicts &#39;no&#39;" in html

@@ -8,8 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mictree.cli import app
-from mictree.columns.files import Layout, read_file
-from mictree.columns.header import doubt_header, read_names
+from mictree.columns.text_tables import Layout, doubt_header, read_file, read_names
 
 FLOWERS = "".join(f"{5 + n % 7 / 10},{n % 5}.5,{'ab'[n % 7 > 3]}\n" for n in range(40))
 
@@ -108,7 +107,7 @@ class TestSpaces:
         assert set(found.frame["c"]) == {"yes", "no"}
         spaced = read_file(save("a.csv", "a, y\n1, red\n2,red \n3, NA\n"))
         assert spaced.frame["y"].to_list() == ["red", "red", None]
-        assert spaced.said == "UTF-8, separator comma, spaces around texts left out"
+        assert spaced.description == "UTF-8, separator comma, spaces around texts left out"
 
     def test_names_that_differ_in_spaces_only(self, save):
         error = str(run("fit", save("a.csv", "a,b, a\n1,2,3\n"), "--target", "b").exception)

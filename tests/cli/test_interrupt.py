@@ -1,6 +1,7 @@
-"""Ctrl-C and closed pipes: one line and status 130, or nothing and status 0."""
+"""Ctrl-C, SIGTERM and closed pipes: one line and status 130 or 143, or nothing and status 0."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -103,6 +104,9 @@ from mictree import __main__ as entry, cli
 def press():
     signal.raise_signal(signal.SIGINT)
 
+def terminate():
+    signal.raise_signal(signal.SIGTERM)
+
 def command():
 {textwrap.indent(textwrap.dedent(code), "    ")}
 
@@ -141,6 +145,19 @@ def test_the_first_ctrl_c_lets_commands_clean_up():
     assert run(code) == (130, "cleaned up\n", LINE)
 
 
+def test_ctrl_c_while_text_is_written_repeats_none_of_it():
+    code = """
+    def after_a_write(frame, event, function):
+        if event == "c_return" and function.__name__ in ("write", "flush"):
+            sys.setprofile(None)
+            press()
+    sys.stdout.write("once\\n")
+    sys.setprofile(after_a_write)
+    sys.stdout.flush()
+    """
+    assert run(code) == (130, "once\n", LINE)
+
+
 def test_ctrl_c_after_the_last_output_is_too_late():
     code = "import atexit\natexit.register(press)\nprint('all')"
     assert run(code) == (0, "all\n", "")
@@ -159,6 +176,68 @@ def test_ignored_ctrl_c_stays_ignored():
     script += "cli.app = lambda **_: signal.raise_signal(signal.SIGINT); __main__.main()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "terminate()",
+        "import ctypes\nctypes.CFUNCTYPE(None)(terminate)()",
+        "try:\n    terminate()\nexcept KeyboardInterrupt:\n    pass",
+        "try:\n    terminate()\nfinally:\n    terminate()\n    print('cleaned up', flush=True)",
+        # Ctrl-C is ignored, or somebody who raises nothing answers it, as a search does
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\nterminate()",
+        "signal.signal(signal.SIGINT, lambda *_: None)\nterminate()",
+    ],
+)
+def test_sigterm_is_one_line(code):
+    assert run(code) == (143, "", LINE)
+
+
+def test_sigterm_after_the_last_output_is_too_late():
+    code = "import atexit\natexit.register(terminate)\nprint('all')"
+    assert run(code) == (0, "all\n", "")
+
+
+def test_ignored_sigterm_stays_ignored():
+    script = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    script += "from mictree import __main__, cli; "
+    script += "cli.app = lambda **_: signal.raise_signal(signal.SIGTERM); __main__.main()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+# The command waits where it would rename the file that it has written.
+WRITING = """
+import os, time
+from pathlib import Path
+from mictree import __main__ as entry
+
+replace = Path.replace
+
+def wait(path, target):
+    if Path(target).name != "t.svg":
+        return replace(path, target)
+    os.write(1, b"written\\n")
+    time.sleep(300)
+
+Path.replace = wait
+entry.main()
+"""
+
+
+def test_sigterm_during_a_write_leaves_no_file(tmp_path):
+    words = ["biases", "a & b", "--gap", "0.1", "--max-size", "2", "--draw", "t.svg"]
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITING, *words], cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as child:  # fmt: skip
+        assert any(line == "written\n" for line in child.stdout)
+        assert [path.suffix for path in tmp_path.iterdir()] == [".unfinished"]
+        child.send_signal(signal.SIGTERM)
+        _, shown = child.communicate(timeout=100)
+    assert (child.returncode, shown.splitlines()[-1]) == (143, LINE.strip())
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_importing_the_package_imports_nothing_else():

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import mictree as mt
 from mictree._support.words import shell_word
 from mictree.cli import app
-from mictree.columns.files import read_file
+from mictree.columns.text_tables import read_file
 
 
 def run(*words):

@@ -15,7 +15,8 @@ import polars
 import pytest
 
 import mictree as mt
-from mictree.cli import common, main
+from mictree.cli import main
+from mictree.cli.output import guarded_output
 
 EXAMPLE = "x1 & x2 | y1 & y2 & y3"
 FULL = Path("/dev/full")
@@ -137,7 +138,7 @@ def test_a_pipe_that_does_not_block_gets_everything(here, monkeypatch):
 
 def common_output(monkeypatch, output):
     monkeypatch.setattr(sys, "stdout", output)
-    return common.guarded_output()
+    return guarded_output()
 
 
 class TestFilesThatCannotBeWritten:
@@ -147,7 +148,7 @@ class TestFilesThatCannotBeWritten:
         def fail(path, *parts):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-        monkeypatch.setattr(common, "write_whole", fail)  # of drawings
+        monkeypatch.setattr("mictree.cli.output.write_whole", fail)  # of drawings
         assert run_main(monkeypatch, COMMANDS["fit"], sys.stdout) == 2
         assert sorted(path.name for path in here.iterdir() if path.name[1] == ".") == [
             "d.csv",
@@ -162,7 +163,7 @@ class TestFilesThatCannotBeWritten:
         def fail(*_):
             raise OSError("no room")
 
-        monkeypatch.setattr(common, "write_whole", fail)
+        monkeypatch.setattr("mictree.cli.output.write_whole", fail)
         monkeypatch.setattr("mictree.cli.data.write_whole", fail)
         assert run_main(monkeypatch, COMMANDS["data"], sys.stdout) == 2
         assert capsys.readouterr().err.splitlines()[-2:] == ["mictree: no room"] * 2

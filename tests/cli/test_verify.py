@@ -9,8 +9,9 @@ from functools import partial
 import pytest
 from typer.testing import CliRunner
 
+from mictree import statements as paper
 from mictree.cli import app
-from mictree.statements import later, theorems
+from mictree.statements import later
 from mictree.statements.checks import VERDICT_RULE, Counterexample, Covered, Reading, Statement
 
 CASE = "1 + 1 = 2 at one"
@@ -40,8 +41,8 @@ WRONG = one_reading("Lemma 1.4", "One is two.", fail)
 
 
 def run(monkeypatch, statements, *options):
-    checks = partial(theorems.verify, statements=statements)
-    monkeypatch.setattr(theorems, "verify", checks)
+    checks = partial(paper.verify, statements=statements)
+    monkeypatch.setattr(paper, "verify", checks)
     return CliRunner().invoke(app, ["verify", *options], env={"COLUMNS": "150"})
 
 
@@ -138,7 +139,7 @@ def test_quick_is_passed_on(monkeypatch):
 
 def test_other_papers_are_checked_on_request(monkeypatch):
     asked = []
-    monkeypatch.setattr(theorems, "verify", lambda *args: asked.append(args[2:]) or [])
+    monkeypatch.setattr(paper, "verify", lambda *args: asked.append(args[2:]) or [])
     for options in ([], ["--all"]):
         assert CliRunner().invoke(app, ["verify", *options]).exit_code == 0
     assert asked == [(), (later.EVERYTHING,)]
@@ -153,8 +154,8 @@ def test_help_does_not_start_flint():
 def test_ctrl_c_ends_it_without_a_traceback():
     code = (
         "import sys, time\n"
-        "from mictree.statements import theorems\n"
-        "theorems.verify = lambda *a: [print('ready', flush=True), time.sleep(60)]\n"
+        "from mictree import statements\n"
+        "statements.verify = lambda *a: [print('ready', flush=True), time.sleep(60)]\n"
         "sys.argv = ['mictree', 'verify']\n"
         "from mictree.__main__ import main\n"
         "main()\n"

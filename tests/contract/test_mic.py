@@ -86,7 +86,7 @@ def test_the_worst_size_is_the_smallest_of_several(problem):
 
 def test_an_interval_of_optimal_errors_gives_one_of_mic(problem):
     optimal = mt.optimal_errors(problem, 4)
-    result = against(mt.TopDown(), problem, CertifiedErrors.between(optimal - 0.01, optimal))
+    result = against(mt.TopDown(), problem, CertifiedErrors(optimal - 0.01, optimal))
     assert not result.proved
     assert result.interval == pytest.approx((0.0, 0.01))
 
@@ -134,7 +134,7 @@ def test_a_table_for_latex(problem):
     assert [row[0] for row in result.to_latex([2, 7]).split("\n")[4:6]] == ["2", "7"]
     with pytest.raises(ValueError, match="sizes must be at most 8; got 9"):
         result.to_latex([9])
-    open_ = CertifiedErrors.between(np.array([0.25, 0.125]), np.array([0.25, 0.25]))
+    open_ = CertifiedErrors(np.array([0.25, 0.125]), np.array([0.25, 0.25]))
     unsure = against(
         lambda problem, size: mt.Tree.build(("a",), 0), mt.FormulaProblem("a & b"), open_
     )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.optimal.dynamic import lattice
+from mictree.optimal import lattice
 from tests.strategies import formula_cases
 
 SIXTY_TERMS = mt.ReadOnceDNF.of_sizes([10] * 60)

@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -280,10 +281,11 @@ def test_held_out_errors_are_weighted_as_training_errors_are(
     model = mt.TopDownClassifier(5)
     size = fit_streamed(
         model,
-        {"file": tmp_path, "target": "label", "drop": [] if weights else ["w"], "keep": [],
-         "test": [], "held_out": 0.4, "size": None, "seed": 1, "choose": "least",
-         "weights": weights, "no_merge": False,
-         "class_weight": "yes=3" if isinstance(class_weight, dict) else class_weight},
+        SimpleNamespace(
+            file=tmp_path, target="label", drop=[] if weights else ["w"], keep=[], test=[],
+            held_out=0.4, size=None, seed=1, choose="least", weights=weights, no_merge=False,
+            class_weight="yes=3" if isinstance(class_weight, dict) else class_weight,
+        ),
         {},
     )  # fmt: skip
     found = json.loads(capsys.readouterr().out)
@@ -419,3 +421,53 @@ class TestTheCommand:
         monkeypatch.chdir(folder)
         done = run("fit", "data/0.parquet", "--target", "label", "--test", "data/1.parquet")
         assert "--test must be given with a folder or a pattern of Parquet" in str(done.exception)
+
+    def test_what_a_tree_lacks_is_said(self, files):
+        """As for files that are read at once; a class weight helps, and nothing else is advised."""
+        folder, frame = files
+        rare = (pl.Series(range(400)) % 20 == 0) & (frame["age"] > 30)
+        frame = frame.with_columns(label=pl.when(rare).then(pl.lit("yes")).otherwise(pl.lit("no")))
+        write(folder / "data", frame, [100, 300])
+        given = ("fit", folder / "data", "--target", "label", "--drop", "w", "--max-size", 4)
+        for options in ((), ("--size", 2), ("--test", folder / "data" / "0.parquet")):
+            remarks = json.loads(run(*given, *options, "--json").stdout)["remarks"]
+            assert remarks[-1] == (
+                "warning: the tree never predicts 'yes'; --class-weight balanced makes rare "
+                "classes count as much as others"
+            )
+            assert run(*given, *options).stdout.endswith("\n" + "\n".join(remarks) + "\n")
+        told = run(*given, "--size", 4, "--class-weight", "balanced").stdout
+        assert "warning" not in told
+        assert "\nerrors are weighted by class\n" in told
+
+    def test_weights_of_classes_that_only_other_rows_have(self, files):
+        """A row that does not grow the tree has a class of its own, and weighs 1 there."""
+        folder, frame = files
+        (row, *_) = held_out.rows_between(400, 0.875, 1, 0)
+        labels = frame["label"].to_list()
+        labels[row] = "odd"
+        write(folder / "data", frame.with_columns(label=pl.Series(labels)), [100, 300])
+        given = ("fit", folder / "data", "--target", "label", "--drop", "w", "--json")
+        plain, named, other = (
+            json.loads(run(*given, "--class-weight", each).stdout)
+            for each in ("yes=3", "yes=3,odd=7", "odd=7")
+        )
+        assert plain["classes"] == ["no", "yes"]
+        assert named == plain
+        assert other == json.loads(run(*given).stdout)
+        error = str(run(*given, "--class-weight", "even=2").exception)
+        assert error == "--class-weight must name classes; 'even' is none of 'no', 'odd', 'yes'"
+
+    @pytest.mark.parametrize("row", [0, 399])
+    def test_measured_numbers_are_no_classes(self, files, monkeypatch, row):
+        """As for files that are read at once; also if only the last rows show it."""
+        folder, frame = files
+        monkeypatch.setattr("mictree.cli.streamed.MOST_BATCHES", 1)
+        labels = pl.Series([float(n % 2) for n in range(400)])
+        labels[row] = 0.5
+        if row == 0:  # refused before all rows are read
+            monkeypatch.setattr(mt.SampleProblem, "from_parquet", None)
+        write(folder / "data", frame.with_columns(label=labels), [100, 300])
+        given = ("fit", folder / "data", "--target", "label", "--drop", "w")
+        error = str(run(*given, "--held-out", 0, "--size", 1).exception)
+        assert error.startswith("labels must be classes; label holds measured numbers such as ")

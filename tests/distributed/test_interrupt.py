@@ -18,7 +18,7 @@ import os, time
 from unittest import mock
 import joblib
 from mictree import __main__ as entry, cli
-from mictree.cli.workers import on_workers
+from mictree.cli.options import on_workers
 
 def begin():
     time.sleep(0.1)

@@ -16,15 +16,16 @@ import mictree as mt
 from mictree._support import jit
 from mictree._support.parallel import spread
 from mictree._support.progress import ignore
-from mictree.cli import app, workers
+from mictree.cli import app
+from mictree.cli import options as workers
 from mictree.comparison import run
 from mictree.experiments import finite_samples, sample_size
 from mictree.experiments.cache import Cache
-from mictree.optimal.search.questions import Asking
+from mictree.optimal.questions import Workers
 from mictree.report import run as report
-from mictree.report.atlas import results as atlas
-from mictree.report.atlas.results import SHARES
-from mictree.report.results import Clock
+from mictree.report.atlas import run as atlas
+from mictree.report.atlas.run import SHARES
+from mictree.report.claims import Clock
 from tests.quick_atlas import SMALL
 
 BACKENDS = ("threading", "loky", "dask")
@@ -131,14 +132,14 @@ def test_only_one_call_after_another_uses_all_cores(monkeypatch):
 
 def test_the_search_of_a_fold_uses_one_core(monkeypatch):
     workers: list[int] = []
-    planned = Asking.__init__
+    planned = Workers.__init__
 
-    def watched(self, *arguments):
-        planned(self, *arguments)
+    def watched(self, *arguments, **options):
+        planned(self, *arguments, **options)
         workers.append(self.workers)
 
     monkeypatch.setattr(jit, "CORES", 4)
-    monkeypatch.setattr(Asking, "__init__", watched)
+    monkeypatch.setattr(Workers, "__init__", watched)
     with joblib.parallel_config(backend="threading"):
         compared(n_jobs=2)
     assert workers == [4] + [1] * 10  # all rows, then the folds

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.columns import parquet, streamed
-from mictree.columns.batch_cells import read_integers
+from mictree.columns.parquet import read_integers
 
 LABELS = [
     [0, 1], ["no", "yes", "maybe"], [True], [True, False], [3, 1, 2],
@@ -382,3 +382,19 @@ def test_more_classes_than_codes_are_refused(tmp_path, kind):
     rows = {"flag": np.arange(2**16 + 1) % 2, "label": labels}
     pl.DataFrame(rows).write_parquet(tmp_path / "0.parquet")
     assert "streamed labels must be of at most 65536 classes; label has more" in refusal(tmp_path)
+
+
+@pytest.mark.parametrize("other", ["name", "type"])
+def test_a_file_whose_columns_change_between_two_passes(tmp_path, other):
+    frame = pl.DataFrame(
+        {"age": [float(n) for n in range(90)], "label": [n % 2 for n in range(90)]}
+    )
+    write(tmp_path, frame, [30, 60])
+    changed = frame.rename({"age": "old"}) if other == "name" else frame.cast({"age": pl.String})
+
+    def change(progress):
+        changed[60:].write_parquet(tmp_path / "2.new")
+        (tmp_path / "2.new").replace(tmp_path / "2.parquet")  # which is being read
+
+    with pytest.raises(ValueError, match=r"must stay as it is .*2.parquet has other columns now"):
+        mt.SampleProblem.from_parquet(tmp_path, "label", progress=change)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.columns.data import Data
-from mictree.distributed.collections import is_frame
-from mictree.distributed.distinct import Slots, distinct
+from mictree.distributed.collections import Slots, distinct, is_frame
 from tests.distributed.tables import Table, tables
 
 

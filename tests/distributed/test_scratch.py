@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import mictree as mt
-from mictree._support import scratch
+from mictree._support import files
 from mictree._support.checks import TooLarge
 from mictree.cli import app
 
@@ -33,7 +33,7 @@ def test_the_frame_is_that_of_a_sweep_in_memory(tmp_path):
 
 def test_a_disk_that_is_too_small_is_refused_before_the_work(tmp_path, monkeypatch):
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: usage(10**6, 0, 10**6))
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda folder: usage(10**6, 0, 10**6))
     said = []
     with pytest.raises(TooLarge, match=r"must fit on the disk of .*they need 0\.00\d+ GiB"):
         mt.sweep(family(), 60, RULES, scratch=tmp_path, progress=said.append)

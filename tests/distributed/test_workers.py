@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree._support import jit
-from mictree._support.sums import as_number, exact_sum, exact_sums
+from mictree._support.numbers import as_number, exact_sum, exact_sums
 from mictree.columns.literals import Literals
 from mictree.distributed import packed
 from mictree.distributed.cluster import Cluster
-from mictree.distributed.digest import digest
-from mictree.distributed.plan import Plan
+from mictree.distributed.collections import Plan, digest
 
 amounts = st.floats(0, 1e300, allow_subnormal=True) | st.sampled_from([1 / 3, 0.1, 1e-300, 5e-324])
 

@@ -1,10 +1,12 @@
 """Break the source on purpose, one small mistake at a time, and see whether the tests notice.
 
 ``mutants.toml`` lists the mistakes (mutants), each with the tests that must fail (kill it). The
-work tree is never edited: a copy in a temporary folder is. Run with ``make mutants``.
+work tree is never edited: a copy in a temporary folder is. Run with ``make mutants``, which writes
+the list with all verdicts into ``out/mutants.html``; docs/mutants.md tells about the method.
 """
 
 import argparse
+import html
 import importlib
 import itertools
 import json
@@ -16,6 +18,7 @@ import signal
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,6 +35,18 @@ PASSED, FAILED, INTERRUPTED, CRASHED = 0, 1, 2, 3
 # kernels mean unsigned integers to overflow; NumPy warns where they run as plain Python
 PLAIN_PYTHON = ("-W", "ignore:overflow encountered:RuntimeWarning")
 KILLED, TIMED_OUT, SURVIVED, NOT_RUN = "killed", "killed (timeout)", "survived", "not run"
+PAGE = """<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><title>Mutants</title>
+<style>body {{ font: 14px sans-serif }} table {{ border-collapse: collapse }}
+td, th {{ border: 1px solid #ccc; padding: 4px; text-align: left; vertical-align: top }}
+td:nth-child(3), td:nth-child(4) {{ font-family: monospace; white-space: pre-wrap }}</style>
+<h1>Mutants</h1>
+<p>Small mistakes, made on purpose in a copy of the source, and the tests that notice them.
+Of {count}: {summary}.</p>
+<table><tr><th>name<th>file<th>change<th>tests<th>verdict
+{rows}
+</table></html>
+"""
 
 
 @dataclass(frozen=True)
@@ -191,38 +206,26 @@ def run_all(
 
 
 def page(mutants: Sequence[Mutant], results: dict[str, str]) -> str:
-    """The list and what became of it, as Markdown."""
+    """The list and what became of it: one HTML table."""
     outcomes = {mutant.name: results.get(mutant.name, NOT_RUN) for mutant in mutants}
-    killed = sum(outcome in (KILLED, TIMED_OUT) for outcome in outcomes.values())
-    waiting = sum(outcome == NOT_RUN for outcome in outcomes.values())
-    lines = [
-        "# Mutants",
-        "",
-        "Small mistakes, made on purpose in a copy of the source, and the tests that notice them.",
-        "`make mutants` makes them again, one at a time, and writes this page from",
-        "`tests/mutants/mutants.toml`.",
-        "",
-        f"{killed} of {len(mutants)} are killed"
-        + (
-            f", and {waiting} have not been run since they, their source or their tests changed."
-            if waiting
-            else "."
-        ),
-    ]
-    room = ""
-    for mutant in mutants:
-        if mutant.name.partition(":")[0] != room:
-            room = mutant.name.partition(":")[0]
-            lines += ["", f"## {room}"]
-        tests = ", ".join(f"`{test.removeprefix('tests/')}`" for test in mutant.tests)
-        lines += ["", f"**{mutant.name.partition(': ')[2]}** (`{mutant.file}`)", "", "```diff"]
-        lines += [f"-{line}" for line in mutant.old.strip("\n").splitlines()]
-        lines += [f"+{line}" for line in mutant.new.strip("\n").splitlines()]
-        outcome = outcomes[mutant.name].capitalize()
-        by = " by" if outcomes[mutant.name] in (KILLED, TIMED_OUT) else "; the tests are"
-        reason = f" {mutant.survives.capitalize()}." if mutant.survives else ""
-        lines += ["```", "", f"{outcome}{by} {tests}.{reason}"]
-    return "\n".join(lines) + "\n"
+    counts = Counter(outcomes.values())
+    summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+    rows = [_row(mutant, outcomes[mutant.name]) for mutant in mutants]
+    return PAGE.format(count=len(mutants), summary=summary, rows="\n".join(rows))
+
+
+def _row(mutant: Mutant, outcome: str) -> str:
+    """Name, file, change, tests and verdict of one mutant."""
+    change = [f"-{line}" for line in mutant.old.strip("\n").splitlines()]
+    change += [f"+{line}" for line in mutant.new.strip("\n").splitlines()]
+    texts = (
+        mutant.name,
+        mutant.file,
+        "\n".join(change),
+        "\n".join(test.removeprefix("tests/") for test in mutant.tests),
+        f"{outcome}: {mutant.survives}" if mutant.survives else outcome,
+    )
+    return f"<tr>{''.join(f'<td>{html.escape(text)}' for text in texts)}"
 
 
 def progress(text: str) -> None:
@@ -238,7 +241,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", help="names that contain this; repeatable")
     parser.add_argument("--checked", action="store_true", help="the tests are known to pass")
     parser.add_argument("--results", type=Path, help="JSON: keep results here, run only the others")
-    parser.add_argument("--write", type=Path, help="write the list with its results as Markdown")
+    parser.add_argument("--write", type=Path, help="write the list with its results as HTML")
     options = parser.parse_args()
     mutants = read()
     chosen = [
@@ -264,6 +267,7 @@ def main() -> int:
     killed = len(chosen) - len(survivors)
     progress(f"{killed} of {len(chosen)} killed")
     if options.write is not None:
+        options.write.parent.mkdir(parents=True, exist_ok=True)
         options.write.write_text(page(chosen, results), encoding="utf-8")
     explained = all(mutant.survives for mutant in survivors)
     return 0 if chosen and explained and killed >= LEAST_KILLED * len(chosen) else 1

@@ -14,19 +14,18 @@ from flint import arb
 
 import mictree as mt
 from mictree.optimal import optimal_errors
-from mictree.optimal.staircase import staircase_tree
+from mictree.optimal.solve import staircase_tree
 from mictree.statements import (
+    MODULES,
+    STATEMENTS,
     conjunctions,
     gains,
-    identities,
     inequalities,
     readings,
     recurrences,
-    theorems,
     two_terms,
 )
 from mictree.statements.checks import Counterexample
-from mictree.statements.theorems import STATEMENTS
 
 HOLDS, FAILS, UNCLEAR = "holds", "fails", "unclear as printed"
 original_parts = gains.numerical_parts
@@ -108,17 +107,17 @@ CORRUPTIONS = {
     ],
     "Section 3 (size)": [(readings, "staircase_tree", one_smaller, FAILS)],
     "Theorem 4.3 (reduction)": [
-        (identities, "optimal_errors", shifted_errors, FAILS),
+        (recurrences, "optimal_errors", shifted_errors, FAILS),
         (
-            identities,
+            recurrences,
             "minimal_consistent_tree",
             lambda X, y: mt.Tree.build([f"x{i}" for i in range(X.shape[1])], 0),
             FAILS,
         ),
     ],
     "Theorem 4.3 (setting)": [
-        (identities, "optimal_errors", shifted_errors, FAILS),
-        (identities, "AGREEING", WRONG_SAMPLE, HOLDS),
+        (recurrences, "optimal_errors", shifted_errors, FAILS),
+        (recurrences, "AGREEING", WRONG_SAMPLE, HOLDS),
     ],
     "Theorem 5.1": [
         (conjunctions, "optimal_errors", shifted_errors, FAILS),
@@ -147,7 +146,7 @@ CORRUPTIONS = {
         (conjunctions, "minority", twisted, FAILS),
     ],
     "Lemma 5.5": [(conjunctions, "expected_errors", lambda biases: [Fraction(1)] * 2, FAILS)],
-    "Section 6.1 (Equation 3)": [(identities, "minority", twisted, FAILS)],
+    "Section 6.1 (Equation 3)": [(recurrences, "minority", twisted, FAILS)],
     "Theorem 6.1": [
         (two_terms, "optimal_errors", shifted_errors, FAILS),
         (two_terms, "staircase_tree", one_smaller, FAILS),
@@ -273,7 +272,7 @@ CORRUPTIONS = {
 
 def forget():
     """Empty the caches of the modules of checks, which outlive a corruption."""
-    for module in theorems.MODULES:
+    for module in MODULES:
         for value in vars(module).values():
             if isinstance(value, functools._lru_cache_wrapper):
                 value.cache_clear()

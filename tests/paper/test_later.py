@@ -16,10 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.statements import later, later_choices, later_greedy, small_functions
+from mictree.statements import STATEMENTS, later
 from mictree.statements.checks import Check, Counterexample
 from mictree.statements.later import EVERYTHING, LATER
-from mictree.statements.theorems import STATEMENTS
 from tests import reference
 from tests.reference.functions import sizes as reference_sizes
 from tests.reference.splits import is_tied
@@ -129,43 +128,43 @@ TABLES = st.sampled_from([4, 8, 16]).flatmap(
 @given(labels=TABLES, depth=st.integers(0, 3), greedy=st.integers(0, 3))
 def test_recursions_agree_with_the_slow_twin(labels, depth, greedy):
     least, *_ = reference_sizes(labels)
-    assert small_functions.least_size(labels) == least
-    assert small_functions.greedy_heights(labels) == slow_heights(labels)
-    assert small_functions.ends_without_error(labels)[0] == slow_ends(labels)
-    late = small_functions.late_greedy_errors(labels, depth, greedy)
+    assert later.least_size(labels) == least
+    assert later.greedy_heights(labels) == slow_heights(labels)
+    assert later.ends_without_error(labels)[0] == slow_ends(labels)
+    late = later.late_greedy_errors(labels, depth, greedy)
     assert late == slow_late_errors(labels, depth, greedy)
-    assert small_functions.least_errors(labels, depth) == slow_late_errors(labels, depth, 0)
+    assert later.least_errors(labels, depth) == slow_late_errors(labels, depth, 0)
 
 
 def test_spectra_and_staircases_by_hand():
     parity, conjunction, chain = (0, 1, 1, 0), (0, 0, 0, 1), (0, 1, 0, 0, 0, 1, 1, 1)
-    assert small_functions.spectrum(parity) == {frozenset({0, 1})}
-    assert len(small_functions.spectrum(conjunction)) == 4
-    assert not small_functions.is_merged_staircase(parity)
-    assert small_functions.is_merged_staircase(conjunction)
-    assert small_functions.is_merged_staircase(chain)
-    assert small_functions.is_merged_staircase((1, 1))
-    assert small_functions.ends_without_error(parity) == (False, False)
+    assert later.spectrum(parity) == {frozenset({0, 1})}
+    assert len(later.spectrum(conjunction)) == 4
+    assert not later.is_merged_staircase(parity)
+    assert later.is_merged_staircase(conjunction)
+    assert later.is_merged_staircase(chain)
+    assert later.is_merged_staircase((1, 1))
+    assert later.ends_without_error(parity) == (False, False)
     # all three variables tie: x2 leaves 3 rows wrong, x0 and x1 leave 1
     tied = labels_of("0x19", 3)
-    assert small_functions.spreads(tied) == [1, 1, 1]
-    assert small_functions.late_greedy_errors(tied, 2, 2) == slow_late_errors(tied, 2, 2) == 3
-    assert small_functions.least_errors(tied, 2) == 1
+    assert later.spreads(tied) == [1, 1, 1]
+    assert later.late_greedy_errors(tied, 2, 2) == slow_late_errors(tied, 2, 2) == 3
+    assert later.least_errors(tied, 2) == 1
     one_of_three = labels_of("0x16", 3)
-    assert small_functions.is_merged_staircase(one_of_three)
+    assert later.is_merged_staircase(one_of_three)
     assert not slow_ends(one_of_three)
 
 
 def test_influences_by_hand():
-    assert small_functions.influences((0, 1, 1, 0)) == [4, 4]
-    assert small_functions.influences((0, 0, 0, 1)) == [2, 2]
-    assert small_functions.influences((0, 1, 0, 1)) == [4, 0]
-    assert small_functions.influence_sizes(labels_of("0x1b", 3)) == (3, 5)
+    assert later.influences((0, 1, 1, 0)) == [4, 4]
+    assert later.influences((0, 0, 0, 1)) == [2, 2]
+    assert later.influences((0, 1, 0, 1)) == [4, 0]
+    assert later.influence_sizes(labels_of("0x1b", 3)) == (3, 5)
     assert reference_sizes(labels_of("0x012f", 4))[0] == 6
 
 
 def test_the_parity_is_hidden_behind_its_decoys():
-    problem = later_choices.parity_with_decoys(2)
+    problem = later.parity_with_decoys(2)
     steps = mt.TopDown().grow(problem, 1).steps
     assert steps[0].variable == problem.variables[2]  # the stronger decoy
     assert sum(problem.probabilities) == 1
@@ -214,56 +213,56 @@ class Minority(mt.TopDown):
 
 CORRUPTIONS = {
     "Fiat and Pechyony (gain)": [
-        (later_greedy, "IMPURITIES", {"own": gini_plus}, FAILS),
-        (later_greedy, "influences", lambda labels: [*range(len(labels).bit_length() - 1)], FAILS),
+        (later, "IMPURITIES", {"own": gini_plus}, FAILS),
+        (later, "influences", lambda labels: [*range(len(labels).bit_length() - 1)], FAILS),
     ],
-    "Fiat and Pechyony (height)": [(later_greedy, "least_height", constant(0), FAILS)],
-    "Fiat and Pechyony (read-once DNF)": [(later_greedy, "TopDown", Minority, FAILS)],
+    "Fiat and Pechyony (height)": [(later, "least_height", constant(0), FAILS)],
+    "Fiat and Pechyony (read-once DNF)": [(later, "TopDown", Minority, FAILS)],
     "Fiat and Pechyony (threshold)": [
-        (later_greedy, "exact_sizes", wrong_sizes, FAILS),
-        (later_greedy, "threshold", mt.families.functions, FAILS),
+        (later, "exact_sizes", wrong_sizes, FAILS),
+        (later, "threshold", mt.families.functions, FAILS),
     ],
     "Fiat and Pechyony (conjecture)": [
-        (later_greedy, "monotone", lambda count: mt.families.threshold(min(count, 4)), HOLDS),
+        (later, "monotone", lambda count: mt.families.threshold(min(count, 4)), HOLDS),
     ],
     "Blanc, Lange and Tan (influence)": [
-        (later_greedy, "influences", lambda labels: [1 for _ in labels], FAILS),
-        (later_greedy, "least_size", constant(0), FAILS),
+        (later, "influences", lambda labels: [1 for _ in labels], FAILS),
+        (later, "least_size", constant(0), FAILS),
     ],
     "Blanc, Lange and Tan (upper bound)": [
-        (later_greedy, "influence_sizes", constant((10**99, 10**99)), FAILS),
+        (later, "influence_sizes", constant((10**99, 10**99)), FAILS),
     ],
     "Blanc, Lange and Tan (lower bound)": [
-        (later_greedy, "influence_sizes", constant((0, 0)), FAILS),
+        (later, "influence_sizes", constant((0, 0)), FAILS),
     ],
-    "Kearns and Mansour (drop)": [(later_choices, "as_ball", constant(arb(1)), FAILS)],
-    "Kearns and Mansour (sizes)": [(later_choices, "exact_sizes", wrong_sizes, FAILS)],
+    "Kearns and Mansour (drop)": [(later, "as_ball", constant(arb(1)), FAILS)],
+    "Kearns and Mansour (sizes)": [(later, "exact_sizes", wrong_sizes, FAILS)],
     "Tan, Klusowski and Balasubramanian (only if)": [
-        (later_choices, "is_merged_staircase", constant(False), FAILS),
-        (later_choices, "ends_without_error", constant((True, True)), FAILS),
+        (later, "is_merged_staircase", constant(False), FAILS),
+        (later, "ends_without_error", constant((True, True)), FAILS),
     ],
     "Tan, Klusowski and Balasubramanian (if)": [
-        (later_choices, "ends_without_error", constant((True, True)), HOLDS),
-        (later_choices, "is_merged_staircase", constant(True), FAILS),  # at another function
+        (later, "ends_without_error", constant((True, True)), HOLDS),
+        (later, "is_merged_staircase", constant(True), FAILS),  # at another function
     ],
     "Blanc and others (hierarchy)": [
-        (later_choices, "optimal_errors", tops_ignored, FAILS),
-        (later_choices, "parity_with_decoys", constant(mt.TableProblem([0, 1, 1, 0] * 4)), FAILS),
+        (later, "optimal_errors", tops_ignored, FAILS),
+        (later, "parity_with_decoys", constant(mt.TableProblem([0, 1, 1, 0] * 4)), FAILS),
     ],
     "Blanc and others (order)": [
-        (later_choices, "optimal_errors", tops_ignored, FAILS),
-        (later_choices, "optimal_errors", reversed_tops, FAILS),
+        (later, "optimal_errors", tops_ignored, FAILS),
+        (later, "optimal_errors", reversed_tops, FAILS),
     ],
     "Babbar and others (last level)": [
-        (later_choices, "late_greedy_errors", one_more(small_functions.late_greedy_errors), FAILS),
+        (later, "late_greedy_errors", one_more(later.late_greedy_errors), FAILS),
     ],
     "Babbar and others (two levels)": [
-        (later_choices, "late_greedy_errors",
-         lambda labels, depth, levels: small_functions.least_errors(labels, depth), HOLDS),
-        (later_choices, "least_errors", constant(0), FAILS),  # at another function
+        (later, "late_greedy_errors",
+         lambda labels, depth, levels: later.least_errors(labels, depth), HOLDS),
+        (later, "least_errors", constant(0), FAILS),  # at another function
     ],
     "Babbar and others (on average)": [
-        (later_choices, "late_greedy_errors", one_more(small_functions.late_greedy_errors), FAILS),
+        (later, "late_greedy_errors", one_more(later.late_greedy_errors), FAILS),
     ],
 }  # fmt: skip
 
@@ -271,10 +270,9 @@ CORRUPTIONS = {
 @pytest.fixture(autouse=True)
 def _no_caches():
     yield
-    for module in (*later.MODULES, small_functions):
-        for value in vars(module).values():
-            if isinstance(value, functools._lru_cache_wrapper):
-                value.cache_clear()
+    for value in vars(later).values():
+        if isinstance(value, functools._lru_cache_wrapper):
+            value.cache_clear()
 
 
 def test_every_statement_has_a_corruption():
@@ -300,15 +298,15 @@ def test_a_corruption_is_noticed(monkeypatch, number, module, name, replacement,
 def test_bounds_of_the_drops_are_attained_only_by_gini():
     """With larger constants they fail."""
     for impurity, bound in (
-        (later_greedy.root_at, lambda spread: arb("4.1") * spread.sqrt()),
-        (later_choices.entropy_at, lambda spread: 12 * spread),
-        (later_greedy.gini_at, lambda spread: arb("64.1") * spread**2),
+        (later.root_at, lambda spread: arb("4.1") * spread.sqrt()),
+        (later.entropy_at, lambda spread: 12 * spread),
+        (later.gini_at, lambda spread: arb("64.1") * spread**2),
     ):
         with pytest.raises(Counterexample):
-            later_choices.drops_enough(impurity, bound, quick=True)
+            later.drops_enough(impurity, bound, quick=True)
 
 
 def test_rates_are_those_of_the_split():
-    found = list(later_choices.splits(4))
+    found = list(later.splits(4))
     assert len(found) == 10 * 3
     assert np.all([low < high and 0 < chance < 1 for low, high, chance in found])

@@ -13,20 +13,22 @@ from flint import arb, fmpq
 
 import mictree as mt
 from mictree._support.progress import Progress
-from mictree.statements import balls, gains, inequalities, readings, two_terms
+from mictree.statements import STATEMENTS, gains, inequalities, readings, two_terms, verify
 from mictree.statements.checks import (
     Check,
     Counterexample,
     Covered,
+    Enumeration,
     Reading,
     Statement,
+    any_tree,
+    as_table,
     require,
+    right_path,
     sentence,
+    sources_of,
 )
-from mictree.statements.enumeration import Enumeration, any_tree, as_table, right_path
 from mictree.statements.later import EVERYTHING
-from mictree.statements.sources import sources_of
-from mictree.statements.theorems import STATEMENTS, verify
 from tests import reference
 
 HALF = Fraction(1, 2)
@@ -200,12 +202,12 @@ def test_a_bug_in_a_check_is_not_a_verdict():
         (lambda s, w: -inequalities.four_rates(s, w), [(1 / 6, 15 / 64), (0.0, 1.0)]),
         (inequalities.entropy_ratio_gap, [(0.5, 1.75), (0.0, 0.5)]),  # 5.2 with x1 > x2
         (lambda s, x: -gains.lead(s, x), [(0.0, 0.5), (0.0, 0.5)]),
-        (lambda a: balls.entropy(a) - arb(1.01) * a, [(0.5, 1.0)]),
+        (lambda a: inequalities.entropy(a) - arb(1.01) * a, [(0.5, 1.0)]),
     ],
 )
 def test_a_wrong_inequality_is_refuted_at_a_point(function, box):
     with pytest.raises(Counterexample, match="not positive at"):
-        balls.certify_positive(function, box)
+        inequalities.certify_positive(function, box)
 
 
 @pytest.mark.parametrize(
@@ -217,36 +219,40 @@ def test_a_wrong_inequality_is_refuted_at_a_point(function, box):
 )
 def test_what_cannot_be_decided_is_not_certified(function):
     with pytest.raises(Counterexample, match="undecided"):
-        balls.certify_positive(function, [(0.0, 1.0)], max_boxes=500)
+        inequalities.certify_positive(function, [(0.0, 1.0)], max_boxes=500)
 
 
 @pytest.mark.parametrize("value", [-0.25, 1.25])
 def test_what_is_no_probability_is_refused(value):
     with pytest.raises(ValueError, match=r"a probability must lie in \[0, 1\]"):
-        balls.entropy(arb(value))
+        inequalities.entropy(arb(value))
 
 
 def test_a_point_that_is_not_positive_is_refused():
     with pytest.raises(Counterexample, match="zero"):
-        balls.require_positive(lambda: {"zero": balls.entropy_at(Fraction(1))})
+        inequalities.require_positive(lambda: {"zero": inequalities.entropy_at(Fraction(1))})
 
 
 def test_polynomials_that_differ_are_told_apart():
-    assert balls.same_polynomial(
+    assert inequalities.same_polynomial(
         lambda a, b: (a + b) ** 2, lambda a, b: a * a + 2 * a * b + b * b, 2, 2
     )
-    assert not balls.same_polynomial(lambda a, b: (a + b) ** 2, lambda a, b: a * a + b * b, 2, 2)
+    assert not inequalities.same_polynomial(
+        lambda a, b: (a + b) ** 2, lambda a, b: a * a + b * b, 2, 2
+    )
 
 
 # --- balls contain what they should ---
 
 
-@pytest.mark.parametrize("function", [balls.slope, balls.bend, balls.entropy, balls.x_log2_x])
+@pytest.mark.parametrize(
+    "function", [inequalities.slope, inequalities.bend, inequalities.entropy, inequalities.x_log2_x]
+)
 def test_a_function_of_a_ball_contains_its_values(function):
     generator = random.Random(1)
     for _ in range(200):
         low, high = sorted(generator.choice([0.0, 1.0, generator.random()]) for _ in range(2))
-        over_box = function(balls.ball(low, high))
+        over_box = function(inequalities.ball(low, high))
         for share in (0, generator.random(), 1):
             inside = min(max(low + share * (high - low), low), high)
             assert over_box.overlaps(function(arb(inside))), (low, inside, high)
@@ -256,13 +262,13 @@ def test_entropy_agrees_with_the_package_and_is_exact_at_the_ends():
     for number in range(65):
         rate = Fraction(number, 64)
         value = float(mt.impurity.entropy(float(rate)))
-        assert float(balls.entropy_at(rate).mid()) == pytest.approx(value, abs=1e-14)
-        assert balls.entropy(arb(fmpq(number, 64))).overlaps(balls.entropy_at(rate))
-    assert balls.entropy_at(Fraction(0)) == balls.entropy_at(Fraction(1)) == 0
+        assert float(inequalities.entropy_at(rate).mid()) == pytest.approx(value, abs=1e-14)
+        assert inequalities.entropy(arb(fmpq(number, 64))).overlaps(inequalities.entropy_at(rate))
+    assert inequalities.entropy_at(Fraction(0)) == inequalities.entropy_at(Fraction(1)) == 0
 
 
 def h(rate):
-    return balls.entropy_at(rate)
+    return inequalities.entropy_at(rate)
 
 
 def same(one, other):
@@ -274,30 +280,39 @@ def test_scaled_forms_equal_the_printed_expressions(seed):
     generator = random.Random(seed)
     a, b = sorted(Fraction(generator.randint(1, 198), 1000) for _ in range(2))
     one = 2 * h(3 * a) - 3 * h(a) + h(2 * a) - h(5 * a)
-    assert same(inequalities.one_rate(balls.as_ball(a)) * balls.as_ball(a), one)
+    assert same(inequalities.one_rate(inequalities.as_ball(a)) * inequalities.as_ball(a), one)
     bent = inequalities.bent_rate_at(a)
-    assert same(inequalities.bent_rate(balls.as_ball(a)) * balls.as_ball(a), bent)
+    assert same(inequalities.bent_rate(inequalities.as_ball(a)) * inequalities.as_ball(a), bent)
     two = 2 * h(a + b) - 3 * h(a) + h(2 * a) - h(a + 2 * b)
-    scaled = inequalities.two_rates(balls.as_ball(a / b), balls.as_ball(a + 2 * b)) * balls.as_ball(
-        b
-    )
+    scaled = inequalities.two_rates(
+        inequalities.as_ball(a / b), inequalities.as_ball(a + 2 * b)
+    ) * inequalities.as_ball(b)
     assert same(scaled, two)
     total = a + 4 * b
     four = h(a + 2 * b) - h(a + b) - h(total) / 4 + h(a) / 4
     scaled = inequalities.four_rates(
-        balls.as_ball(b / total), balls.as_ball(total)
-    ) * balls.as_ball(total)
+        inequalities.as_ball(b / total), inequalities.as_ball(total)
+    ) * inequalities.as_ball(total)
     assert same(scaled, four)
     border = h(2 * b) - h(b) - h(4 * b) / 4
-    scaled = inequalities.one_term_rates(balls.as_ball(4 * b)) * balls.as_ball(16 * b * b)
+    scaled = inequalities.one_term_rates(inequalities.as_ball(4 * b)) * inequalities.as_ball(
+        16 * b * b
+    )
     assert same(scaled, border)
-    gap = h(a) / balls.as_ball(a) - h(b) / balls.as_ball(b)
-    assert same(inequalities.entropy_ratio_gap(balls.as_ball(a / b), balls.as_ball(b)), gap)
-    slope = h(a) / balls.as_ball(a) - balls.log2(balls.as_ball((1 - a) / a))  # H(u)/u - H'(u)
-    assert same(inequalities.entropy_slope(balls.as_ball(a)), slope)
+    gap = h(a) / inequalities.as_ball(a) - h(b) / inequalities.as_ball(b)
+    assert same(
+        inequalities.entropy_ratio_gap(inequalities.as_ball(a / b), inequalities.as_ball(b)), gap
+    )
+    slope = h(a) / inequalities.as_ball(a) - inequalities.log2(
+        inequalities.as_ball((1 - a) / a)
+    )  # H(u)/u - H'(u)
+    assert same(inequalities.entropy_slope(inequalities.as_ball(a)), slope)
     x, y = b, a
     lead = h(x) + gains.either(x, 2 * y) - h(y) - gains.either(2 * x, y)
-    assert same(gains.lead(balls.as_ball(y / x), balls.as_ball(x)) * balls.as_ball(x), lead)
+    assert same(
+        gains.lead(inequalities.as_ball(y / x), inequalities.as_ball(x)) * inequalities.as_ball(x),
+        lead,
+    )
 
 
 # --- enumeration against the slow twin ---

@@ -24,13 +24,14 @@ import polars as pl
 
 import mictree as mt
 from mictree.columns import ordered as columns
+from mictree.columns.ordered import MOST_MOVED, Placement
 from mictree.columns.packing import add_categories, add_flags
-from mictree.columns.placement import MOST_MOVED, Placement
-from mictree.families import symmetry
-from mictree.families.sizes import exact_sizes
-from mictree.growers import generic_loop
+from mictree.families import function_classes
+from mictree.families.table_growth import exact_sizes
+from mictree.growers import loop
 from mictree.impurity.criteria import name_of
-from mictree.optimal.search.sweeping import SweepEngine
+from mictree.optimal.questions import make_driver
+from mictree.optimal.sweep_search import SweepEngine
 
 SOURCE = Path(mt.__file__).parent
 TIES = ("last", "first", "random", "heaviest", "lightest")
@@ -83,13 +84,13 @@ def families() -> Iterator[tuple[str, Any]]:
 
 def functions() -> Iterator[tuple[str, Any]]:
     for name, found in (
-        ("all", symmetry.classes(3)),
-        ("glued", symmetry.glued_classes(3)),
-        ("monotone", symmetry.monotone_classes(4)),
+        ("all", function_classes.symmetry_classes(3)),
+        ("glued", function_classes.glued_classes(3)),
+        ("monotone", function_classes.monotone_classes(4)),
     ):
         yield name, [part.tolist() for part in found]
-    tables = symmetry.classes(3).tables
-    yield "threshold", symmetry.are_threshold(tables, 3).tolist()
+    tables = function_classes.symmetry_classes(3).tables
+    yield "threshold", function_classes.are_threshold(tables, 3).tolist()
     for bias in (0.5, 0.3):
         rules = [mt.TopDown(), mt.BestFirst(criterion="gini", ties="random", seed=2)]
         frame = mt.sweep(mt.families.functions(3, bias), 4, rules)
@@ -153,7 +154,7 @@ def data() -> Iterator[tuple[str, Any]]:
         depth = 3 if len(problem.bits) < 8 else 2
         ahead = mt.Lookahead(depth, criterion=CRITERIA[number]).grow(problem, max_size=3)
         yield f"{name} looking ahead", ahead.errors.tolist()
-        slow = generic_loop.grow(mt.TopDown(criterion="minority"), problem, 3)
+        slow = loop.grow_any(mt.TopDown(criterion="minority"), problem, 3)
         yield f"{name} by the loop for any problem", slow.errors.tolist()
         best = mt.optimal_errors(problem, 2, top=2, criterion=CRITERIA[number])
         yield f"{name} with the two best tests", best.tolist()
@@ -262,6 +263,9 @@ def called_kernels() -> tuple[dict[str, Any], list[str]]:
         for name, value in list(vars(module).items()):
             if isinstance(value, FunctionType) and value in watched:
                 setattr(module, name, watched[value])
+    for module in callers:
+        if hasattr(module, "_drive"):  # it is made from kernels, which are watched now
+            module._drive = make_driver(module._look, module._advance, module._take)
     return all_results(), sorted(called)
 
 

@@ -17,13 +17,13 @@ os.environ["NUMBA_THREADING_LAYER"] = "workqueue"  # survives fork
 import polars as pl
 
 import mictree as mt
-from mictree._support import checkpoints as _partial
 from mictree._support import files as _files
-from mictree._support.versions import code_version
-from mictree.families import blocks, formula_sweep
+from mictree._support import files as _partial
+from mictree._support.files import code_version
+from mictree.families import sweep
 
-formula_sweep.SECONDS = 0.0
-blocks.BLOCK = 30
+sweep.SECONDS = 0.0
+sweep.BLOCK = 30
 _partial.BLOCK_NUMBERS = 150
 FAMILY = mt.families.grid(3, 2, (0.4, 0.5))
 MAX_SIZE = 12
@@ -32,12 +32,12 @@ RULES = [mt.TopDown(), mt.BestFirst(ties="random", seed=3)]
 
 def load_kernels() -> None:
     """Load all kernels of a sweep once, without polars, so that forked processes have them."""
-    some = blocks.Blocks(range(1, 3), MAX_SIZE, _partial.Partial(None, None, {}), id)
-    solved = formula_sweep.SolvedFormulas(FAMILY, some, 2**30)
+    some = sweep.Blocks(range(1, 3), MAX_SIZE, _partial.Partial(None, None, {}), id)
+    solved = sweep.SolvedFormulas(FAMILY, some, 2**30)
     for number, rule in enumerate(RULES):
         solved.compare(number, rule)
         solved.sizes(number, rule)
-    formula_sweep.member_terms(FAMILY, solved._built.terms)
+    sweep.member_terms(FAMILY, solved._built.terms)
     code_version()  # of all sources, which every sweep would read
 
 

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.experiments.two_term_biases import Plan, two_term_biases
-from mictree.families import bias_search
+from mictree.families import biases as bias_search
 from mictree.families.bias_boxes import SLACK, Boxes, Chances, Cubes, Vertices, least_errors
-from mictree.families.bias_gains import PRECISION, Identities, Numbers
-from mictree.families.bias_growth import CLOSED, Courses
-from mictree.families.bias_search import Part, Task, certify
+from mictree.families.bias_growth import CLOSED, PRECISION, Courses, Identities, Numbers
+from mictree.families.biases import Part, Task, certify
 
 RULES = st.builds(
     lambda kind, criterion, ties: kind(criterion, ties),
@@ -501,7 +500,7 @@ def test_optimal_ranges_have_no_excess(table, rule, low, width):
         assert low <= start <= end <= low + width
         biases = {Fraction(number, 997) for number in range(1, 997)}
         inside = sorted(bias for bias in biases if start < bias < end)[::7]
-        inside += [Fraction(start)] * (start == end)
+        inside += [Fraction(bias) for bias in (start, end) if bias not in unsure]
         inside += [Fraction(1, 2)] * (start < 0.5 < end and 0.5 not in unsure)
         for bias in inside:
             problem = mt.TableProblem.from_formula(formula, bias)
@@ -560,6 +559,22 @@ def test_a_bias_at_which_alone_the_rule_is_not_optimal():
     for rule, optimal in ((found.rule, False), (first.rule, True)):
         problem = mt.TableProblem.from_formula(formula)
         assert (mt.mic(rule, problem, 3, exact=True).mic == 0) == optimal
+
+
+@pytest.mark.parametrize(
+    ("rule", "formula", "row"),
+    [
+        (mt.TopDown("minority", "lightest"), "(a ^ b) & (~a | c)", (0.5, 0.7, 0.0, [0.5])),
+        (mt.ID3("root"), "~a & ~b | a & b & ~c", (0.3, 0.5, 0.0, [0.5])),
+    ],
+)
+def test_a_range_that_begins_or_ends_at_a_tie(rule, formula, row):
+    """At 1/2 the ties cost an excess, on one side of it there is none."""
+    sizes = 6
+    problem = mt.TableProblem.from_formula(formula)
+    assert mt.mic(rule, problem, sizes, exact=True).mic > 0
+    found = mt.mic_over_biases(rule, formula, (0.3, 0.7), sizes, gap=1)
+    assert found.optimal_ranges.rows() == [row]
 
 
 def test_optimal_ranges_need_one_bias():

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree._support import checkpoints as _partial
 from mictree._support import files as _files
-from mictree._support.checkpoints import KeptRows, Partial, resumable
-from mictree.families import blocks, formula_sweep
+from mictree._support import files as _partial
+from mictree._support.files import KeptRows, Partial, resumable
+from mictree.families import sweep
 from mictree.families import sweep as sweeps
 from mictree.families.family import grid
 from mictree.families.graph import build
-from mictree.optimal.dynamic.program import perfect_sizes, row_starts
+from mictree.optimal.program import perfect_sizes, row_starts
 
 FAMILY = grid(3, 2, (0.4, 0.5))
 MAX_SIZE = 12
@@ -31,8 +31,8 @@ RULES = (mt.TopDown(), mt.BestFirst(ties="random", seed=3))
 
 @pytest.fixture(autouse=True)
 def _many_small_blocks(monkeypatch):
-    monkeypatch.setattr(formula_sweep, "SECONDS", 0.0)
-    monkeypatch.setattr(blocks, "BLOCK", 30)
+    monkeypatch.setattr(sweep, "SECONDS", 0.0)
+    monkeypatch.setattr(sweep, "BLOCK", 30)
     monkeypatch.setattr(_partial, "BLOCK_NUMBERS", 150)
 
 
@@ -101,8 +101,8 @@ def test_what_is_kept_is_not_computed_again(tmp_path, whole, monkeypatch):
     assert len(list(folder.glob("rows-*"))) > 3
     assert len(list(folder.glob("rule-*"))) == 4
     with monkeypatch.context() as patch:
-        patch.setattr(formula_sweep, "fill_batch", None)
-        patch.setattr(formula_sweep.FamilyGrowth, "compare", None)
+        patch.setattr(sweep, "fill_batch", None)
+        patch.setattr(sweep.FamilyGrowth, "compare", None)
         assert run(path).equals(whole)
     assert list(tmp_path.iterdir()) == [path]
 
@@ -141,14 +141,14 @@ def test_swapped_files(tmp_path, whole):
 def test_blocks_of_another_run_are_not_used(tmp_path):
     """A run that draws its own seed does not take up blocks that were grown with another."""
     rules, family = [mt.BestFirst(ties="random")], grid(4, 4)  # many ties: seeds differ in results
-    blocks = []
+    sweep = []
     for name in ("one", "other"):
         path = tmp_path / f"{name}.parquet"
         with pytest.raises(KeyboardInterrupt):
             run(path, rules=rules, family=family, progress=stop_after("bestfirst"))
-        blocks.append(path.with_name(f"{path.name}.partial"))
-    for block in blocks[0].glob("r*-*"):
-        shutil.copy(block, blocks[1])
+        sweep.append(path.with_name(f"{path.name}.partial"))
+    for block in sweep[0].glob("r*-*"):
+        shutil.copy(block, sweep[1])
     frame = run(tmp_path / "other.parquet", rules=rules, family=family)
     seed = int(pl.read_parquet_metadata(tmp_path / "other.parquet")["mictree.seeds"].strip("[]"))
     again = [mt.BestFirst(ties="random", seed=seed)]

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mictree.columns.cells import Reading, doubt_dates, find_orders, read_cells
-from mictree.columns.series import PARTS, microseconds, part_of
+from mictree.columns.data import PARTS, microseconds, part_of
 from tests.reference.dates import form_of, read_dates
 
 YEARS = ("0000", "0001", "1969", "2012", "2012", "2013", "2024", "9999")

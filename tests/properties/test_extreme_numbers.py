@@ -11,14 +11,12 @@ import mictree as mt
 from mictree.families import graph as family_graph
 from mictree.families.family import grid, up_to
 from mictree.families.growth import best_splits
-from mictree.growers.functions import gains_by
+from mictree.growers.choosing import choose_leaf, gains_by, new_frontier, open_leaf
 from mictree.growers.rules import RULES, TIES
-from mictree.growers.ties import choose_leaf, new_frontier, open_leaf
 from mictree.impurity import CRITERIA, GAINS
 from mictree.impurity import gains as _gains
-from mictree.optimal.dynamic.program import Program
-from mictree.problems.labels import whole_weights
-from mictree.problems.sample import SampleProblem
+from mictree.optimal.program import Program
+from mictree.problems.sample import SampleProblem, whole_weights
 from tests import reference
 from tests.properties.test_sample_growth import Generic, as_table, data_sets, reference_trees
 from tests.reference import Table, learner

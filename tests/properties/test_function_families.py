@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.families import exact_sizes, sizes, subcubes, symmetry
-from mictree.growers.functions import gains_by
+from mictree.families import exact_sizes, function_classes, table_growth
+from mictree.growers.choosing import gains_by
 from tests.reference import functions as reference
 
 CRITERIA = ("entropy", "gini", "root", "minority")
@@ -65,7 +65,10 @@ def test_known_counts(name):
 
 @pytest.mark.parametrize("variables", [1, 2, 3, 4])
 def test_gluing_two_functions_finds_the_classes_of_the_full_search(variables):
-    expected, computed = symmetry.classes(variables), symmetry.glued_classes(variables)
+    expected, computed = (
+        function_classes.symmetry_classes(variables),
+        function_classes.glued_classes(variables),
+    )
     np.testing.assert_array_equal(computed.tables, expected.tables)
     np.testing.assert_array_equal(computed.counts, expected.counts)
 
@@ -207,35 +210,37 @@ def test_a_function_may_ignore_variables():
 
 
 def test_compiled_kernels_equal_their_twins():
-    group = symmetry.Symmetries.of(2, inputs=True, output=True)
+    group = function_classes.Symmetries.of(2, inputs=True, output=True)
     orbits = []
-    for kernel in (symmetry._fill_orbits, plain(symmetry._fill_orbits)):
+    for kernel in (function_classes._fill_orbits, plain(function_classes._fill_orbits)):
         class_of, moved_by = np.full(16, -1), np.empty(16, dtype=np.int64)
         kernel(*group, class_of, moved_by)
         orbits.append((class_of.tolist(), moved_by.tolist()))
     assert orbits[0] == orbits[1]
-    class_of, moved_by, tables, _ = symmetry._orbits(2, group)
+    class_of, moved_by, tables, _ = function_classes._orbits(2, group)
     counts = []
-    for kernel in (symmetry._glue, plain(symmetry._glue)):
+    for kernel in (function_classes._glue, plain(function_classes._glue)):
         counts.append(np.zeros((len(tables), 16), dtype=np.int16))
         kernel(0, len(tables), 3, tables, class_of, moved_by, *group, counts[-1])
     np.testing.assert_array_equal(*counts)
     every = np.arange(256, dtype=np.uint64)
-    rows = symmetry.Symmetries.of(3, inputs=False, output=False).rows
+    rows = function_classes.Symmetries.of(3, inputs=False, output=False).rows
     codes = np.array([0, 1, 3, 4, 9, 10, 12, 13])
     for kernel, arguments in (
-        (symmetry._count_fixing, (every, rows)),
-        (symmetry._are_threshold, (every, codes, 27)),
+        (function_classes._count_fixing, (every, rows)),
+        (function_classes._are_threshold, (every, codes, 27)),
     ):
         out = np.zeros((2, 256), dtype=np.int64)
         kernel(0, 256, *arguments, out[0])
         plain(kernel)(0, 256, *arguments, out[1])
         np.testing.assert_array_equal(*out)
     for bias in (Fraction(1, 2), Fraction(1, 3)):
-        cubes = subcubes.Subcubes.of(2, bias)
-        gains = subcubes.CriterionGains("entropy", cubes)
+        cubes = table_growth.Subcubes.of(2, bias)
+        gains = table_growth.CriterionGains("entropy", cubes)
         out = np.zeros((2, 3, 16), dtype=np.int64)
-        for number, kernel in enumerate((sizes._fill_sizes, plain(sizes._fill_sizes))):
-            kernel(0, 16, every[:16], cubes, gains.arrays, 1, out[number])
+        for number, kernel in enumerate(
+            (table_growth._fill_sizes, plain(table_growth._fill_sizes))
+        ):
+            kernel(0, 16, every[:16], cubes, gains.arrays, out[number])
         np.testing.assert_array_equal(*out)
         assert out[0, :, :4].tolist() == [[0, 2, 2, 1]] * 3

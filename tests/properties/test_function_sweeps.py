@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.families import FunctionFamily, blocks, subcubes, table_kernel
-from mictree.families.greedy_sizes import EXACT
-from mictree.families.growth_kernel import Rule
-from mictree.growers.functions import RuleFunctions
+from mictree.families import FunctionFamily, sweep, table_growth
+from mictree.families.growth import EXACT, Rule
+from mictree.growers.choosing import RuleFunctions
 from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 from tests import reference
@@ -249,7 +248,7 @@ class Stop(Exception):
     "last", ["optimal errors", "greedy sizes, entropy", "bestfirst, ties random"]
 )
 def test_an_interrupted_sweep_continues(tmp_path, monkeypatch, last):
-    monkeypatch.setattr(blocks, "BLOCK", 100)
+    monkeypatch.setattr(sweep, "BLOCK", 100)
     family = FAMILIES["functions"]
     path, rule = tmp_path / "mic.parquet", mt.BestFirst(ties="random")
 
@@ -260,9 +259,9 @@ def test_an_interrupted_sweep_continues(tmp_path, monkeypatch, last):
     with pytest.raises(Stop):
         mt.sweep(family, 9, [rule], out=path, progress=stop)
     calls = []
-    kernel = blocks.Partial.write
+    kernel = sweep.Partial.write
     monkeypatch.setattr(
-        blocks.Partial,
+        sweep.Partial,
         "write",
         lambda self, name, block: (calls.append(name), kernel(self, name, block)),
     )
@@ -291,17 +290,18 @@ def test_compiled_kernels_equal_their_twins():
     kernel_rule = Rule(functions.priority.address, 0, np.uint64(0), np.zeros(2))
     tables = np.arange(0, 2**16, 9000, dtype=np.uint64)
     for bias in (HALF, SKEWED):
-        cubes = subcubes.Subcubes.of(4, bias)
-        gains = subcubes.CriterionGains("gini", cubes)
+        cubes = table_growth.Subcubes.of(4, bias)
+        gains = table_growth.CriterionGains("gini", cubes)
         optimal, out = np.zeros((2, 2, len(tables), 8)), np.zeros((2, 2, len(tables), 3))
         for number, plain in enumerate((lambda kernel: kernel, plain_of)):
-            for place, only in enumerate((None, table_kernel.BestOnly(gains.arrays, 2))):
-                plain(table_kernel.fill_optimal)(
+            for place, only in enumerate((None, table_growth.BestOnly(gains.arrays, 2))):
+                plain(table_growth.fill_optimal)(
                     0, len(tables), tables, cubes, only, optimal[number, place]
                 )
             for depth in (1, 2):
-                plain(table_kernel.compare_tables)(
-                    0, len(tables), 0, 7, kernel_rule, tables, cubes, gains.arrays, depth,
+                ahead = table_growth.CriterionGains("gini", cubes, depth)
+                plain(table_growth.compare_tables)(
+                    0, len(tables), 7, kernel_rule, tables, cubes, ahead.arrays,
                     optimal[0, 0], out[number, depth - 1],
                 )  # fmt: skip
         np.testing.assert_array_equal(*optimal)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.impurity import CRITERIA
-from mictree.optimal.dynamic import formula as _formula  # noqa: F401  # solvers are imported lazily
-from mictree.optimal.dynamic import lattice as lattices
-from mictree.optimal.dynamic import minplus
-from mictree.optimal.dynamic import table as _table  # noqa: F401
-from mictree.optimal.result import Top
+from mictree.optimal import lattice as lattices
+from mictree.optimal import program
+from mictree.optimal import program as _formula  # noqa: F401  # solvers are imported lazily
+from mictree.optimal import table as _table  # noqa: F401
+from mictree.optimal.solve import Top
 from tests.strategies import formula_cases, table_cases
 
 MEMORY = 2**30
@@ -113,7 +113,7 @@ def test_one_min_plus_step(kind, low, high, out, weights):
     with kernels_from_source():
         assert relaxed(low, high, weights, out, kind).tolist() == expected
     objects = np.array(out, dtype=object)
-    minplus.relax_objects(np.array(low, object), np.array(high, object), *weights, objects)
+    program.relax_objects(np.array(low, object), np.array(high, object), *weights, objects)
     assert np.minimum.accumulate(objects).tolist() == expected
 
 
@@ -121,10 +121,10 @@ def relaxed(low, high, weights, out, kind) -> np.ndarray:
     low, high, out = (np.array(row, dtype=kind) for row in (low, high, out))
     drops = np.empty(len(out) + 4, dtype=np.int64)
     scratch = np.empty(3 * len(out), dtype=kind)
-    minplus.relax(
-        low, high, kind(weights[0]), kind(weights[1]), minplus.NOTHING[kind], drops, scratch, out
+    program.relax(
+        low, high, kind(weights[0]), kind(weights[1]), program.NOTHING[kind], drops, scratch, out
     )
-    minplus.level_out(out)
+    program.level_out(out)
     return out
 
 

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.growers import lookahead
-from mictree.growers.pair_drops import PackedLeaves
+from mictree.growers import loop
+from mictree.growers.choosing import settle_ties
+from mictree.growers.data_gains import PackedLeaves
 from mictree.growers.rules import TIES
-from mictree.growers.ties import settle_ties
 from mictree.impurity import CRITERIA
-from mictree.problems.limits import Limits
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Limits, SampleProblem
 from tests.properties.test_sample_growth import (
     FIXED_TIES,
     Generic,
@@ -197,7 +196,7 @@ def test_too_many_tests_are_refused_with_a_number_that_fits():
     assert mt.LookaheadClassifier(1, depth=1).fit(X, y).tree_.size == 1
     columns = np.column_stack([np.arange(9) % 3, np.arange(9), np.arange(9) % 2])
     bits = random.integers(0, 2, (50, 20))
-    with mock.patch.object(lookahead, "MOST_WORDS", 2 * 10**2):
+    with mock.patch.object(loop, "MOST_WORDS", 2 * 10**2):
         with pytest.raises(ValueError, match=r"at most 10 tests.*has 11: set.*to 4 or fewer"):
             mt.Lookahead().grow(SampleProblem(columns, np.arange(9) % 2), 1)
         fits = SampleProblem(columns, np.arange(9) % 2, max_thresholds=4)

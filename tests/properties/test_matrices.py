@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.columns.data import Data
-from mictree.columns.encode import encode
+from mictree.columns.literals import encode
 from tests.reference.matrix import least_error_of_a_split, read_matrix
 
 LARGEST, LEAST = np.finfo(float).max, np.finfo(float).smallest_subnormal

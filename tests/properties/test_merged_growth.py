@@ -10,13 +10,19 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.families import graph as family_graph
-from mictree.families import merged_growth
+from mictree.families import growth
 from mictree.families.family import grid, up_to
-from mictree.families.growth import FamilyGrowth, best_splits
-from mictree.families.merged_growth import PURE, merged_errors, new_scratch, order_of
+from mictree.families.growth import (
+    PURE,
+    FamilyGrowth,
+    best_splits,
+    merged_errors,
+    new_scratch,
+    order_of,
+)
 from mictree.growers.rules import TIE_TOLERANCE, TIES, depth_of
 from mictree.impurity import CRITERIA
-from mictree.optimal.dynamic.program import Program, fill, perfect_sizes, row_starts
+from mictree.optimal.program import Program, fill, perfect_sizes, row_starts
 
 ROOM = 2**30
 
@@ -178,13 +184,13 @@ def test_rules_one_after_another():
 def test_without_room_the_loop_grows(monkeypatch):
     """Graph and errors count towards the limit, and rows are made only in what it leaves."""
     filled = []
-    fill_rows = merged_growth.MergedGrowth._fill
+    fill_rows = growth.MergedGrowth._fill
 
     def counting(self, best, order):
-        filled.append(self._rows.start[-1] * merged_growth.BYTES_EACH)
+        filled.append(self._rows.start[-1] * growth.BYTES_EACH)
         fill_rows(self, best, order)
 
-    monkeypatch.setattr(merged_growth.MergedGrowth, "_fill", counting)
+    monkeypatch.setattr(growth.MergedGrowth, "_fill", counting)
     family = up_to(20)
     whole = mt.sweep(family, 100, ["topdown"])
     (needed,) = filled
@@ -196,10 +202,10 @@ def test_without_room_the_loop_grows(monkeypatch):
 def test_an_interrupted_filling_leaves_no_rows_of_another_rule(monkeypatch):
     both = Both(grid(3, 3), mt.TopDown(), 9)
     built = family_graph.build(both.family, 2**30)
-    merging = merged_growth.MergedGrowth(built.graph, both.edges, 9, ROOM)
+    merging = growth.MergedGrowth(built.graph, both.edges, 9, ROOM)
     before = merging.splits(mt.TopDown(), both.best)[1].splits.priority.copy()
     with monkeypatch.context() as patch:
-        patch.setattr(merged_growth, "run", lambda *_: 1 / 0)
+        patch.setattr(growth, "run", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             merging.splits(mt.BestFirst(), both.best)
     merging._rows.splits.priority[:] = 0.0
@@ -210,9 +216,9 @@ def test_an_interrupted_filling_leaves_no_rows_of_another_rule(monkeypatch):
 
 def test_deep_trees_are_left_to_the_loop():
     """Up to this depth, the differences of all heads that tie stay well below the tolerance."""
-    assert merged_growth.MOST_LITERALS * merged_growth.SAME < TIE_TOLERANCE / 2
-    assert merged_growth.CLEAR > 2 * TIE_TOLERANCE
-    for literals, merged in ((merged_growth.MOST_LITERALS, True), (201, False)):
+    assert growth.MOST_LITERALS * growth.SAME < TIE_TOLERANCE / 2
+    assert growth.CLEAR > 2 * TIE_TOLERANCE
+    for literals, merged in ((growth.MOST_LITERALS, True), (201, False)):
         both = Both(grid(1, literals, (0.9,)), mt.TopDown(), 5)
         assert (len(both.rows.start) > 0) == merged
         both.check()

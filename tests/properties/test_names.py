@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.columns.texts import tell_apart
+from mictree.columns.literals import make_texts_differ
 from mictree.growers.rules import RULES
 
 pandas = pytest.importorskip("pandas")
@@ -127,7 +127,7 @@ PAIRS = st.tuples(TEXTS, TEXTS).filter(lambda pair: pair[0] != pair[1])
 @example([[("a", "b"), ("a", "b")]])
 def test_any_texts_are_told_apart(columns):
     given = [pair for texts in columns for pair in texts]
-    told = tell_apart(columns)
+    told = make_texts_differ(columns)
     shown = [text for pair in told for text in pair]
     assert len(set(shown)) == len(shown)
     assert all(text.strip() for text in shown)

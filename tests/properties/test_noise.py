@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.growers.functions import gains_by
+from mictree.growers.choosing import gains_by
 from mictree.growers.rules import RULES, TIES
 from tests import reference
 from tests.reference.splits import candidates
@@ -177,7 +177,9 @@ def test_no_noise_is_the_same_problem():
     assert silent.probabilities == plain.probabilities
 
 
-@pytest.mark.parametrize("noise", [-0.1, 1.01, "0.1", None, float("nan"), float("inf")])
+@pytest.mark.parametrize(
+    "noise", [-0.1, 1.01, "0.1", None, float("nan"), float("inf"), True, False]
+)
 def test_noise_that_is_none(noise):
     with pytest.raises(ValueError, match="noise must be a number from 0 to 1; got"):
         mt.TableProblem.from_formula("a", noise=noise)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.optimal.search import counting_bounds as _counting
-from mictree.optimal.search import frontier as sample
-from mictree.optimal.search import questions as _asking
+from mictree.optimal import frontier as sample
+from mictree.optimal import questions
+from mictree.optimal.rows import Counting
 from tests.datasets import compile_search, random_bits
 from tests.reference.enumerate_samples import lightest_leaf, sample_least_errors
 from tests.reference.recursive_samples import recursive_least_errors
@@ -28,14 +28,15 @@ def _compiled():
 
 def refusing(limit):
     """Questions of more than 2 splits are answered only up to a bound: then time is up."""
-    ask = _asking.Asking.ask
+    ask = questions.Workers.ask
 
     def late(self, rows, budget, bound, depth, wanted=0, quickly=False, least=0):
-        if budget > 2 and bound > limit and not wanted:
+        searched = not wanted or questions.is_counted(budget, depth)  # not retraced
+        if budget > 2 and bound > limit and searched:
             return None
         return ask(self, rows, budget, bound, depth, wanted, quickly, least)
 
-    return mock.patch.object(_asking.Asking, "ask", late)
+    return mock.patch.object(questions.Workers, "ask", late)
 
 
 @given(samples(), st.sampled_from([None, 1, 2, 3]), st.integers(0, 12))
@@ -75,19 +76,19 @@ def test_the_last_split_gains_at_most_the_lightest_leaf(case, max_depth):
     weights = [int(8 * weight) for weight in weights]
     masses = np.bincount(labels, weights).astype(int)
     depth = 2**20 if max_depth is None else max_depth
-    counting = _counting.Counting(masses, depth)
+    counting = Counting(masses, depth)
     truth = sample_least_errors(rows, labels, weights, SIZE, max_depth)
     wrong = [int(error * sum(weights)) for error in truth]
     for size, (before, after) in enumerate(pairwise(wrong), 1):
-        assert before - after <= counting.lightest_leaf(size, before)
-        assert after >= counting.by_classes(SIZE)[size]
+        assert before - after <= counting.last_split(size, before)
+        assert after >= counting.by_size(SIZE)[size]
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=4), st.integers(1, 6), st.integers(0, 20))
 def test_the_lightest_leaf_is_found(masses, size, before):
-    counting = _counting.Counting(np.array(masses), 2**20)
+    counting = Counting(np.array(masses), 2**20)
     expected = min(lightest_leaf(masses, size + 1), max(0, sum(masses) - before) // size)
-    assert counting.lightest_leaf(size, before) == expected
+    assert counting.last_split(size, before) == expected
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
@@ -97,8 +98,8 @@ def test_a_conjunction_gains_the_lightest_leaf(size):
     labels, weights = [1] + [0] * size, [5] * (size + 1)
     truth = sample_least_errors(rows, labels, weights, size)
     assert [error * sum(weights) for error in truth] == [5] * size + [0]
-    counting = _counting.Counting(np.array([5 * size, 5]), 2**20)
-    assert counting.lightest_leaf(size, 5) == 5
+    counting = Counting(np.array([5 * size, 5]), 2**20)
+    assert counting.last_split(size, 5) == 5
 
 
 def test_bounds_carry_over_from_proved_sizes():

@@ -18,12 +18,10 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree._support.checks import TooLarge
 from mictree._support.jit import one_core
-from mictree._support.time_limit import TimeLimit
-from mictree.optimal.search import frontier as sample
-from mictree.optimal.search import questions as _asking
-from mictree.optimal.search import table as _table
-from mictree.optimal.search.bits import BitEngine
-from mictree.optimal.search.rows import Rows
+from mictree._support.progress import TimeLimit
+from mictree.optimal import frontier as sample
+from mictree.optimal import questions
+from mictree.optimal.rows import Rows
 from tests.clock import looked_at
 from tests.datasets import compile_search, monks, random_bits, tic_tac_toe, xor_with_decoys
 from tests.reference.enumerate_samples import sample_least_errors
@@ -175,7 +173,7 @@ def test_a_small_table_overwrites_and_finds_the_same(monkeypatch):
 
     def spy(frontier, *arguments):
         run(frontier, *arguments)
-        overwritten.append(int(frontier.asking.control[_table.OVERWRITTEN]))
+        overwritten.append(int(frontier.workers.control[questions.OVERWRITTEN]))
 
     monkeypatch.setattr(sample.Frontier, "run", spy)
     problem = mt.SampleProblem(*random_bits(250, 50, 5, noise=0.9))
@@ -210,7 +208,7 @@ def test_workers_agree_with_one(seed, classes, max_depth):
     problem = mt.SampleProblem(X, y, weights)
     with one_core():
         alone = mt.optimal_trees(problem, 6, exact=True, max_depth=max_depth)
-    with mock.patch.multiple(_asking, usable_cores=lambda: 8, ALONE=0.0, SMALLEST_TABLE=256):
+    with mock.patch.multiple(questions, usable_cores=lambda: 8, ALONE=0.0, SMALLEST_TABLE=256):
         many = mt.optimal_trees(problem, 6, exact=True, max_depth=max_depth, memory_limit=_LITTLE)
     assert many.errors.proved.all()
     assert many.errors.tolist() == alone.errors.tolist()
@@ -222,13 +220,13 @@ def test_memory_is_planned():
     problem = mt.SampleProblem(*random_bits(80, 120, 1, noise=0.5))
     with pytest.raises(TooLarge, match=r"memory_limit must be at least [0-9,]+ bytes for 120 lit"):
         mt.optimal_errors(problem, 8, memory_limit=2**16)
-    with mock.patch.object(_asking, "SMALLEST_TABLE", 256):
-        few = sample.Frontier(BitEngine(Rows.of(problem, True)), 20, None, 2**21)
+    with mock.patch.object(questions, "SMALLEST_TABLE", 256):
+        few = sample.Frontier(sample.Strategy.on_bits(Rows.of(problem, True)), 20, None, 2**21)
         assert few.budgets < 20
         with TimeLimit(1.0) as limit:
             few.run(limit, lambda: mt.TopDown().grow(problem, 20))
-    kept = [array for frames in few.asking.frames for array in frames]
-    assert sum(array.nbytes for array in [*kept, *few.asking.table]) < 2**21
+    kept = [array for frames in few.workers.frames for array in frames]
+    assert sum(array.nbytes for array in [*kept, *few.workers.table]) < 2**21
     lower, upper = np.array(few.lower), np.array(few.upper)
     assert np.all(lower[: few.budgets + 1][:4] == upper[: few.budgets + 1][:4])
     whole = mt.optimal_errors(problem, 4, exact=True) * 80
@@ -282,12 +280,12 @@ def test_max_size_far_beyond_what_can_be_proved(monkeypatch):
 
 def test_a_stopped_kernel_visits_nothing():
     rows = Rows.of(mt.SampleProblem(*random_bits(300, 20, 1)), False)
-    search = sample.Frontier(BitEngine(rows), 6, None, 2**28)
-    asking = search.asking
-    asking.control[_table.STATUS] = _table.STOP
-    asking.engine.place(rows.everything, asking.frames[0])
-    asking._solve(300, (6, search.total, asking.budgets, 0), asking.frames[0])
-    assert asking.control[_table.VISITED] == 0
+    search = sample.Frontier(sample.Strategy.on_bits(rows), 6, None, 2**28)
+    workers = search.workers
+    workers.control[questions.STATUS] = questions.STOP
+    question = questions.Question(6, search.total, workers.budgets, questions.PLAIN)
+    workers._answer(rows.everything, question, workers.frames[0])
+    assert workers.control[questions.VISITED] == 0
 
 
 INTERRUPTED = """
@@ -328,13 +326,13 @@ def test_ctrl_c_returns_what_is_certified():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 def test_ctrl_c_before_any_worker_has_started(monkeypatch):
-    gather = _asking.Asking._gather
+    gather = questions.Workers._gather
 
     def interrupted(self, *arguments):
         signal.raise_signal(signal.SIGINT)
         return gather(self, *arguments)
 
-    monkeypatch.setattr(_asking.Asking, "_gather", interrupted)
+    monkeypatch.setattr(questions.Workers, "_gather", interrupted)
     solved = mt.optimal_trees(mt.SampleProblem(*random_bits(200, 12, 0, noise=0.5)), 5)
     assert solved.interrupted
     assert solved.errors.proved.tolist() == [True, True, True, False, False, False]
@@ -343,7 +341,7 @@ def test_ctrl_c_before_any_worker_has_started(monkeypatch):
 def test_progress_that_raises_ends_the_search():
     random = np.random.default_rng(0)
     problem = mt.SampleProblem(random.random((2000, 120)) < 0.5, random.integers(0, 2, 2000))
-    makes, made = _asking.Asking.running, []
+    makes, made = questions.Workers.running, []
 
     def running(self):
         made.append(self)
@@ -355,13 +353,13 @@ def test_progress_that_raises_ends_the_search():
             raise LookupError
 
     with (
-        mock.patch.object(_asking, "SMALLEST_TABLE", 2**20),  # never grows: that ends a question
-        mock.patch.object(_asking.Asking, "running", running),
+        mock.patch.object(questions, "SMALLEST_TABLE", 2**20),  # never grows: that ends a question
+        mock.patch.object(questions.Workers, "running", running),
         pytest.raises(LookupError),
     ):
         mt.optimal_trees(problem, 8, progress=stop, memory_limit=2 * 10**8)
-    (asking,) = made  # the pool waited for its workers, and none of them can have had an answer
-    assert asking.control[_table.STATUS] == _table.STOP
+    (workers,) = made  # the pool waited for its workers, and none of them can have had an answer
+    assert workers.control[questions.STATUS] == questions.STOP
 
 
 @pytest.mark.parametrize("table", [16, 2**14])
@@ -370,15 +368,15 @@ def test_more_splits_than_the_depth_allows(table, monkeypatch):
     random = np.random.default_rng(0)
     problem = mt.SampleProblem(random.random((300, 25)) < 0.4, random.integers(0, 2, 300))
     least = mt.optimal_errors(problem, 7, exact=True, max_depth=3)[7]
-    ask = _asking.Asking.ask
+    ask = questions.Workers.ask
 
     def late(self, rows, budget, bound, depth, wanted=0, quickly=False, least=0):
         if budget < 8 and not wanted:
             return None
         return ask(self, rows, budget, bound, depth, wanted, quickly, least)
 
-    monkeypatch.setattr(_asking.Asking, "ask", late)
-    monkeypatch.setattr(_asking, "SMALLEST_TABLE", table)
+    monkeypatch.setattr(questions.Workers, "ask", late)
+    monkeypatch.setattr(questions, "SMALLEST_TABLE", table)
     solved = mt.optimal_trees(
         problem, 9, exact=True, max_depth=3, time_limit=20, memory_limit=144 * table + 700_000
     )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.optimal.dynamic import table as table_solver
+from mictree.optimal import table as table_solver
 from tests import reference
 from tests.strategies import (
     NAMES,

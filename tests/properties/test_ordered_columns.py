@@ -8,8 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
 from mictree.columns.ordered import midpoint, midpoints, rank, round_midpoint, show
-from mictree.growers.sorted_rows import sort_entries
-from mictree.problems.packed import PackedRows
+from mictree.growers.data_rows import sort_entries
+from mictree.problems.sample import PackedRows
 
 TABLES = 500
 SIZE = 6
@@ -136,7 +136,7 @@ def test_more_thresholds_never_make_an_optimal_tree_worse(seed, most):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_deep_growth_on_mixed_columns_is_the_generic_loops(weighted):
     """Leaves get compact matrices of their own, whose slots the sorted rows then hold."""
-    from mictree.growers.generic_loop import grow
+    from mictree.growers.loop import grow_any
 
     random = np.random.default_rng(3)
     X = np.hstack([random.random((1500, 12)) < 0.5, random.normal(size=(1500, 2)).round(1)])
@@ -144,6 +144,6 @@ def test_deep_growth_on_mixed_columns_is_the_generic_loops(weighted):
     weights = random.integers(1, 4, 1500) if weighted else None
     problem = mt.SampleProblem(X, y, weights)
     rule = mt.TopDown("gini")
-    ours, theirs = rule.grow(problem, 150), grow(rule, problem, 150)
+    ours, theirs = rule.grow(problem, 150), grow_any(rule, problem, 150)
     assert [step.variable for step in ours.steps] == [step.variable for step in theirs.steps]
     np.testing.assert_allclose(ours.errors, theirs.errors, atol=1e-12)

@@ -15,13 +15,14 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 import mictree as mt
 from mictree._support.checks import TooLarge
 from mictree._support.jit import one_core
-from mictree._support.time_limit import TimeLimit
-from mictree.optimal.search import certified, few_splits, questions, sweeping
-from mictree.optimal.search.frontier import Frontier
-from mictree.optimal.search.ordered_rows import OrderedRows
-from mictree.optimal.search.sweep_frames import LIVE, MASS, ONE, PLACE
-from mictree.optimal.search.sweeping import SweepEngine
-from mictree.optimal.search.table import OVERWRITTEN
+from mictree._support.progress import TimeLimit
+from mictree.optimal import frontier as certified
+from mictree.optimal import questions, sweep_scan, sweep_search
+from mictree.optimal.frontier import Frontier, Strategy
+from mictree.optimal.ordered_rows import OrderedRows
+from mictree.optimal.questions import OVERWRITTEN
+from mictree.optimal.sweep_scan import LIVE, MASS, ONE, PLACE
+from mictree.optimal.sweep_search import SweepEngine
 from tests.clock import looked_at
 from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.ordered_samples import ordered_least_errors
@@ -44,8 +45,8 @@ def find(ranks, labels, weights, max_size, max_depth=None, time_limit=None, memo
 
 
 def find_in(problem, max_size, max_depth=None, time_limit=None, memory_limit=2**30):
-    engine = SweepEngine(OrderedRows.of(problem, True))
-    frontier = Frontier(engine, max_size, max_depth, memory_limit)
+    strategy = Strategy.on_numbers(problem, True)
+    frontier = Frontier(strategy, max_size, max_depth, memory_limit)
     with TimeLimit(time_limit) as limit:
         frontier.run(limit)
     return frontier
@@ -119,7 +120,7 @@ def test_neighbours_whose_weights_fill_62_bits():
     frames.start[0], frames.tests[0, LIVE, :3] = (0, 3), tests
     frames.cells[0, MASS, :3] = [1, 2**60, 3 * 2**60]
     frames.cells[0, ONE, :3] = frames.cells[0, ONE + 1, :3] = [0, 0, 3]
-    getattr(few_splits.share_one, "py_func", few_splits.share_one)(0, 3, frames)
+    getattr(sweep_scan.share_one, "py_func", sweep_scan.share_one)(0, 3, frames)
     assert frames.cells[0, ONE, :3].tolist() == [0, 0, 3]
     assert frames.cells[0, ONE + 1, :3].tolist() == [3, 3, 3]
 
@@ -296,7 +297,7 @@ def test_the_bounds_of_all_tests_hold(seed):
     ranks = np.array([random.permutation(16), random.permutation(16)])
     labels = random.integers(0, 2 + seed % 2, 16)
     found = find(ranks, labels, random.integers(1, 4, 16), 4)
-    rows, frames, root = found.rows, found.asking.frames[0], found.asking.engine.root
+    rows, frames, root = found.rows, found.workers.frames[0], found.workers.engine.root
     raised = 0
     for column, first in enumerate(frames.start[0, :-1]):
         for test in range(first, frames.start[0, column + 1]):
@@ -318,7 +319,7 @@ def test_cuts_of_a_child_have_rows_on_both_sides(seed):
     random = np.random.default_rng(seed)
     ranks = np.array([random.permutation(16), random.integers(0, 5, 16)])
     found = find(to_ranks(ranks.T), random.integers(0, 2, 16), random.integers(1, 4, 16), 5)
-    frames, checked = found.asking.frames[0], 0
+    frames, checked = found.workers.frames[0], 0
     for level in range(1, len(frames.levels)):
         count = int(frames.levels[level].rows)
         for column, order in enumerate(frames.order[level, :, :count].tolist()):
@@ -440,7 +441,7 @@ def test_a_small_table_overwrites_and_finds_the_same():
     roomy = find(ranks, labels, weights, 4)
     with mock.patch.object(questions, "SMALLEST_TABLE", 16):
         tight = find(ranks, labels, weights, 4, memory_limit=500_000)
-    assert tight.asking.control[OVERWRITTEN] > 20 + roomy.asking.control[OVERWRITTEN]
+    assert tight.workers.control[OVERWRITTEN] > 20 + roomy.workers.control[OVERWRITTEN]
     assert tight.lower == tight.upper == roomy.upper
     check_trees(tight, ranks, labels, weights)
 
@@ -453,8 +454,8 @@ def test_memory_is_planned():
     with mock.patch.object(questions, "SMALLEST_TABLE", 256):
         few = find(ranks, labels, weights, 20, memory_limit=2**23, time_limit=0.5)
     assert 2 <= few.budgets < 20
-    kept = [array for frames in few.asking.frames for array in frames]
-    assert sum(array.nbytes for array in [*kept, *few.asking.table]) < 2**23
+    kept = [array for frames in few.workers.frames for array in frames]
+    assert sum(array.nbytes for array in [*kept, *few.workers.table]) < 2**23
     assert few.lower[:3] == few.upper[:3]
 
 
@@ -495,7 +496,7 @@ def test_trees_without_a_split(labels):
 
 def test_weights_of_many_digits_and_four_classes(monkeypatch):
     """Bounds shared between budgets once missed the tree of five splits; found by enumeration."""
-    monkeypatch.setattr("mictree.optimal.search.certified.FEW_THRESHOLDS", 0)
+    monkeypatch.setattr("mictree.optimal.frontier.FEW_THRESHOLDS", 0)
     kinds = ["c", "b", "b", "a", "b", "a", "c", "c", "c", "a", "c", "b", "c", "c"]
     numbers = [1e18, 3, 8, 0.1, 0.3, 7, 7, 6, 8, 0, -4, -8, 0.2, -8]
     labels = [2, 0, 3, 2, 3, 1, 0, 1, 0, 1, 2, 3, 2, 0]
@@ -532,8 +533,8 @@ def test_ctrl_c_during_the_first_question(monkeypatch, late):
     random, calls, handler = np.random.default_rng(0), [], signal.getsignal(signal.SIGINT)
     problem = mt.SampleProblem(random.random((300, 6)), random.integers(0, 2, 300))
     least = mt.optimal_trees(problem, 6, max_depth=3).errors
-    monkeypatch.setattr(sweeping, "QUICK", 300)  # so that the table is a large one
-    monkeypatch.setattr(SweepEngine, "solve", pressing(SweepEngine.solve, calls, late))
+    monkeypatch.setattr(sweep_search, "QUICK", 300)  # so that the table is a large one
+    monkeypatch.setattr(SweepEngine, "ask", pressing(SweepEngine.ask, calls, late))
     solved = mt.optimal_trees(problem, 6, max_depth=3)
     errors = solved.errors
     assert calls

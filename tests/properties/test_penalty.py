@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.estimators.penalty import is_certified, penalty_path
-from mictree.optimal.search import frontier, priced
+from mictree.estimators.sizes import is_certified, penalty_path
+from mictree.optimal import frontier, priced
 from tests.datasets import monks, random_bits
 from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.ordered_samples import ordered_least_errors

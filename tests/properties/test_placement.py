@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mictree.columns.placement import MOST_MOVED, Placement
+from mictree.columns.ordered import MOST_MOVED, Placement
 
 SLOTS = 320  # of a class, more than any batch here fills
 

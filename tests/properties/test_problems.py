@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.growers.functions import gains_by
+from mictree.growers.choosing import gains_by
 from tests import reference
 from tests.reference.splits import candidates
 from tests.strategies import formula_cases, table_cases

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mictree.columns.ordered import rank
-from mictree.columns.quantiles import Counts, EdgeSearch, from_keys, to_keys
+from mictree.columns.ordered import Counts, EdgeSearch, from_keys, rank, to_keys
 from tests.reference.bins import bin_edges
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -171,6 +171,37 @@ def test_words():
     assert model.explain({"radius": None}).startswith("a, because\n  radius <= 2.5 (it is missing)")
 
 
+def test_words_of_weighted_shares():
+    """Raw counts stand beside weighted shares, which are not those of the counted rows."""
+    X, y = pl.DataFrame({"x": [1.0] * 6 + [2.0] * 4}), ["a"] * 6 + ["a"] + ["b"] * 3
+    weighted = mt.TopDownClassifier(1, class_weight={"a": 1, "b": 3}).fit(X, y)
+    by_rows = mt.TopDownClassifier(1).fit(X, y, sample_weight=[1] * 7 + [3] * 3)
+    for model in (weighted, by_rows, from_json(to_json(weighted))):
+        rules = model.to_rules()
+        assert str(rules) == (
+            "if x > 1.5 then b  (4 rows; weighted: 62% of all, 90% b)\n"
+            "if x <= 1.5 then a  (6 rows; weighted: 38% of all, 100% a)"
+        )
+        assert model.explain({"x": 2}).endswith(
+            "The 4 training rows like this; weighted: 90% b, 10% a."
+        )
+        assert "<th>weighted coverage</th>" in rules._repr_html_()
+        assert "4 rows (40\\%)" in model.to_tikz()
+        assert "weighted error 10.0" in model.to_tikz()
+
+
+@pytest.mark.parametrize("weight", [1, 0.1, 7, 1e-300])
+def test_words_of_equal_weights(weight):
+    X, y = pl.DataFrame({"x": [1.0] * 6 + [2.0] * 4}), ["a"] * 6 + ["a"] + ["b"] * 3
+    plain, equal = (
+        mt.TopDownClassifier(1).fit(X, y, sample_weight=each) for each in (None, [weight] * 10)
+    )
+    assert str(equal.to_rules()) == str(plain.to_rules())
+    assert equal.explain({"x": 2}) == plain.explain({"x": 2})
+    assert equal.to_tikz() == plain.to_tikz()
+    assert "weighted" not in plain.to_tikz() + plain.to_rules()._repr_html_()
+
+
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, unique=True))
 @example([1_000_000.25, 1_000_000.5])
 @example([123_456_792.0, 123_456_793.0])
@@ -511,6 +542,21 @@ def test_a_row_of_numpys_times():
         assert model.explain({"when": moment}).startswith("b, because")
     assert model.explain({"when": np.datetime64(300, "ns")}).startswith("a, because")
     assert "(it is 1970-01-01 00:00:00.000000700)" in model.explain({"when": X["when"].iloc[2]})
+
+
+def test_rows_of_times_among_numbers_and_missing_times():
+    """NumPy has no common type for times and numbers; polars cannot read pandas' NaT and NA."""
+    when = pd.to_datetime(pd.Series(["2020-01-01", "2021-01-01", None, "2022-01-01"]))
+    X = pd.DataFrame({"when": when, "n": [1, 2, 3, 4]})
+    model = mt.TopDownClassifier(1).fit(X, ["a", "b", "a", "b"])
+    other = pl.from_pandas(X)
+    for number, label in enumerate("abab"):
+        reason = model.explain(other[number])
+        assert reason.startswith(label)
+        assert model.explain(X.iloc[[number]]) == model.explain(X.iloc[number]) == reason
+        model.to_tikz(row=X.iloc[number])
+    for missing in (pd.NaT, pd.NA, np.datetime64("NaT"), None):
+        assert "(it is missing)" in model.explain({"when": missing})
 
 
 def test_python_code_in_an_hour_that_the_clock_repeats():

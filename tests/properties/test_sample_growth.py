@@ -12,8 +12,7 @@ import mictree as mt
 from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
 from mictree.problems import Problem
-from mictree.problems.limits import Limits
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Limits, SampleProblem
 from tests.reference import PRIORITIES, ahead, learner
 from tests.reference.literals import literals
 from tests.strategies import nested
@@ -189,3 +188,16 @@ def test_compact_leaves_change_nothing(rule, weighted):
     generic = grower.grow(Generic(bits, labels, weights), size)
     assert compiled.tree(size) == generic.tree(size)
     np.testing.assert_allclose(compiled.errors, generic.errors, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [5, 31, 63, 64, 68, 127])
+def test_any_number_of_classes(classes):
+    """A count of corners wrapped around: growth did not end with 63 classes, or made no split."""
+    random = np.random.default_rng(classes)
+    labels = np.concatenate([np.arange(classes), random.integers(0, classes, 260 - classes)])
+    X = np.column_stack([random.permutation(260), random.permutation(260) + 2 * labels])
+    grower = mt.TopDown(criterion="gini")
+    compiled = grower.grow(SampleProblem(X, labels), 3)
+    generic = grower.grow(Generic(X, labels), 3)
+    assert compiled.tree(3) == generic.tree(3)
+    assert compiled.tree(3).size == 3

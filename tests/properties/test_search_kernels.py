@@ -14,20 +14,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mictree._support import jit, vectors
-from mictree.optimal.search import kernel
-from mictree.optimal.search import questions as _asking
-from mictree.optimal.search import table as _table
-from mictree.optimal.search.bits import BitEngine
-from mictree.optimal.search.engine import ANY, FIRST, KNOWN, PLAIN
-from mictree.optimal.search.ordered_rows import OrderedRows
-from mictree.optimal.search.rows import Rows
-from mictree.optimal.search.sweeping import SweepEngine
-from mictree.optimal.search.table import FOUND, NEXT, RUN, STATUS, STOP, UNLIMITED, Table
+from mictree._support import jit
+from mictree.optimal import questions
+from mictree.optimal import questions as _table
+from mictree.optimal.bit_search import BitEngine
+from mictree.optimal.ordered_rows import OrderedRows
+from mictree.optimal.questions import (
+    ANY,
+    FIRST,
+    FOUND,
+    KNOWN,
+    NEXT,
+    PLAIN,
+    RUN,
+    STATUS,
+    STOP,
+    UNLIMITED,
+    Table,
+)
+from mictree.optimal.rows import Rows
+from mictree.optimal.sweep_search import SweepEngine
 from tests.datasets import compile_search, random_bits
 from tests.strategies import sample_problem, samples
 
-ROOM_OF_SEARCH = "mictree.optimal.search."
+ROOM_OF_SEARCH = tuple(
+    f"mictree.optimal.{name}"
+    for name in ("questions", "rows", "ordered_rows", "bit_search", "sweep", "priced")
+)
 PLACES = 64  # of the smallest table, so that small searches fill it
 
 pytestmark = pytest.mark.skipif(
@@ -42,7 +55,7 @@ def _compiled():
 
 def room_kernels() -> Iterator[tuple]:
     """All kernels of the room, by every name under which one of its modules has them."""
-    homes = (ROOM_OF_SEARCH, "mictree._support.jit")
+    homes = (*ROOM_OF_SEARCH, "mictree._support.jit")
     for path, module in sorted(sys.modules.items()):
         if path.startswith(homes):
             for name, value in list(vars(module).items()):
@@ -57,17 +70,17 @@ def intrinsics() -> Iterator[tuple]:
         jit.atomic_load: jit._plain_load,
         jit.atomic_add: jit._plain_add,
         jit.atomic_swap: jit._plain_swap,
-        vectors.spread: vectors._plain_spread,
-        vectors.choose: vectors._plain_choose,
-        vectors.load: vectors._plain_load,
-        vectors.store: vectors._plain_store,
-        vectors.add: np.add,
-        vectors.subtract: np.subtract,
-        vectors.least: np.minimum,
-        vectors.most: np.maximum,
+        jit.spread: jit._plain_spread,
+        jit.choose: jit._plain_choose,
+        jit.load: jit._plain_vector_load,
+        jit.store: jit._plain_store,
+        jit.add: np.add,
+        jit.subtract: np.subtract,
+        jit.least: np.minimum,
+        jit.most: np.maximum,
     }
     for path, module in sorted(sys.modules.items()):
-        if path.startswith((ROOM_OF_SEARCH, "mictree._support.")):
+        if path.startswith((*ROOM_OF_SEARCH, "mictree._support.")):
             for name, value in list(vars(module).items()):
                 if isinstance(value, numba.core.extending._Intrinsic) and value in plain:
                     yield module, name, value, plain[value]
@@ -89,6 +102,10 @@ def from_source(watch: Callable[[str], None] = lambda name: None):
         setattr(module, name, watched(function))
     for module, name, _, function in others:
         setattr(module, name, function)
+    for module, name, _, _ in kernels:
+        if name == "_drive":  # it is made from kernels, which are functions now
+            drive = questions.make_driver(module._look, module._advance, module._take)
+            setattr(module, name, watched(drive.py_func))
     try:
         with np.errstate(over="ignore"):  # a hash wraps around
             yield
@@ -100,26 +117,27 @@ def from_source(watch: Callable[[str], None] = lambda name: None):
 def searched(problem, budget: int, depth: int, status: int | None = None) -> list[np.ndarray]:
     """All arrays after a question, after retracing its answer, and after a move of the table."""
     rows = Rows.of(problem, exact=False)
-    with mock.patch.object(_asking, "SMALLEST_TABLE", PLACES):
-        asking = _asking.Asking(BitEngine(rows), budget, depth, 2**22)
-    frames, table, control = asking.frames[0], asking.table, asking.control
+    engine = BitEngine(rows)
+    with mock.patch.object(questions, "SMALLEST_TABLE", PLACES):
+        workers = questions.Workers(engine, budget, depth, 2**22)
+    frames, table, control = workers.frames[0], workers.table, workers.control
     for array in frames:
         array.fill(0)
     seen: list[np.ndarray] = []
 
-    def solve(bound: int, retrace: bool) -> int:
-        frames.mask[0] = rows.mask(rows.everything)
+    def solve(bound: int, wanted: int) -> int:
         control[NEXT], control[FOUND] = 0, bound
-        answer = kernel.solve(budget, bound, depth, retrace, rows.data, table, frames, control)
+        question = questions.Question(budget, bound, depth, wanted)
+        answer = engine.ask(rows.everything, question, table, frames, control)
         seen.extend(array.copy() for array in (*frames, *table, control, np.array(answer)))
         return answer
 
     if status is not None:
         control[STATUS] = status
-    least = solve(rows.leaf_error(rows.everything) + 1, False)
+    least = solve(rows.leaf().cost + 1, PLAIN)
     if control[STATUS] == RUN:
-        solve(least + 1, True)
-        solve((least + 1) // 2, False)
+        solve(least + 1, FIRST)
+        solve((least + 1) // 2, PLAIN)
     larger = Table(*(np.zeros((2 * PLACES, part.shape[1]), part.dtype) for part in table))
     _table.rehash(table, larger)
     return seen + list(larger)
@@ -146,24 +164,23 @@ def test_the_whole_search(case, budget, depth):
 def swept(problem, budget: int, depth: int) -> list[np.ndarray]:
     """All arrays of a search over ordered columns after questions of every kind."""
     engine = SweepEngine(OrderedRows.of(problem, exact=False))
-    with mock.patch.object(_asking, "SMALLEST_TABLE", PLACES):
-        asking = _asking.Asking(engine, budget, depth, 2**24)
-    frames, table, control, rows = asking.frames[0], asking.table, asking.control, engine.rows
+    with mock.patch.object(questions, "SMALLEST_TABLE", PLACES):
+        workers = questions.Workers(engine, budget, depth, 2**24)
+    frames, table, control, rows = workers.frames[0], workers.table, workers.control, engine.rows
     for array in frames:
         array.fill(0)
     frames.order[0] = rows.data.order
     seen: list[np.ndarray] = []
-    least = rows.leaf_error(rows.everything)
+    least = rows.leaf().cost
     for wanted in (PLAIN, ANY, KNOWN, FIRST):
         for members, share in ((rows.everything, 0), (rows.everything[1:], 1)):
-            engine.place(members, frames)
             control[FOUND] = least + 1
-            question = budget - share, least + 1, depth - share, wanted
-            answer = engine.solve(len(members), question, table, frames, control)
+            question = questions.Question(budget - share, least + 1, depth - share, wanted)
+            answer = engine.ask(members, question, table, frames, control)
             if wanted == PLAIN and len(members) == len(rows.codes):
                 least = answer
             seen.extend(array.copy() for array in (*frames, *table, control, np.array(answer)))
-    errors = engine.count_few(rows.everything, depth, table, frames, control)
+    errors = engine.glance(rows.everything, 3, depth, table, frames, control)
     return [*seen, errors, *(array.copy() for array in frames)]
 
 

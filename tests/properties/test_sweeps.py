@@ -13,15 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree._support.draws import below, stream
 from mictree.families import graph as family_graph
 from mictree.families.family import grid, up_to
-from mictree.families.formula_sweep import formula_names
 from mictree.families.graph import member_terms
-from mictree.families.sweep import summarize
+from mictree.families.sweep import formula_names, summarize
+from mictree.growers.choosing import below, stream
 from mictree.growers.rules import RULES, TIES
 from mictree.impurity import CRITERIA
-from mictree.optimal.dynamic.program import Program, fill, perfect_sizes, row_starts
+from mictree.optimal.program import Program, fill, perfect_sizes, row_starts
 from tests.reference import any_bias_optimal, uniform_optimal
 
 SMALL = [grid(3, 3), grid(3, 2, (0.3, 0.6)), up_to(9), up_to(6, (0.25, 0.5, 0.9))]
@@ -210,11 +209,11 @@ def test_parquet_with_provenance(tmp_path):
 INTERRUPTED = """
 import sys, time
 import mictree as mt
-from mictree.families import blocks
-from mictree.optimal.dynamic import program as graph
+import mictree.families.sweep
+from mictree.optimal import program
 
-graph.BATCH_UPDATES = 1
-blocks.BLOCK = 50
+program.BATCH_UPDATES = 1
+sys.modules["mictree.families.sweep"].BLOCK = 50
 def slow(stage):
     print(stage.what, flush=True)
     time.sleep(0.02)

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree._support import time_limit
+from mictree._support import progress
 from mictree.impurity import CRITERIA
-from mictree.optimal.dynamic import allowed_subcubes
-from mictree.optimal.dynamic import lattice as lattices
-from mictree.optimal.result import Top
-from mictree.optimal.search import reached
-from mictree.problems.limits import Limits
+from mictree.optimal import allowed as allowed_subcubes
+from mictree.optimal import lattice as lattices
+from mictree.optimal import restricted
+from mictree.optimal.solve import Top
+from mictree.problems.sample import Limits
 from tests.clock import LookedAt
 from tests.properties.test_noise import noisy_cases
 from tests.reference import Table
@@ -266,7 +266,7 @@ def test_copies_of_columns_change_no_error(case, criterion, top, data):
 def test_copies_of_numbers_change_no_error(packed, sign, monkeypatch):
     """A falling copy of a column offers the complements of its thresholds."""
     if not packed:
-        monkeypatch.setattr(reached.PackedLeaves, "hold", lambda problem: False)
+        monkeypatch.setattr(restricted.PackedLeaves, "hold", lambda problem: False)
     random = np.random.default_rng(5)
     X, y = random.integers(0, 6, (40, 3)).astype(float), random.integers(0, 2, 40)
     copied = np.column_stack([X, sign * X**3])
@@ -303,10 +303,10 @@ def test_a_search_that_ends_early_gives_an_interval(stop, monkeypatch):
     settings = {}
     if stop == "time":
         clock = LookedAt()
-        monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=clock.monotonic))
+        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=clock.monotonic))
         settings = {"time_limit": 0.2}
     elif stop == "memory":
-        settings = {"memory_limit": 60 * (2 * problem.valid.nbytes + reached.STATE_BYTES)}
+        settings = {"memory_limit": 60 * (2 * problem.valid.nbytes + restricted.STATE_BYTES)}
     else:
         interrupt_after(20, monkeypatch)
     part = mt.optimal_trees(problem, 6, exact=True, top=3, **settings)
@@ -322,7 +322,7 @@ def test_a_search_that_ends_early_gives_an_interval(stop, monkeypatch):
 
 
 def test_progress_on_data(monkeypatch):
-    monkeypatch.setattr(reached, "REPORTED", 10)
+    monkeypatch.setattr(restricted, "REPORTED", 10)
     random = np.random.default_rng(3)
     problem = mt.SampleProblem(random.integers(0, 2, (60, 7)), random.integers(0, 2, 60))
     told = []
@@ -334,7 +334,7 @@ def test_progress_on_data(monkeypatch):
 
 
 def interrupt_after(count, monkeypatch):
-    expand, done = reached._States._expand, []
+    expand, done = restricted._States._expand, []
 
     def until(self, number):
         done.append(number)
@@ -342,7 +342,7 @@ def interrupt_after(count, monkeypatch):
             raise KeyboardInterrupt
         return expand(self, number)
 
-    monkeypatch.setattr(reached._States, "_expand", until)
+    monkeypatch.setattr(restricted._States, "_expand", until)
 
 
 @settings(max_examples=30)
@@ -414,5 +414,5 @@ def test_a_formula_whose_lattice_is_too_large_for_the_optimum():
 def test_rows_of_states_are_no_longer_than_needed():
     problem = mt.SampleProblem([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     solved = mt.optimal_trees(problem, 100, top=1)
-    assert isinstance(solved, reached.ReachedTrees)
+    assert isinstance(solved, restricted.RestrictedTrees)
     assert len(solved.program.row(0)) == 4

@@ -14,9 +14,16 @@ from hypothesis import strategies as st
 import mictree as mt
 from mictree.experiments.cache import Cache
 from mictree.experiments.two_term_biases import Plan, conjectures, two_term_biases
-from mictree.families.pair_errors import PairBox, perfect_size, splits
-from mictree.families.pair_growth import Found, Leaf, PairGrowth, check_pair
-from mictree.plotting.two_terms import draw_two_terms
+from mictree.families.pairs import (
+    Found,
+    Leaf,
+    PairBox,
+    PairGrowth,
+    check_pair,
+    perfect_size,
+    splits,
+)
+from mictree.plotting.biases import draw_two_terms
 from tests import reference
 
 PAIRS = st.sampled_from([(a, b) for b in range(1, 5) for a in range(1, b + 1)])

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 from mictree._support.files import locked
 from mictree.cli import app
 from mictree.experiments.cache import Cache
-from mictree.experiments.later_statements import LaterStatements
-from mictree.report.atlas import run, stated
-from mictree.report.atlas.results import SHARES, STAGES, compute
+from mictree.experiments.checked import LaterStatements
+from mictree.report.atlas import functions, run
+from mictree.report.atlas.run import SHARES, STAGES, compute
+from mictree.report.claims import Clock
 from mictree.report.figures import Picture
-from mictree.report.results import Clock
 from tests.quick_atlas import SMALL, quick_atlas
 from tests.unit.test_report import Reader
 
@@ -89,8 +89,8 @@ def test_every_figure_has_words_and_every_claim_its_range_and_rule():
         for part in (claim["source"], claim["text"], claim["rule"], *claim["measured"]):
             assert part in text
     verdicts = re.findall(r'class="verdict \w+">(.*?)<', page())
-    stated = [row["verdict"] for row in rows_of("stated")]
-    assert verdicts == [claim["verdict"] for claim in claims] + stated
+    functions = [row["verdict"] for row in rows_of("stated")]
+    assert verdicts == [claim["verdict"] for claim in claims] + functions
 
 
 def test_sizes_from_the_files():
@@ -245,7 +245,7 @@ def test_statements_from_the_files():
 def test_a_statement_with_another_verdict_is_shown_with_it():
     frame = pl.read_parquet(quick_atlas() / "results" / "stated.parquet")
     wrong = LaterStatements(SMALL.stated, frame.with_columns(verdict=pl.lit("fails")))
-    part = stated.section(wrong)
+    part = functions.stated_section(wrong)
     assert f": {frame.height} fail." in part.text
     assert {row[3] for row in part.tables[0].rows} == {"fails"}
 

@@ -13,7 +13,7 @@ from mictree.experiments import (
     voting,
     worst_over_biases,
 )
-from mictree.report.atlas import biased, disturbed, labels, ranked, sizes, two_terms, voted
+from mictree.report.atlas import formulas, functions
 
 EACH = ("holds", "holds in part", "fails")
 
@@ -39,7 +39,7 @@ PERFECT = {(3, 3, 3): 5}
     ("families", "verdict"), list(zip(([GOOD, GOOD], [GOOD, BAD], [BAD, BAD]), EACH, strict=True))
 )
 def test_often_minimal(families, verdict):
-    assert sizes.often_minimal(made_sizes(*families)).verdict == verdict
+    assert functions.often_minimal(made_sizes(*families)).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_often_minimal(families, verdict):
     ],
 )
 def test_always_minimal(families, verdict):
-    assert sizes.always_minimal(made_sizes(*families)).verdict == verdict
+    assert functions.always_minimal(made_sizes(*families)).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_always_minimal(families, verdict):
     ],
 )
 def test_at_most_twice(families, verdict):
-    claim = sizes.at_most_twice(made_sizes(*families))
+    claim = functions.at_most_twice(made_sizes(*families))
     assert claim.verdict == verdict
     assert "at most 2" in claim.rule
 
@@ -96,7 +96,7 @@ SPREAD = (0.1, WIDE)
 )
 def test_representative(rules, verdict):
     found = made_labels(TopDown=rules[0], BestFirst=rules[1])
-    claim = labels.representative(found)
+    claim = functions.representative(found)
     assert claim.verdict == verdict
     assert "seed 16" in claim.source
 
@@ -107,7 +107,7 @@ def test_representative(rules, verdict):
 )
 def test_independent(rules, verdict):
     found = made_labels(TopDown=rules[0], BestFirst=rules[1])
-    assert labels.independent(found).verdict == verdict
+    assert functions.independent(found).verdict == verdict
 
 
 def made_rankings(*ranges):
@@ -133,7 +133,7 @@ RISING = {
 
 
 @pytest.mark.parametrize(
-    "claim", [ranked.best_criterion, ranked.further_is_better, ranked.two_are_enough]
+    "claim", [functions.best_criterion, functions.further_is_better, functions.two_are_enough]
 )
 @pytest.mark.parametrize(
     ("ranges", "verdict"),
@@ -151,12 +151,12 @@ OPTIMAL = FALLING | {"top 1": 0.0}
     list(zip(([OPTIMAL, OPTIMAL], [OPTIMAL, FALLING], [RISING]), EACH, strict=True)),
 )
 def test_one_is_enough(ranges, verdict):
-    assert ranked.one_is_enough(made_rankings(*ranges)).verdict == verdict
+    assert functions.one_is_enough(made_rankings(*ranges)).verdict == verdict
 
 
 def test_a_deeper_look_is_compared_step_by_step():
     mixed = FALLING | {"lookahead 3": 0.15}
-    assert ranked.further_is_better(made_rankings(mixed)).verdict == "holds in part"
+    assert functions.further_is_better(made_rankings(mixed)).verdict == "holds in part"
 
 
 def made_biases(points, uppers):
@@ -189,8 +189,8 @@ PEAK, SLOPE = (0.1, 0.2, 0.1), (0.1, 0.2, 0.3)
 )
 def test_biases(points, uppers, verdict):
     found = made_biases(points, uppers)
-    assert biased.worst_at_half(found).verdict == verdict
-    assert biased.near_optimal(found).verdict == verdict
+    assert formulas.worst_at_half(found).verdict == verdict
+    assert formulas.near_optimal(found).verdict == verdict
 
 
 def made_ends(**outcomes):
@@ -218,12 +218,12 @@ ALWAYS, UP_TO, UNKNOWN = ("optimal",) * 2, ("optimal", "excess"), ("optimal", "u
 )
 def test_every_bias(ends, verdict):
     found = made_ends(t11=ends[0], t12=ends[1], t22=ends[2])
-    assert two_terms.at_every_bias(found).verdict == verdict
+    assert formulas.at_every_bias(found).verdict == verdict
 
 
 def test_conjectures_can_fail_on_the_page():
     """The third names 1/2 as the end of two terms of two literals, the first none."""
-    claims = two_terms.section(made_ends(t11=ALWAYS, t12=UP_TO, t22=UP_TO)).claims
+    claims = formulas.two_terms_section(made_ends(t11=ALWAYS, t12=UP_TO, t22=UP_TO)).claims
     assert [claim.verdict for claim in claims] == ["holds in part", "fails", "holds", "fails"]
 
 
@@ -248,8 +248,8 @@ def made_dependence(topdown, bestfirst):
 )
 def test_dependence(topdown, bestfirst, optimal, better):
     found = made_dependence(topdown, bestfirst)
-    assert disturbed.optimal_when_dependent(found).verdict == optimal
-    assert disturbed.topdown_is_better(found).verdict == better
+    assert formulas.optimal_when_dependent(found).verdict == optimal
+    assert formulas.topdown_is_better(found).verdict == better
 
 
 def made_noise(topdown, bestfirst):
@@ -276,8 +276,8 @@ SAME, LESS, MORE = (0.1, 0.1), (0.1, 0.05), (0.1, 0.2)
 )
 def test_noise(rules, keeps, never):
     found = made_noise(*rules)
-    assert disturbed.noise_keeps(found).verdict == keeps
-    assert disturbed.noise_never_hurts(found).verdict == never
+    assert formulas.noise_keeps(found).verdict == keeps
+    assert formulas.noise_never_hurts(found).verdict == never
 
 
 def made_votes(**targets):
@@ -303,8 +303,8 @@ def made_votes(**targets):
 )
 def test_forests(targets, size, total):
     found = made_votes(**targets)
-    assert voted.passes_same_size(found).verdict == size
-    assert voted.passes_same_total(found).verdict == total
+    assert formulas.passes_same_size(found).verdict == size
+    assert formulas.passes_same_total(found).verdict == total
 
 
 def test_a_single_tree_is_no_forest():
@@ -313,5 +313,5 @@ def test_a_single_tree_is_no_forest():
     low = found.frame.with_columns(
         pl.when(pl.col("trees") == 1).then(0.1).otherwise(0.3).alias("error")
     )
-    claim = voted.passes_same_total(voting.Voting(found.plan, low))
+    claim = formulas.passes_same_total(voting.Voting(found.plan, low))
     assert claim.verdict == "fails"

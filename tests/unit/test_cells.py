@@ -14,10 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.columns.arrays import read_array
-from mictree.columns.data import Data
-from mictree.columns.series import last_tick, microseconds, read_tick
-from mictree.optimal.consistent import minimal_consistent_tree
+from mictree.columns.data import Data, last_tick, microseconds, read_array, read_tick
+from mictree.optimal.solve import minimal_consistent_tree
 from tests.reference.literals import float_above
 
 Y = [0, 1, 0, 1, 0, 1]

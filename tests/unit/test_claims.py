@@ -12,8 +12,8 @@ from mictree.experiments.histograms import Setting, Spread
 from mictree.experiments.sample_size import SampleSizes
 from mictree.growers.rules import TIES
 from mictree.report import claims
+from mictree.report.claims import Results
 from mictree.report.page import Page, render
-from mictree.report.results import Results
 from mictree.report.tables import found
 from mictree.statements.checks import Check, Finding
 

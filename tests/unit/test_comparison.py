@@ -16,13 +16,11 @@ from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
-from mictree.comparison import fold as folding
 from mictree.comparison import held_out
 from mictree.comparison import run as running
-from mictree.optimal import CertifiedErrors
-from mictree.optimal.search import questions as _asking
+from mictree.optimal import CertifiedErrors, questions
 from mictree.plotting import comparison as drawing
-from mictree.problems.labels import Coded
+from mictree.problems.sample import Coded
 from tests.datasets import monks, random_bits
 
 
@@ -158,26 +156,26 @@ def test_a_time_limit_gives_intervals():
 def note_seconds(monkeypatch):
     """The seconds that each search of a comparison is given."""
     given = []
-    whole = folding.solve
+    whole = running.solve
 
     def noting(*arguments):
         given.append(arguments[-1])
         return whole(*arguments)
 
-    monkeypatch.setattr(folding, "solve", noting)
+    monkeypatch.setattr(running, "solve", noting)
     return given
 
 
 def press_ctrl_c(monkeypatch, when):
     """Press Ctrl-C at each question that a search asks."""
-    ask = _asking.Asking.ask
+    ask = questions.Workers.ask
 
     def interrupted(self, *arguments):
         if when():
             signal.raise_signal(signal.SIGINT)
         return ask(self, *arguments)
 
-    monkeypatch.setattr(_asking.Asking, "ask", interrupted)
+    monkeypatch.setattr(questions.Workers, "ask", interrupted)
 
 
 @pytest.mark.parametrize("search", [1, 2])
@@ -347,7 +345,7 @@ def test_predictions_are_labels(labels, rule):
 @pytest.mark.parametrize("learner", [LogisticRegression(), "lightgbm"])
 def test_learners_are_refused_before_the_search(learner, monkeypatch):
     pytest.importorskip("lightgbm")
-    monkeypatch.setattr(folding, "solve", None)
+    monkeypatch.setattr(running, "solve", None)
     X, y = random_bits(60, 6, 0, classes=3)
     with pytest.raises(ValueError, match=r"pass a callable|one for each of 3 classes"):
         mt.compare(learner, X, y, 2)
@@ -399,7 +397,7 @@ def test_thresholds_come_from_training_rows_only():
         return seen  # on all rows, then on each fold
 
     clean = literals_seen(X)
-    for fold, (_, test) in enumerate(held_out.folds(Coded((0, 1), y), 3, 1, 0), start=1):
+    for fold, (_, test) in enumerate(running.folds(Coded((0, 1), y), 3, 1, 0), start=1):
         poisoned = X.copy()
         poisoned[test] = 1e6 * random.normal(size=(len(test), 3))
         seen = literals_seen(poisoned)
@@ -445,7 +443,7 @@ def with_errors(lower, upper, greedy):
     result = mt.compare("topdown", X, y, len(upper) - 1, cv=2, repeats=1)
     return dataclasses.replace(
         result,
-        optimal_errors=CertifiedErrors.between(np.array(lower), np.array(upper)),
+        optimal_errors=CertifiedErrors(np.array(lower), np.array(upper)),
         training_errors={"topdown": np.array(greedy)},
     )
 

@@ -19,8 +19,7 @@ from sklearn.model_selection import (
 from sklearn.tree import DecisionTreeClassifier
 
 import mictree as mt
-from mictree.report.compared import make_page
-from mictree.report.data import render
+from mictree.report.data import make_comparison_page, render
 from tests.datasets import random_bits
 
 
@@ -185,7 +184,7 @@ def test_a_score_is_shown_as_it_is(table):
     figure = result.plot(Figure(layout="constrained"))
     assert figure.axes[1].get_title() == "held-out balanced_accuracy (5-fold)"
     figure.draw_without_rendering()
-    html = render(make_page(result, "f.csv", "y", 2, {}))
+    html = render(make_comparison_page(result, "f.csv", "y", 2, {}))
     assert f"Held-out balanced_accuracy {held['optimal'].shown[2]:.4g}." in html
     assert result.advice[0][0].upper() + result.advice[0][1:] + "." in html
 

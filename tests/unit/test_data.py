@@ -17,9 +17,8 @@ from scipy import sparse
 from sklearn.ensemble import BaggingClassifier
 
 import mictree as mt
-from mictree.columns.arrays import read_array
-from mictree.columns.data import Data
-from mictree.problems.labels import Coded
+from mictree.columns.data import Data, read_array
+from mictree.problems.sample import Coded
 
 pandas = pytest.importorskip("pandas")
 

@@ -10,9 +10,14 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 import mictree as mt
-from mictree.plotting.class_colours import CLASS_COLOURS, OTHERS_COLOUR, choose_colours
-from mictree.plotting.data_tree import LONGEST_ENTRY, wrap
-from mictree.plotting.tikz import TikzPen, to_latex
+from mictree.plotting.data_tree import (
+    CLASS_COLOURS,
+    LONGEST_ENTRY,
+    OTHERS_COLOUR,
+    choose_colours,
+    wrap,
+)
+from mictree.plotting.tree import TikzPen, to_latex
 
 LONG = "would certainly recommend the product to a friend"
 COLUMN = "answer to the long question number seventeen"

@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import inspect
+import os
 import re
 import subprocess
 import sys
@@ -12,23 +14,30 @@ from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 
+import numba
+from numba.core import caching
 from packaging.requirements import Requirement
 
 import mictree
-from mictree._support import inner_code
+from mictree._support import jit
 
 PACKAGE = Path(mictree.__file__).parent
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LISTS = ("requirements.txt", "requirements-tools.txt", "requirements-docs.txt")
 
-# scikit-learn may change these without notice: run the tests with a new version before you
-# widen the range.
+# Others may change these without notice: run the tests with a new version before you widen a range.
+# docs/upgrades.md says what we use them for, and which tests notice a change.
 SKLEARN_RANGE = "scikit-learn>=1.6,<1.10"
-SKLEARN_PRIVATE = {
+PRIVATE = {
     "sklearn.tree._tree.Tree",
     "sklearn.utils._safe_indexing",
+    "dask.dataframe.dask_expr._expr.Lengths",
+    "dask.dataframe.dask_expr._expr.Literal",
+    "dask.dataframe.dask_expr._expr.Partitions",
+    "dask.dataframe.dask_expr._expr.are_co_aligned",
 }
+UPGRADES = ROOT / "docs" / "upgrades.md"
 
 
 def _imported() -> Iterator[tuple[str, str]]:
@@ -109,26 +118,64 @@ def test_one_machine_needs_no_dask():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_private_names_of_scikit_learn_are_known_and_exist():
+def test_private_names_of_others_are_known_and_exist():
     used = {
         f"{module}.{name}"
         for module, name in _imported()
-        if module.split(".")[0] == "sklearn"
+        if module.split(".")[0] not in ("mictree", "__future__")
         and any(part.startswith("_") for part in [*module.split("."), name])
     }
-    assert used == SKLEARN_PRIVATE
+    assert used == PRIVATE
+    page = UPGRADES.read_text(encoding="utf-8")
+    for dotted in PRIVATE:
+        module, _, name = dotted.rpartition(".")
+        assert hasattr(importlib.import_module(module), name), dotted
+        assert module in page, dotted
+        assert f"`{name}`" in page, dotted
+
+
+def test_scikit_learn_is_of_the_versions_that_were_tried():
     assert SKLEARN_RANGE in PROJECT["dependencies"]
     lowest, below = re.findall(r"\d+\.\d+", SKLEARN_RANGE)
     installed = tuple(map(int, version("scikit-learn").split(".")[:2]))
     assert tuple(map(int, lowest.split("."))) <= installed < tuple(map(int, below.split(".")))
-    for dotted in SKLEARN_PRIVATE:
-        module, _, name = dotted.rpartition(".")
-        assert hasattr(importlib.import_module(module), name), dotted
 
 
-def test_private_names_of_numba_exist():
+def test_names_of_numbas_compiler_exist():
     """Without them kernels are compiled all the same, but that takes nearly twice as long."""
-    assert inner_code.POSSIBLE
+    assert jit.INNER_CODE_IS_POSSIBLE
+
+
+def _kernel(number):
+    return number + 1
+
+
+def test_numba_keeps_kernels_in_the_way_that_we_extend():
+    """The attributes of numba's cache that ``_support.jit`` reads, replaces or overrides."""
+    kept = caching.FunctionCache(_kernel)
+    assert issubclass(caching.FunctionCache._impl_class, caching.CompileResultCacheImpl)
+    assert isinstance(kept._cache_file, caching.IndexDataCacheFile)
+    assert Path(kept._cache_path).name == "__pycache__" or "NUMBA_CACHE_DIR" in os.environ
+    assert kept._impl.filename_base.startswith("test_dependencies._kernel")
+    for owner, names in {
+        caching.FunctionCache: ("load_overload", "save_overload"),
+        caching.CompileResultCacheImpl: ("get_filename_base",),
+        caching.IndexDataCacheFile: ("_open_for_write", "flush", "_save_data"),
+    }.items():
+        for name in names:
+            assert callable(getattr(owner, name)), (owner, name)
+    made = list(inspect.signature(caching.IndexDataCacheFile).parameters)
+    assert made == ["cache_path", "filename_base", "source_stamp"]
+    assert hasattr(numba.njit(_kernel), "_cache") or numba.config.DISABLE_JIT
+
+
+def test_the_page_on_upgrades_names_tests_that_exist():
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?(?:::(\w+))?`", UPGRADES.read_text("utf-8"))
+    assert len(named) > 10
+    for file, *names in named:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        for name in filter(None, names):
+            assert re.search(rf"^ *(def|class) {name}\b", source, re.M), (file, name)
 
 
 def test_types_are_shipped():

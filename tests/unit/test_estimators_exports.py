@@ -4,6 +4,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -33,6 +34,31 @@ def test_scikit_learn_trees_predict_the_same(kind, load):
     assert theirs.get_n_leaves() == model.get_n_leaves()
     np.testing.assert_allclose(theirs.feature_importances_, model.feature_importances_)
     assert (theirs.decision_path(X) != model.decision_path(X)).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "held"),
+    [
+        (np.array([0, 10, 50, 90], dtype="M8[D]"), "holds times"),
+        (np.array([0, 10, 50, 90], dtype="m8[ns]"), "holds times"),
+        (pd.Categorical(["low", "low", "mid", "top"], ["low", "mid", "top"], ordered=True),
+         "is categorical"),
+    ],
+)  # fmt: skip
+def test_times_and_ordered_categories_are_no_numbers_for_scikit_learn(column, held):
+    """It would read times in their own unit, and compare them with microseconds."""
+    X = pd.DataFrame({"when": column})
+    model = mt.TopDownClassifier(1).fit(X, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=f"test numbers; when {held}: use to_sklearn"):
+        model.to_sklearn()
+    theirs = model.to_sklearn(on="literals")
+    assert theirs.predict(model.literals_.transform(X, model.tree_)).tolist() == [0, 0, 1, 1]
+
+
+def test_a_saved_model_refuses_scikit_learn(tmp_path):
+    mt.TopDownClassifier(1).fit([[0], [1]], [0, 1]).save(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="no to_sklearn; the fitted TopDownClassifier has"):
+        mt.load(tmp_path / "model.json").to_sklearn()
 
 
 def test_missing_values_go_the_same_way():

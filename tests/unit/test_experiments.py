@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 import mictree as mt
 from mictree.experiments import examples, finite_samples, histograms, sample_size
 from mictree.experiments.cache import Cache
-from mictree.experiments.samples import Rows, from_sklearn, learn
+from mictree.experiments.finite_samples import Rows, from_sklearn, learn
 from mictree.growers.rules import TIES
 
 SMALL = finite_samples.Plan(

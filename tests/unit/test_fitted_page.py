@@ -10,10 +10,17 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
 import mictree as mt
-from mictree.plotting.fitted import draw_errors
-from mictree.report.compared import make_page as make_compared
-from mictree.report.data import enlarge, importances, render
-from mictree.report.fitted import Fitted, advice, make_page, notes
+from mictree.plotting.comparison import draw_errors
+from mictree.report.data import (
+    Fitted,
+    advice,
+    enlarge,
+    importances,
+    make_fitted_page,
+    notes,
+    render,
+)
+from mictree.report.data import make_comparison_page as make_compared
 
 
 def fitted(own, lower, upper, wrong=(9, 9), choice=None):
@@ -80,7 +87,9 @@ def test_a_page_has_all_parts(iris):
     model = mt.TopDownClassifier(max_size=4).fit(X, y)
     optimal = mt.OptimalTreeClassifier(max_size=2).fit(X, y)
     choice = mt.select_size(model, X, y)
-    page = make_page(Fitted(model, "topdown", 2, choice, optimal, (3, 2), 150, 50), "f", "t", {})
+    page = make_fitted_page(
+        Fitted(model, "topdown", 2, choice, optimal, (3, 2), 150, 50), "f", "t", {}
+    )
     assert [tree.title for tree in page.trees] == [
         "Topdown's tree of 2 splits", "Optimal tree of at most 2 splits",
     ]  # fmt: skip
@@ -201,6 +210,31 @@ def test_weighted_errors_are_called_so():
     assert line.endswith(
         "on held-out rows its weighted error is 30.00%, that of topdown's tree 25.00%."
     )
+
+
+@pytest.mark.parametrize("class_weight", [None, {0: 5}])
+def test_shares_beside_numbers_of_rows_are_called_weighted(iris, class_weight):
+    X, y = iris
+    model = mt.TopDownClassifier(1, class_weight=class_weight).fit(X, y)
+    known = Fitted(model, "topdown", 1, None, None, (9,), 300, 100)
+    page = make_fitted_page(
+        replace(known, weighted=class_weight is not None), "iris.csv", "species", {}
+    )
+    said = "the rules' columns of all and right, are weighted."
+    assert (said in page.trees[0].note) == (class_weight is not None)
+
+
+@pytest.mark.parametrize("weight", [1, 5])
+def test_weighted_shares_and_errors_of_a_comparison_are_called_so(iris, weight):
+    X, y = iris
+    weights = np.where(np.asarray(y) == np.asarray(y)[0], weight, 1)
+    result = mt.compare("topdown", X, y, 1, cv=2, repeats=1, sample_weight=weights)
+    note = make_compared(result, "iris.csv", "species", 1, {}).trees[0].note
+    found = re.sub(r"[\d.]+%", "", note)
+    if weight == 1:
+        assert found == "Training error . Held-out error ."
+    else:
+        assert found.startswith("Weighted training error . Weighted held-out error . Class shares")
 
 
 def test_remarks_come_first():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import mictree
-from mictree._support import kernel_cache
+from mictree._support import jit
 from tests.properties import kernel_cases
 
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":
@@ -124,6 +124,26 @@ def test_a_damaged_file_is_replaced(package, ending):
     assert (again.stdout, again.stderr) == ("21\n", "")
 
 
+def test_ctrl_c_while_a_kernel_is_kept_leaves_no_temporary_file(package):
+    (package / "_inner.py").write_text(INNER.replace("SCALE = 2", "SCALE = 3"))
+    press = "import os\ndef press(*_):\n    raise KeyboardInterrupt\nos.replace = press"
+    assert "KeyboardInterrupt" in run(package, press).stderr
+    files = (package / "__pycache__").iterdir()
+    assert [path.name for path in files if path.suffix not in (".nbi", ".nbc")] == []
+    assert run(package).stdout == "31\n"
+
+
+def test_a_kernel_for_other_types_is_not_used(package):
+    """Two processes that keep one kernel at once may both write its first file."""
+    assert run(package, "from mictree._outer import outer; outer(1.5)").stdout == "21\n"
+    files = [package / "__pycache__" / name for name in kept(package) if name.endswith(".nbc")]
+    assert len(files) == 2
+    shutil.copy(files[1], files[0])
+    assert run(package).stdout == "21\n"  # not 21.0
+    again = run(package)
+    assert (again.stdout, again.stderr) == ("21\n", "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="the home is found in another way")
 def test_without_a_writable_folder_it_runs_and_says_so(tmp_path):
     package = make_package(tmp_path)
@@ -149,18 +169,18 @@ def test_workers_of_a_pool_do_not_announce(capsys, monkeypatch):
     process = multiprocessing.current_process()
     for name, lines in (("LokyProcess-1", 0), ("MainProcess", 1)):
         monkeypatch.setattr(process, "name", name)
-        announcer = kernel_cache._Announcer()
+        announcer = jit._Announcer()
         for _ in range(2):
-            announcer.on_start(a_kernel("mictree.growers.data_kernel"))
+            announcer.on_start(a_kernel("mictree.growers.data_loop"))
             announcer.on_end(None)
         assert capsys.readouterr().err.count("compiling: ") == lines
 
 
 def test_each_group_is_announced_once(capsys):
-    announcer = kernel_cache._Announcer()
-    for module in ("growers.data_kernel", "optimal.search.sweeps", "growers.cuts"):
+    announcer = jit._Announcer()
+    for module in ("growers.data_loop", "optimal.sweep_scan", "growers.data_gains"):
         announcer.on_start(a_kernel(f"mictree.{module}"))
-        announcer.on_start(a_kernel("mictree.optimal.dynamic.table"))  # a part of it
+        announcer.on_start(a_kernel("mictree.optimal.table"))  # a part of it
         announcer.on_end(None)
         announcer.on_end(None)
     assert capsys.readouterr().err.splitlines() == [
@@ -173,8 +193,8 @@ def test_each_group_is_announced_once(capsys):
 def test_every_kernel_has_its_group():
     modules = {kernel.split(":")[0].removesuffix(".py") for kernel in kernel_cases.all_kernels()}
     own = {each for each in modules if not each.startswith("_support")}
-    found = {kernel_cache.group_of("mictree." + each.replace("/", ".")) for each in own}
-    assert found == {*kernel_cache.GROUPS}  # no others, and no group without a kernel
+    found = {jit.group_of("mictree." + each.replace("/", ".")) for each in own}
+    assert found == {*jit.GROUPS}  # no others, and no group without a kernel
 
 
 def test_a_kernel_that_is_kept_is_compiled_for_another_type(package):

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from mictree.columns.data import Data
-from mictree.columns.encode import MAX_CATEGORIES, encode
+from mictree.columns.literals import MAX_CATEGORIES, encode
 from mictree.columns.ordered import midpoint, midpoints, rank, round_midpoint
 from mictree.problems.sample import SampleProblem
 

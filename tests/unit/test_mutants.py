@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from tests.mutants.run import ROOT, Mutant, read
+from tests.mutants.run import KILLED, NOT_RUN, ROOT, SURVIVED, Mutant, page, read
 
 MUTANTS = read()  # refuses a mutant whose piece of source is not there exactly once
 
@@ -34,3 +34,17 @@ def test_listed_tests_exist():
 def test_a_stale_piece_is_refused(old):
     with pytest.raises(ValueError, match=r"must occur once in a\.py; it does"):
         Mutant("room: it", "a.py", old, "", ("tests",)).mutate("some text, in which e occurs")
+
+
+def test_the_table_has_every_mutant_and_its_verdict():
+    one = Mutant("room: one", "a.py", "if a < b:", "if a <= b:", ("tests/unit/test_a.py::test_b",))
+    other = Mutant("room: other", "a.py", "x\n", "", ("tests/unit",), survives="it is slower only")
+    third = Mutant("room: third", "b.py", "x", "y", ("tests/unit",))
+    text = page([one, other, third], {one.name: KILLED, other.name: SURVIVED})
+    assert f"Of 3: 1 {KILLED}, 1 {SURVIVED}, 1 {NOT_RUN}." in text
+    assert (
+        "<tr><td>room: one<td>a.py<td>-if a &lt; b:\n+if a &lt;= b:"
+        "<td>unit/test_a.py::test_b<td>killed\n"
+    ) in text
+    assert "<td>-x<td>unit<td>survived: it is slower only\n" in text
+    assert "<td>-x\n+y<td>unit<td>not run\n" in text

@@ -12,19 +12,31 @@ from typing import Any
 
 import pytest
 
+from mictree.optimal import rows, sweep_scan
+
 NOTATION = Path(__file__).parents[2] / "docs" / "notation.md"
 HEADER = "| paper | our name | meaning |\n|---|---|---|\n"
+SEARCH = "| word | our name | meaning |\n|---|---|---|\n"
+WORDS = (  # of the search, which its modules and docs/how-the-search-works.md use
+    "question", "budget", "bound", "limit", "goal", "floor", "frame", "engine", "ask", "trace",
+    "glance", "workers", "table of row sets", "frontier", "polish", "sweep", "pair counts", "price",
+)  # fmt: skip
 NAME = re.compile(r"(?P<path>mictree(\.\w+)+)(\((?P<parameter>\w+)=\))?")
 
 
-def glossary(text: str) -> list[str]:
-    """The names in the second column of the glossary's table."""
-    _, header, body = text.partition(HEADER)
+def rows_of(text: str, header: str) -> list[str]:
+    """The lines of a table."""
+    _, found, body = text.partition(header)
     rows = list(takewhile(lambda line: line.startswith("|"), body.splitlines()))
-    if not header or not rows:
+    if not found or not rows:
         raise ValueError("the glossary must have a table with at least one row")
+    return rows
+
+
+def glossary(text: str, header: str = HEADER) -> list[str]:
+    """The names in the second column of a table of the glossary."""
     names = []
-    for row in rows:
+    for row in rows_of(text, header):
         cells = row.strip("|").split("|")
         found = re.findall(r"`([^`]*)`", cells[1]) if len(cells) == 3 else []
         if not found:
@@ -71,18 +83,28 @@ def is_submodule(owner: object, name: str) -> bool:
     )
 
 
-def missing_names(text: str) -> list[str]:
-    return [name for name in glossary(text) if not exists(name)]
+def missing_names(text: str, header: str = HEADER) -> list[str]:
+    return [name for name in glossary(text, header) if not exists(name)]
 
 
-def test_every_name_in_the_glossary_exists():
-    assert missing_names(NOTATION.read_text(encoding="utf-8")) == []
+@pytest.mark.parametrize("header", [HEADER, SEARCH])
+def test_every_name_in_the_glossary_exists(header):
+    assert missing_names(NOTATION.read_text(encoding="utf-8"), header) == []
 
 
-def test_no_name_is_listed_twice():
+@pytest.mark.parametrize("header", [HEADER, SEARCH])
+def test_no_name_is_listed_twice(header):
     text = NOTATION.read_text(encoding="utf-8")
-    names = glossary(text)
+    names = glossary(text, header)
     assert len(set(names)) == len(names)
+
+
+def test_the_words_of_the_search_are_listed():
+    found = rows_of(NOTATION.read_text(encoding="utf-8"), SEARCH)
+    listed = {word.strip() for row in found for word in row.split("|")[1].split(",")}
+    assert listed >= set(WORDS)
+    for level in (rows.LEVEL, sweep_scan.LEVEL):
+        assert {"budget", "bound", "limit", "goal", "floor"} <= set(level.names)
 
 
 def test_a_renamed_entry_is_found():
@@ -118,7 +140,7 @@ def test_a_row_may_have_several_names():
     [
         "mictree.impurity",  # a module
         "mictree.impurity.entropy",  # a function in it
-        "mictree.optimal.dynamic.minplus.relax",  # a module that the package need not have imported
+        "mictree.optimal.program.relax",  # a module that the package need not have imported
         "mictree.Problem.reach",  # a method of a protocol
         "mictree.Tree.size",  # a property
         "mictree.Leaf.reach",  # a field with a slot

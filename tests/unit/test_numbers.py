@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from mictree._support.checks import MOST_SPLITS, as_fraction, check_count, check_size
 from mictree._support.words import show_number
-from mictree.growers.generic_loop import ExactSum
-from mictree.optimal.result import repeat_last, smallest_size
-from mictree.problems.subcubes import halves_of, over_subcubes, total
+from mictree.growers.loop import ExactSum
+from mictree.optimal.solve import repeat_last, smallest_size
+from mictree.problems.table import halves_of, over_subcubes, total
 
 FLOATS = st.floats(-1e100, 1e100, allow_subnormal=False)
 

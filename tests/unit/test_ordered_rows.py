@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mictree as mt
-from mictree.optimal.search.ordered_rows import OrderedRows
+from mictree.optimal.ordered_rows import OrderedRows
 
 
 def rows_of(columns, labels, weights=None):

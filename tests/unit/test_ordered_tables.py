@@ -11,7 +11,7 @@ import pytest
 
 import mictree as mt
 from mictree.estimators.saved import from_json, to_json
-from mictree.optimal.search.ordered_rows import OrderedRows
+from mictree.optimal.ordered_rows import OrderedRows
 
 pandas = pytest.importorskip("pandas")
 DAYS = [dt.date(2024, 1, 1), dt.date(2024, 3, 1), dt.date(2024, 3, 2), None]

@@ -22,7 +22,7 @@ from mictree.plotting.tree import (
     NAME_POINTS,
     TERM_COLOURS,
     draw_tree,
-    place,
+    lay_out,
     short_names,
 )
 
@@ -59,7 +59,7 @@ def layout_of(tree, notes=None):
         tree.variables[test] if test >= 0 else str(label)
         for test, label in zip(tree.tests, tree.labels, strict=True)
     ]
-    return place(tree, captions, notes or [""] * len(captions))
+    return lay_out(tree, captions, notes or [""] * len(captions))
 
 
 def boxes_of(layout):
@@ -406,3 +406,12 @@ def test_tops_that_are_not_proved_are_hollow():
     ax = replace(whole, proved=(False, True)).plot()
     assert ax.get_lines()[1].get_xdata().tolist() == [1]
     assert ax.get_lines()[1].get_markerfacecolor() == "white"
+
+
+def test_rounding_does_not_fill_the_axis_of_biases():
+    """TopDown is proved optimal for every bias; its bounds are 0 and 2e-11."""
+    result = mt.mic_over_biases(mt.TopDown(), "a ^ b", max_size=2)
+    assert 0 < result.supremum[1] < 1e-9
+    ax = result.plot()
+    assert ax.get_ylim()[0] == 0
+    assert ax.get_ylim()[1] > 1e5 * result.supremum[1]

@@ -4,7 +4,7 @@ import threading
 
 from flint import ctx
 
-from mictree._support.precision import precision
+from mictree._support.numbers import precision
 
 
 def test_a_thread_keeps_its_precision_while_another_works():

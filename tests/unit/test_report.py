@@ -19,15 +19,13 @@ from mictree._support.progress import ignore
 from mictree.cli import app
 from mictree.experiments.cache import Cache
 from mictree.experiments.examples import step_through
-from mictree.report.claims import Claim
+from mictree.report.claims import Claim, Clock, compute
 from mictree.report.figures import Picture
 from mictree.report.page import Page, Table, render
-from mictree.report.results import Clock, compute
 from mictree.report.run import reproduce
-from mictree.report.stepper import stepper_data
-from mictree.report.tables import facts
+from mictree.report.tables import facts, stepper_data
+from mictree.statements import STATEMENTS
 from mictree.statements.checks import Check, Finding
-from mictree.statements.theorems import STATEMENTS
 from tests.quick_report import quick_run
 
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -180,8 +178,8 @@ def test_a_run_leaves_no_lock_and_no_unfinished_files(tmp_path):
 INTERRUPTED = """
 import sys, time
 from mictree.cli import main
-from mictree.report import results
-results.finite_samples.finite_samples = lambda *_: (print("ready", flush=True), time.sleep(3600))
+from mictree.report import claims
+claims.finite_samples.finite_samples = lambda *_: (print("ready", flush=True), time.sleep(3600))
 sys.argv[1:] = ["reproduce", "--quick", "--out", sys.argv[1]]
 main()
 """

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import mictree as mt
-from mictree.problems.limits import Limits
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Limits, SampleProblem
 
 
 def test_probabilities_are_shares_of_rows():

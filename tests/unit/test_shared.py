@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from mictree._support.chances import at_least_one
 from mictree._support.jit import jit
+from mictree._support.numbers import at_least_one
 from mictree.columns.packing import transpose
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mictree._support.draws import below, stream
-from mictree.growers import ties as module
+from mictree.growers import choosing as module
+from mictree.growers.choosing import below, stream
 from mictree.growers.rules import TIE_TOLERANCE, TIES
 
 PRIORITIES = st.sampled_from([0.0, 1.0, 1.0 - 1e-12, 1.0 - 1e-9, -2.0, 0.5, np.inf, -np.inf])

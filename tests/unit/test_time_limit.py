@@ -9,11 +9,11 @@ import pytest
 from numba.core import event
 
 import mictree as mt
-from mictree._support import time_limit
-from mictree._support.kernel_cache import FILES
-from mictree._support.time_limit import TimeLimit
+from mictree._support import progress
+from mictree._support.jit import KERNEL_FILES
+from mictree._support.progress import TimeLimit
 from mictree.growers.rules import TopDown
-from mictree.optimal.search.questions import Asking
+from mictree.optimal.questions import Workers
 
 
 class Clock:
@@ -36,11 +36,11 @@ class Clock:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(event, "timer", clock)
-    monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=clock))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=clock))
     return clock
 
 
-@pytest.mark.parametrize("kind", ["numba:compile", FILES])
+@pytest.mark.parametrize("kind", ["numba:compile", KERNEL_FILES])
 def test_kernels_do_not_count(clock, kind):
     with TimeLimit(10.0) as limit:
         assert (limit.when(0.5), limit.when(), limit.left()) == (105.0, 110.0, 10.0)
@@ -56,7 +56,7 @@ def test_a_kernel_that_is_loaded_while_another_is_compiled_counts_once(clock):
     with TimeLimit(10.0) as limit:
         with (
             clock.working("numba:compile", 1.0),
-            clock.working(FILES, 2.0),
+            clock.working(KERNEL_FILES, 2.0),
             clock.working("numba:compile", 4.0),
         ):
             pass
@@ -91,7 +91,7 @@ def test_compiling_the_greedy_growth_leaves_time_for_the_search(monkeypatch):
         return grow(self, *arguments)
 
     monkeypatch.setattr(TopDown, "grow", slow)
-    monkeypatch.setattr("mictree.optimal.search.sweeping.QUICK", 0)
+    monkeypatch.setattr("mictree.optimal.sweep_search.QUICK", 0)
     assert mt.optimal_trees(table(), 2, time_limit=1.0).errors.proved.all()
     assert grown
 
@@ -104,7 +104,7 @@ def test_what_is_answered_at_once_needs_no_other_kernels(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(TopDown, "grow", refuse)
-    monkeypatch.setattr(Asking, "compile", refuse)
+    monkeypatch.setattr(Workers, "compile", refuse)
     found = mt.optimal_trees(table(), 2)
     assert found.errors.proved.all()
     assert found.errors.tolist() == expected.errors.tolist()

@@ -4,8 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from mictree._support import vectors
-from mictree._support.vectors import LANES, add, choose, least, load, most, spread, store, subtract
+from mictree._support import jit
+from mictree._support.jit import LANES, add, choose, least, load, most, spread, store, subtract
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT=1: nothing is compiled"
@@ -42,7 +42,7 @@ def test_vectors_are_arrays_of_numbers(kind):
         expected = [
             shifted + other, shifted - other,
             np.minimum(shifted, other), np.maximum(shifted, other),
-            vectors._plain_spread(number), vectors._plain_choose(bits, number),
+            jit._plain_spread(number), jit._plain_choose(bits, number),
             number + shifted + shifted + shifted,
         ]  # fmt: skip
     assert out.reshape(7, LANES).tolist() == [line.tolist() for line in expected]
@@ -53,7 +53,7 @@ def test_vectors_are_arrays_of_numbers(kind):
 
 def test_stand_ins_read_and_write_lines():
     array = np.arange(3 * LANES, dtype=np.int32)
-    line = vectors._plain_load(array, LANES)
+    line = jit._plain_vector_load(array, LANES)
     assert line.tolist() == list(range(LANES, 2 * LANES))
-    vectors._plain_store(line, array, 0)
+    jit._plain_store(line, array, 0)
     assert array[: 2 * LANES].tolist() == 2 * line.tolist()

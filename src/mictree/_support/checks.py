@@ -1,4 +1,10 @@
-"""Checks of arguments shared by every door of the package."""
+"""Checks of arguments, errors and docstrings that every room of the package shares.
+
+Arguments are checked at the door, before any work begins; kernels check nothing. An error states
+the rule and the value that breaks it. ``ColumnError`` names the column to blame, ``Complaints``
+joins several errors, so that a user sees all of them at once, and ``TooLarge`` refuses work that
+would not fit into memory.
+"""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -134,3 +140,13 @@ class TooLarge(ValueError):
             f"optimal trees must fit into memory_limit, {memory_limit / 2**30:.3g} GiB; there are "
             f"at least {shown} states{needing}; {fits} would fit"
         )
+
+
+EXAMPLES = "    Examples\n"
+
+
+def insert_shared(own: str, shared: str) -> str:
+    """A docstring with shared sections before its own examples; the shared ones bring none."""
+    lead, mark, examples = own.partition(EXAMPLES)
+    sections = shared.partition(EXAMPLES)[0]
+    return f"{lead.rstrip()}\n\n{sections.strip(chr(10)).rstrip()}\n\n{mark}{examples}".rstrip(" ")

@@ -1,5 +1,14 @@
-"""Independent calls, spread by joblib over whatever backend the user has chosen."""
+"""Independent calls on several workers, and arrays that leave no memory behind.
 
+``spread`` makes independent calls through joblib, on whatever backend the user has chosen: threads,
+processes or a Dask cluster. The results come in the order of the calls, so they do not depend on
+the number of workers. On a cluster, calls survive the death of a worker.
+
+``temporary_array`` is for large arrays that are needed only for a while.
+"""
+
+import mmap
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -40,7 +49,7 @@ def spread(
         function = _OnOneCore(function)
     client = getattr(backend, "client", None)  # of joblib's Dask backend
     if client is not None:
-        function, calls = _Boxed(function), _boxed(calls, client)
+        function, calls = _Unboxing(function), _in_boxes(calls, client)
     parallel: Any = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator")  # type: ignore[arg-type]
     results = parallel(delayed(function)(*call) for call in calls)
     try:
@@ -52,8 +61,8 @@ def spread(
             results.close()
 
 
-def _boxed(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...]]:
-    """Calls that survive the death of a worker.
+def _in_boxes(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...]]:
+    """Calls that survive the death of a worker: each argument in a tuple, or a future of one.
 
     joblib would put each large argument on some worker, and fail or wait forever if that one died.
     It leaves futures and tuples alone. The future of a task can be computed again.
@@ -63,8 +72,8 @@ def _boxed(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...
     same = [all(each is values[0] for each in values) for values in zip(*calls, strict=True)]
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         shared = [
-            client.submit(_only, (value,), pure=False) if found else None
-            for value, found in zip(calls[0], same, strict=True)
+            client.submit(_return_box, (value,), pure=False) if shared_by_all else None
+            for value, shared_by_all in zip(calls[0], same, strict=True)
         ]
     return [
         tuple(
@@ -75,7 +84,7 @@ def _boxed(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...
     ]
 
 
-def _only(box: tuple[Any]) -> tuple[Any]:
+def _return_box(box: tuple[Any]) -> tuple[Any]:
     return box
 
 
@@ -92,7 +101,7 @@ class _OnOneCore:
             return self.function(*arguments)
 
 
-class _Boxed:
+class _Unboxing:
     """A function whose arguments are each in a tuple."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -100,3 +109,18 @@ class _Boxed:
 
     def __call__(self, *boxes: tuple[Any]) -> Any:
         return self.function(*(value for (value,) in boxes))
+
+
+LARGE = 2**20  # bytes; what smaller arrays leave behind is little, and they are faster
+
+
+def temporary_array(count: int, kind: type[np.generic]) -> np.typing.NDArray[Any]:
+    """An array that keeps no memory once it is freed; its numbers are not set.
+
+    On Linux, arrays of some megabytes come from a heap that does not shrink while later arrays lie
+    behind them: their room would stay beside those of a fit.
+    """
+    size = count * np.dtype(kind).itemsize
+    if size < LARGE or sys.platform != "linux":
+        return np.empty(count, dtype=kind)
+    return np.frombuffer(mmap.mmap(-1, size, access=mmap.ACCESS_COPY), dtype=kind)

@@ -1,12 +1,23 @@
-"""How far a long computation has come: one value, for every room.
+"""How far a long computation has come, and how long it may take.
 
-A function with a parameter ``progress`` calls it now and then with a ``Progress``. A function that
-calls others passes their reports on under a name of its own.
+A function with a parameter ``progress`` calls it now and then with a ``Progress``, which is one
+type for every room. A function that calls others passes their reports on under a name of its own.
+
+A ``TimeLimit`` bounds the seconds of some work. Compiling kernels and loading them does not count:
+otherwise the time could be over before the first work on a machine began.
 """
 
+from __future__ import annotations
+
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from numba.core.event import TimingListener
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +70,55 @@ class EqualParts:
         for detail in details:
             self.begin(detail)
             yield next(results)
+
+
+class TimeLimit:
+    """A number of seconds that begins with a ``with`` statement; None for no limit.
+
+    The time that kernels take to be compiled or loaded is added to it.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        self._begin = time.monotonic()
+        self._kernels: TimingListener | None = None
+
+    def __enter__(self) -> TimeLimit:
+        if self.seconds < math.inf:
+            from numba.core import event
+
+            from mictree._support.jit import KERNEL_FILES
+
+            self._kernels = event.TimingListener()
+            for kind in ("numba:compile", KERNEL_FILES):  # one within the other counts once
+                event.register(kind, self._kernels)
+        self._begin = time.monotonic()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._kernels is not None:
+            from numba.core import event
+
+            from mictree._support.jit import KERNEL_FILES
+
+            for kernels in ("numba:compile", KERNEL_FILES):
+                event.unregister(kernels, self._kernels)
+
+    def when(self, share: float = 1.0) -> float:
+        """When a share of the time is over, by the monotonic clock; infinite without a limit.
+
+        What is compiled later puts it off.
+        """
+        kernels = 0.0
+        if self._kernels is not None and self._kernels.done:
+            kernels = self._kernels.duration
+        return self._begin + kernels + share * self.seconds
+
+    def left(self) -> float:
+        """The seconds that are left; negative when the time is over."""
+        return self.when() - time.monotonic()

@@ -1,12 +1,27 @@
-"""Numbers and names in sentences."""
+"""Numbers, texts and names as people read them: in sentences, in commands and in notebooks.
 
+Every message of the package shows numbers and column names through these functions, so that the
+same value looks the same everywhere. Rounding noise is shown as 0, names that would be unclear get
+quotes, and a text never breaks a line. In notebooks, values become HTML: every cell of a table is
+escaped, and drawings become SVG.
+"""
+
+from __future__ import annotations
+
+import io
 import shlex
 import unicodedata
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
-BREAKING = ("Cc", "Zl", "Zp")  # control characters, separators of lines and of paragraphs
-LONGEST = 40  # characters of a text in a message
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+LINE_BREAKS = ("Cc", "Zl", "Zp")  # control characters, separators of lines and of paragraphs
+MOST_CHARACTERS = 40  # characters of a text in a message
 MOST_WHOLE = 1e16  # from here on a float's last digits mean nothing, and powers of ten are shown
 NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
 
@@ -16,13 +31,13 @@ def count_of(number: int, what: str, plural: str = "s") -> str:
     return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
-def merged_note(splits: int, way: str = "") -> str:
-    """How many splits a shown tree lacks because their leaves agree, and what shows them."""
+def merged_note(splits: int, option: str = "") -> str:
+    """How many splits a tree lacks because their leaves agree, and the option to show them."""
     if not splits:
         return ""
     verb, them = ("is", "it") if splits == 1 else ("are", "them")
-    seen = f"; {way} shows {them}" if way else ""
-    return f"{count_of(splits, 'split')} whose leaves agree {verb} not shown{seen}"
+    shown_by = f"; {option} shows {them}" if option else ""
+    return f"{count_of(splits, 'split')} whose leaves agree {verb} not shown{shown_by}"
 
 
 def show_number(value: Any, digits: int = 6) -> str:
@@ -41,7 +56,7 @@ def show_digits(value: float, digits: int) -> str:
 
 def shorten(text: str) -> str:
     """A text, or the beginning of a long one, for a message."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 
 def show_text(text: str) -> str:
@@ -49,7 +64,7 @@ def show_text(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        repr(mark)[1:-1] if unicodedata.category(mark) in BREAKING else mark for mark in text
+        repr(mark)[1:-1] if unicodedata.category(mark) in LINE_BREAKS else mark for mark in text
     )
 
 
@@ -65,3 +80,36 @@ def show_name(name: str) -> str:
     """A column's name as it is, in quotes if it would be unclear without."""
     unclear = name != name.strip() or not name or any(mark in name for mark in ",;'\"\n\t")
     return repr(name) if unclear else name
+
+
+def to_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
+    """A table; every cell is escaped, floats have six digits."""
+    lead = f"<caption>{escape(caption)}</caption>" if caption else ""
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(_show(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    return f"<table>{lead}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def to_text(text: str) -> str:
+    """A text with its lines and spaces."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def to_svg(axes: Axes) -> str:
+    """A drawing, whose figure is closed."""
+    from matplotlib import pyplot
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    drawn = io.StringIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    pyplot.close(figure)
+    text = drawn.getvalue()
+    return text[text.index("<svg") :]
+
+
+def _show(cell: Any) -> str:
+    return show_number(cell) if isinstance(cell, float) else str(cell)

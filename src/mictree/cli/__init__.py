@@ -8,20 +8,8 @@ import typer
 
 from mictree import __version__
 from mictree._support.checks import Complaints
-from mictree.cli import (
-    atlas,
-    biases,
-    compiling,
-    data,
-    explore,
-    fit,
-    formulas,
-    predict,
-    reproduce,
-    sweep,
-    verify,
-)
-from mictree.cli.common import guarded_output
+from mictree.cli import compiling, data, fit, formulas, pages, predict, sweep
+from mictree.cli.output import guarded_output
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
@@ -80,15 +68,15 @@ def _top(
 app.command()(formulas.mic)
 app.command()(formulas.grow)
 app.command()(formulas.optimal)
-app.command()(biases.biases)
+app.command()(sweep.biases)
 app.command()(fit.fit)
 app.command()(predict.predict)
 app.command()(data.data)
 app.command()(sweep.sweep)
-app.command()(explore.explore)
-app.command()(reproduce.reproduce)
-app.command()(atlas.atlas)
-app.command()(verify.verify)
+app.command()(pages.explore)
+app.command()(pages.reproduce)
+app.command()(pages.atlas)
+app.command()(pages.verify)
 app.command("compile")(compiling.compile_all)
 
 

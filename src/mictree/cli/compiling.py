@@ -1,7 +1,9 @@
 """The command compile: every kernel that the commands use, compiled at once.
 
-Each group of kernels has a function that makes small problems of all usual types and solves them
-as a user would. What is kept on disk already is loaded, which takes no time to speak of.
+A kernel is compiled when it is first called with arguments of certain types, and numba keeps it on
+disk. So each group of kernels has a function here (``WORK``) that makes small problems of all usual
+types and solves them as a user would; afterwards no command has to wait. Kernels that are on disk
+already are only loaded, which takes no time to speak of.
 """
 
 import tempfile
@@ -13,8 +15,8 @@ from typing import Any
 
 import mictree as mt
 from mictree._support.words import count_of
-from mictree.cli.common import print_parts
-from mictree.cli.table import say
+from mictree.cli.output import print_parts
+from mictree.cli.table import print_note
 from mictree.growers.rules import TIES
 from mictree.impurity.criteria import CRITERIA
 
@@ -32,25 +34,25 @@ def compile_all() -> None:
       mictree compile
       NUMBA_CACHE_DIR=/shared/kernels mictree compile
     """
-    from mictree._support.kernel_cache import are_kept, telling
+    from mictree._support.jit import calling_before_compiling, kernels_are_kept
 
-    progress = Compiling()
-    with telling(progress.note):
+    progress = CompileProgress()
+    with calling_before_compiling(progress.note):
         for group, work in WORK.items():
             progress.begin(group)
             work()
-    if not are_kept():
+    if not kernels_are_kept():
         raise OSError(
             "kernels must be kept on disk; no folder can be written to: NUMBA_CACHE_DIR can name "
             "one"
         )
     if progress.kernels:
-        say(f"compiled {count_of(progress.kernels, 'kernel')} in {progress.seconds():.0f} s")
+        print_note(f"compiled {count_of(progress.kernels, 'kernel')} in {progress.seconds():.0f} s")
     print_parts("all kernels are compiled")
 
 
-class Compiling:
-    """Says which group is compiled, and how long the others will take.
+class CompileProgress:
+    """Prints which group is compiled, and how long the others will take.
 
     Attributes
     ----------
@@ -58,13 +60,13 @@ class Compiling:
     """
 
     def __init__(self) -> None:
-        from mictree._support.kernel_cache import GROUPS
+        from mictree._support.jit import GROUPS
 
         self.kernels = 0
         self._estimates = {group.name: group.seconds for group in GROUPS}
         self._begin = time.monotonic()
         self._group = ""
-        self._said = False
+        self._announced = False
         self._done = self._spent = 0.0  # estimated and real seconds of the groups before
 
     def seconds(self) -> float:
@@ -73,22 +75,24 @@ class Compiling:
 
     def begin(self, group: str) -> None:
         """Another group begins."""
-        if self._said:
+        if self._announced:
             self._done += self._estimates[self._group]
             self._spent = self.seconds()
-        self._group, self._said = group, False
+        self._group, self._announced = group, False
 
     def note(self) -> None:
         """A kernel of the group is about to be compiled."""
         self.kernels += 1
-        if self._said:
+        if self._announced:
             return
-        self._said, groups = True, list(WORK)
+        self._announced, groups = True, list(WORK)
         place = groups.index(self._group)
         pace = self._spent / self._done if self._done else 1.0  # of this machine
         here, *later = (pace * self._estimates[each] for each in groups[place:])
         left = f"; then about {sum(later):.0f} s for the others" if later else ""
-        say(f"compiling {place + 1} of {len(groups)}: {self._group}, about {here:.0f} s{left}")
+        print_note(
+            f"compiling {place + 1} of {len(groups)}: {self._group}, about {here:.0f} s{left}"
+        )
 
 
 def _problems() -> list[mt.Problem]:

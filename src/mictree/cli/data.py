@@ -1,6 +1,13 @@
-"""The command data: learners beside the optimal trees on a table of data."""
+"""The command data: compare learners with the optimal trees of every size on a table of data.
+
+All of them choose from the same tests, so a difference in training error is due to greed alone. The
+library's ``compare`` computes; this module reads the table, prints the result, and writes the tree,
+its drawing, the plot and the page. The command first makes a frozen ``DataSettings`` of its options
+and refuses bad ones; nothing is read before.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,62 +15,72 @@ import typer
 
 from mictree._support.checks import caught
 from mictree._support.files import write_whole
-from mictree.cli.common import (
-    check_drawing,
-    check_output,
-    class_facts,
-    find_useless,
-    print_json,
-    print_parts,
-    save,
-    save_model,
-    tree_text,
-    working,
-    write_command,
-    write_each,
-)
+from mictree._support.words import show_name
 from mictree.cli.options import (
-    AsJson,
-    Details,
-    Draw,
-    MostSplits,
-    MostThresholds,
-    NoMerge,
-    Scoring,
-)
-from mictree.cli.table import (
     After,
+    AsJson,
     ClassWeight,
     DataFile,
     DateOrder,
     Decimal,
+    Details,
+    Draw,
     Drop,
     Encoding,
-    Format,
+    HtmlReport,
     Keep,
     Missing,
+    MostSplits,
+    MostThresholds,
     NoHeader,
+    NoMerge,
     Number,
     Parts,
+    Scheduler,
+    Scoring,
     Separator,
+    TableSettings,
     Target,
     Text,
     Weights,
-    advise_after,
+    Workers,
+    check_drawing,
+    check_output,
+    cv_option,
+    jobs_option,
+    on_workers,
+    plot_option,
+    save_option,
+    seed_option,
+    size_option,
+    write_command,
+)
+from mictree.cli.output import (
+    class_facts,
+    print_json,
+    print_parts,
+    save_drawing,
+    save_model,
+    show_progress,
+    tree_text,
+    tree_warnings,
+    write_each,
+)
+from mictree.cli.table import (
     column_of_weights,
+    complete_column,
     is_streamed,
-    known_column,
     naming_options,
+    print_note,
     read_class_weight,
     read_table,
-    say,
+    warn_about_time_order,
 )
-from mictree.cli.workers import Scheduler, Workers, on_workers
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
 
-UNCOPIED = (  # options that the command of the page does without
+NOT_COPIED = (  # options that the command on the page leaves out
     "learner", "cv", "repeats", "scoring", "jobs", "scheduler", "workers", "size", "plot", "report",
     "as_json", "details", "draw",
 )  # fmt: skip
@@ -82,7 +99,7 @@ def data(
     ] = ["topdown"],  # noqa: B006  # typer copies defaults
     drop: Drop = [],  # noqa: B006
     keep: Keep = [],  # noqa: B006
-    cv: Annotated[int, typer.Option(help="Folds of the cross-validation; 0 skips it.")] = 5,
+    cv: Annotated[int, cv_option("; 0 skips it")] = 5,
     repeats: Annotated[
         int, typer.Option(help="Number of times to repeat the cross-validation.")
     ] = 3,
@@ -98,28 +115,21 @@ def data(
     after: After = None,
     weights: Weights = None,
     class_weight: ClassWeight = None,
-    jobs: Annotated[
-        int, typer.Option(help="Number of folds at once; -1 for one on each core.")
-    ] = 1,
+    jobs: Annotated[int, jobs_option("folds")] = 1,
     scheduler: Scheduler = None,
     workers: Workers = None,
-    seed: Annotated[int, typer.Option(help="Random seed for the folds.")] = 0,
+    seed: Annotated[int, seed_option("the folds")] = 0,
     max_thresholds: MostThresholds = None,
     size: Annotated[
         int | None,
-        typer.Option(
-            help="Size of the optimal tree to show; default: the one to use, within one standard "
-            "error of the best on held-out rows, or --max-size with --cv 0.",
-            show_default=False,
+        size_option(
+            "optimal tree to show",
+            "the one to use, within one standard error of the best on held-out rows, or --max-size "
+            "with --cv 0",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Also plot the errors (.svg, .png or .pdf).", show_default=False),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Also write a self-contained HTML page.", show_default=False)
-    ] = None,
+    plot: Annotated[Path | None, plot_option("the errors")] = None,
+    report: HtmlReport = None,
     no_header: NoHeader = False,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -133,14 +143,7 @@ def data(
     as_json: AsJson = False,
     details: Details = False,
     draw: Draw = None,
-    save_to: Annotated[
-        Path | None,
-        typer.Option(
-            "--save",
-            help="Also save the tree that is shown (.json) for mictree predict.",
-            show_default=False,
-        ),
-    ] = None,
+    save_to: Annotated[Path | None, save_option("the tree that is shown")] = None,
 ) -> None:
     """Compare tree learners with the optimal trees of every size.
 
@@ -160,19 +163,20 @@ def data(
     """
     from mictree.comparison.run import compare
 
-    _check_options(context.params)
-    apart = [name for name in (groups, weights) if name is not None]
-    written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
+    settings = DataSettings(**context.params)
+    _check_settings(settings)
+    untested = [name for name in (groups, weights) if name is not None]
     table = read_table(
-        file, target, drop, keep, written, parts, after, apart,
+        file, target, drop, keep, settings.file_format, parts, after, untested,
         lambda frame: [
-            *caught(known_column, frame, groups), *caught(column_of_weights, frame, weights)
+            *caught(complete_column, frame, groups), *caught(column_of_weights, frame, weights)
         ],
+        class_weight,
     )  # fmt: skip
     X, y = table.X, table.y
     if after is None and cv and groups is None:
-        advise_after(table, keep)
-    members, weight = known_column(X, groups), column_of_weights(X, weights)
+        warn_about_time_order(table, keep)
+    members, weight = complete_column(X, groups), column_of_weights(X, weights)
     factors = None
     if class_weight is not None:
         import numpy as np
@@ -180,11 +184,11 @@ def data(
         factors = read_class_weight(class_weight, np.unique(y).tolist())
     with (
         on_workers(scheduler, workers) as n_jobs,
-        working("comparing") as progress,
-        naming_options(X.drop(apart)),
+        show_progress("comparing") as progress,
+        naming_options(X.drop(untested)),
     ):
         result = compare(
-            learner, X.drop(apart), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
+            learner, X.drop(untested), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             groups=members, after=table.moments, scoring=scoring, sample_weight=weight,
             class_weight=factors,
             random_state=seed, max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
@@ -194,109 +198,129 @@ def data(
     tree, classes = result.optimal_trees.tree(shown), [str(label) for label in result.classes]
     model: Any = result.model(shown)
     model.dates_ = table.dates  # for predict, which reads new files as this one
-    useless = find_useless(model, context.params, size is None and cv > 0)
+    advise_scoring = size is None and cv > 0 and scoring is None
+    remarks = tree_warnings(model, class_weight, advise_scoring)
     if as_json:
         results = class_facts(result.class_results(shown)) if result.held_out else {}
         print_json(
             {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
-            **_facts(result), size=shown, **results, remarks=useless,
+            **_json_fields(result), size=shown, **results, remarks=remarks,
             tree=tree.to_text(classes, merge=False).splitlines(),
         )  # fmt: skip
     else:
         drawn = tree_text(tree, classes, no_merge)
-        print_parts(str(result), "", f"{result.tree_title(shown)}:", drawn, *useless)
+        print_parts(str(result), "", f"{result.tree_title(shown)}:", drawn, *remarks)
         if details and result.held_out:
-            print_parts("", "its held-out rows by class:", str(result.class_results(shown)))
+            weighted = "" if weights is None else f", weighted by {show_name(weights)}"
+            by_class = str(result.class_results(shown))
+            print_parts("", f"its held-out rows by class{weighted}:", by_class)
     writes: list[Callable[[], None]] = []
     if save_to is not None:
         writes.append(lambda: save_model(save_to, model))
     if draw is not None:
-        writes.append(lambda: save(draw, model.draw(merge=not no_merge)))
+        writes.append(lambda: save_drawing(draw, model.draw(merge=not no_merge)))
     if plot is not None:
-        writes.append(lambda: save(plot, result.plot().axes[0]))
+        writes.append(lambda: save_drawing(plot, result.plot().axes[0]))
     if report is not None:
-        writes.append(lambda: _write_report(report, result, shown, context, useless))
+        saved = save_to or "model.json"
+        command = write_command(context, NOT_COPIED, size=shown, cv=0, save_to=saved)
+        writes.append(lambda: _write_report(report, result, shown, settings, remarks, command))
     write_each(*writes)
 
 
+@dataclass(frozen=True, kw_only=True)
+class DataSettings(TableSettings):
+    """The options of ``data``."""
+
+    learner: list[str]
+    repeats: int
+    groups: str | None
+    jobs: int
+    scheduler: Scheduler
+    workers: Workers
+    plot: Path | None
+
+
 def _write_report(
-    path: Path, result: "Comparison", size: int, context: typer.Context, useless: list[str]
+    path: Path,
+    result: "Comparison",
+    size: int,
+    settings: DataSettings,
+    remarks: list[str],
+    command: str,
 ) -> None:
     """Write the page, with the command that writes the tree that it shows."""
-    from mictree.report.compared import make_page
-    from mictree.report.data import render
+    from mictree.report.data import make_comparison_page, render
 
-    options = context.params
-    written = options["save_to"] or "model.json"
-    command = write_command(context, UNCOPIED, size=size, cv=0, save_to=written)
-    page = make_page(
-        result, options["file"].name, options["target"], size, _settings(options),
-        useless, command, merge=not options["no_merge"],
+    page = make_comparison_page(
+        result, settings.file.name, settings.target, size, _page_settings(settings),
+        remarks, command, merge=not settings.no_merge,
     )  # fmt: skip
     write_whole(path, render(page).encode())
-    say(f"wrote {path}")
+    print_note(f"wrote {path}")
 
 
-def _check_options(options: dict[str, Any]) -> None:
+def _check_settings(settings: DataSettings) -> None:
     """Refuse values of options before anything is read."""
-    from mictree.comparison.run import check_settings
+    from mictree.comparison.run import Settings
 
-    learners, size, max_size = options["learner"], options["size"], options["max_size"]
+    learners, size, max_size = settings.learner, settings.size, settings.max_size
     for name in learners:
         if name not in LEARNERS:
             raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}; got {name!r}")
     if len(set(learners)) < len(learners):
         raise ValueError(f"--learner must name each learner once; got {', '.join(learners)}")
     same = ("max_size", "time_limit", "cv", "repeats", "scoring", "max_thresholds")
-    check_settings(
-        **{name: options[name] for name in same},
-        random_state=options["seed"],
-        n_jobs=options["jobs"],
+    Settings(  # refuses what no table could make right
+        **{name: getattr(settings, name) for name in same},
+        random_state=settings.seed,
+        n_jobs=settings.jobs,
     )
     if size is not None and not 0 <= size <= max_size:
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
-    read_class_weight(options["class_weight"])
-    check_drawing(options["plot"], "--plot")
-    check_drawing(options["draw"])
-    check_output(options["save_to"], "--save", (".json",))
-    check_output(options["report"], "--report", (".html", ".htm"))
-    if options["groups"] is not None and options["after"] is not None:
+    read_class_weight(settings.class_weight)
+    check_drawing(settings.plot, "--plot")
+    check_drawing(settings.draw)
+    check_output(settings.save_to, "--save", (".json",))
+    check_output(settings.report, "--report", (".html", ".htm"))
+    if settings.groups is not None and settings.after is not None:
         raise ValueError("--groups and --after must not both be given")
-    apart = [options[name] for name in ("target", "groups", "weights")]
-    apart = [name for name in apart if name is not None]
-    named = [*apart, *([] if options["after"] is None else [options["after"]])]
-    if len(set(named)) < len(named) or set(apart) & set(options["drop"]):
+    untested = [settings.target, settings.groups, settings.weights]
+    untested = [name for name in untested if name is not None]
+    named = [*untested, *([] if settings.after is None else [settings.after])]
+    if len(set(named)) < len(named) or set(untested) & set(settings.drop):
         raise ValueError(
             "--target, --groups, --after, --weights and --drop must name different columns"
         )
-    if is_streamed(options["file"]):
+    if is_streamed(settings.file):
         raise ValueError(
-            f"FILE must be one table, which data reads at once; {str(options['file'])!r} names a "
+            f"FILE must be one table, which data reads at once; {str(settings.file)!r} names a "
             "folder or a pattern: mictree fit reads many Parquet files"
         )
 
 
-def _settings(options: dict[str, Any]) -> dict[str, object]:
+def _page_settings(settings: DataSettings) -> dict[str, object]:
     """The options with which a user can repeat the run, as the page names them."""
     return {
-        "largest size": options["max_size"],
-        "learners": ", ".join(options["learner"]),
-        "columns left out": ", ".join(options["drop"]) or "none",
-        "measure on held-out rows": options["scoring"] or "error",
-        "groups": options["groups"] or "none",
-        "tested on rows after others, by": options["after"] or "none",
-        "parts of dates": ", ".join(options["parts"]) or "none",
-        "weights": options["weights"] or "none",
-        "weights of classes": options["class_weight"] or "none",
-        "folds": options["cv"],
-        "repeats": options["repeats"],
-        "seed": options["seed"],
-        "thresholds a column": options["max_thresholds"] or "all",
-        "time limit": f"{options['time_limit']:g} s",
+        "largest size": settings.max_size,
+        "learners": ", ".join(settings.learner),
+        "columns left out": ", ".join(settings.drop) or "none",
+        "measure on held-out rows": settings.scoring or "error",
+        "groups": settings.groups or "none",
+        "tested on rows after others, by": settings.after or "none",
+        "parts of dates": ", ".join(settings.parts) or "none",
+        "weights": settings.weights or "none",
+        "weights of classes": settings.class_weight or "none",
+        "folds": settings.cv,
+        "repeats": settings.repeats,
+        "seed": settings.seed,
+        "thresholds a column": settings.max_thresholds or "all",
+        "time limit": f"{settings.time_limit:g} s",
     }
 
 
-def _facts(result: "Comparison") -> dict[str, Any]:
+def _json_fields(result: "Comparison") -> dict[str, Any]:
+    """The fields that --json prints."""
     return {
         "rows": result.rows,
         "literals": result.literals,

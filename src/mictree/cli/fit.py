@@ -1,8 +1,20 @@
-"""The command fit: grow a tree from a table of data, of a size that cross-validation chooses."""
+"""The command fit: grow a tree from a table of data, of a size that cross-validation chooses.
+
+Invariant: the held-out rows have no part in the tree or in its size, so their error is an honest
+one. They are set aside first, classes in proportion or, with --after, the last ones by time. Folds
+of the other rows choose the size, and all of these rows grow the tree. --rule optimal searches the
+best tree instead: half of its time limit goes to the tree, the rest to the folds.
+
+A table that is one file is read at once, here; Parquet files that a folder or a pattern names are
+read batch by batch (``streamed``). The command first makes a frozen ``FitSettings`` of its options
+and refuses bad ones; nothing is read before.
+"""
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
@@ -12,85 +24,94 @@ import typer
 from mictree._support.checks import caught
 from mictree._support.files import write_whole
 from mictree._support.words import count_of, show_name, show_number
-from mictree.cli.common import (
-    check_drawing,
-    check_output,
-    class_facts,
-    depth_setting,
-    errors_of,
-    find_useless,
-    make_rules,
-    print_json,
-    print_parts,
-    save,
-    save_model,
-    show_error,
-    table_of_sizes,
-    tree_text,
-    working,
-    write_command,
-    write_each,
-)
 from mictree.cli.options import (
-    AsJson,
-    Criterion,
-    Depth,
-    Details,
-    Draw,
-    MostThresholds,
-    NoMerge,
-    Scoring,
-    Ties,
-)
-from mictree.cli.streamed import fit_streamed, refuse_unstreamed
-from mictree.cli.table import (
     After,
+    AsJson,
     ClassWeight,
+    Criterion,
     DataFiles,
     DateOrder,
     Decimal,
+    Depth,
+    Details,
+    Draw,
     Drop,
     Encoding,
-    Format,
+    HtmlReport,
     Keep,
     Missing,
+    MostThresholds,
     NoHeader,
+    NoMerge,
     Number,
     Parts,
+    Scoring,
     Separator,
-    Table,
+    TableSettings,
     Target,
     Text,
+    Ties,
     Weights,
-    advise_after,
+    check_drawing,
+    check_output,
+    cv_option,
+    depth_setting,
+    is_given,
+    make_rules,
+    max_size_option,
+    rule_option,
+    save_option,
+    seed_option,
+    size_option,
+    write_command,
+)
+from mictree.cli.output import (
+    class_facts,
+    print_json,
+    print_parts,
+    save_drawing,
+    save_model,
+    show_error,
+    show_progress,
+    table_of_sizes,
+    training_errors,
+    tree_text,
+    tree_warnings,
+    write_each,
+)
+from mictree.cli.streamed import fit_streamed, refuse_unstreamed
+from mictree.cli.table import (
+    Table,
     column_of_weights,
     is_streamed,
     naming_options,
+    print_note,
     read_class_weight,
     read_table,
-    say,
+    warn_about_time_order,
 )
 from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
-    from mictree._support.time_limit import TimeLimit
-    from mictree.estimators.scoring import ClassResults
+    from mictree._support.progress import TimeLimit
+    from mictree.estimators.predicting import ClassResults
     from mictree.estimators.sizes import SizeChoice
 
 OPTIMAL = "optimal"  # the rule that searches the best tree
 LARGEST_OPTIMAL = 8  # its largest size, unless the user names one
 WHOLE_SHARE = 0.5  # of its time limit, for the tree; the rest is for the folds
 LEAST_SECONDS = 0.02  # of a search, however little time is left
-FOR_GREEDY = ("criterion", "ties", "depth", "min_samples_split")  # options of greedy rules only
-UNCOPIED = (  # options that the command of the page does without
-    *FOR_GREEDY, "rule", "max_size", "size", "cv", "choose", "scoring", "draw", "report", "as_json",
-    "details",
+GREEDY_OPTIONS = ("criterion", "ties", "depth", "min_samples_split")
+NOT_COPIED = (  # options that the command on the page leaves out
+    *GREEDY_OPTIONS, "rule", "max_size", "size", "cv", "choose", "scoring", "draw", "report",
+    "as_json", "details",
 )  # fmt: skip
-WHICH_RULE = Annotated[
+FitRule = Annotated[
     str,
-    typer.Option(
-        help=f"One of {', '.join(RULES)}; or {OPTIMAL}: the tree with the fewest training errors, "
-        "proved or the best found within --time-limit."
+    rule_option(
+        [*RULES],
+        f"; or {OPTIMAL}: the tree with the fewest training errors, proved or the best found "
+        "within --time-limit",
     ),
 ]
 
@@ -99,18 +120,13 @@ def fit(
     context: typer.Context,
     file: DataFiles,
     target: Target,
-    rule: WHICH_RULE = "topdown",
+    rule: FitRule = "topdown",
     depth: Depth = None,
-    max_size: Annotated[
-        int, typer.Option(help=f"Largest number of splits; {LARGEST_OPTIMAL} for --rule optimal.")
-    ] = 20,
-    size: Annotated[
-        int | None,
-        typer.Option(help="Size of the tree; default: chosen by --cv.", show_default=False),
-    ] = None,
+    max_size: Annotated[int, max_size_option(f"; {LARGEST_OPTIMAL} for --rule {OPTIMAL}")] = 20,
+    size: Annotated[int | None, size_option("tree", "chosen by --cv")] = None,
     drop: Drop = [],  # noqa: B006  # typer copies defaults
     keep: Keep = [],  # noqa: B006
-    cv: Annotated[int, typer.Option(help="Folds of the cross-validation that chooses a size.")] = 5,
+    cv: Annotated[int, cv_option(" that chooses a size")] = 5,
     choose: Annotated[
         str, typer.Option(help="one-standard-error (prefers small trees) or least.")
     ] = "one-standard-error",
@@ -132,9 +148,7 @@ def fit(
     class_weight: ClassWeight = None,
     weights: Weights = None,
     scoring: Scoring = None,
-    seed: Annotated[
-        int, typer.Option(help="Random seed for held-out rows, folds and --ties random.")
-    ] = 0,
+    seed: Annotated[int, seed_option("held-out rows, folds and --ties random")] = 0,
     criterion: Criterion = "entropy",
     ties: Ties = "last",
     min_samples_split: Annotated[
@@ -159,15 +173,8 @@ def fit(
     as_json: AsJson = False,
     details: Details = False,
     draw: Draw = None,
-    save_to: Annotated[
-        Path | None,
-        typer.Option(
-            "--save", help="Also save the model (.json) for mictree predict.", show_default=False
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Also write a self-contained HTML page.", show_default=False)
-    ] = None,
+    save_to: Annotated[Path | None, save_option("the model")] = None,
+    report: HtmlReport = None,
     time_limit: Annotated[
         float,
         typer.Option(
@@ -207,101 +214,125 @@ def fit(
       mictree fit fraud.csv --target fraud --class-weight balanced --details
       mictree fit iris.csv --target species --rule optimal --time-limit 60 --save model.json
     """
-    options = _check_options(context)
-    model = _make_model(options)
+    settings = _check_settings(context)
+    model = _make_model(settings)
     about = {"file": str(file), "target": target, "rule": rule, "seed": seed}
     if rule != OPTIMAL:
         about |= {"criterion": criterion, "ties": ties} | depth_setting(rule, depth)
     if is_streamed(file):
-        refuse_unstreamed(context)
+        refuse_unstreamed(context, settings)
         if rule == OPTIMAL:
             raise ValueError(
                 "--rule optimal must not be given with a folder or a pattern: it searches rows in "
                 "memory"
             )
-        shown = fit_streamed(model, options, about if as_json else None)
-        write_each(*_files(model, shown, options))
+        shown = fit_streamed(model, settings, about if as_json else None)
+        write_each(*_files(model, shown, settings))
         return
-    written = Format(separator, encoding, decimal, missing, text, number, no_header, date)
-    rows = _read_rows(options, model, written)
-    with working("growing"), naming_options(rows.X):
-        grown = _grow(model, rows, options)
-    useless = find_useless(model.at_size(grown.size), options, size is None)
+    rows = _read_rows(settings, model)
+    with show_progress("growing"), naming_options(rows.X):
+        result = _grow(model, rows, settings)
+    advise_scoring = size is None and scoring is None
+    remarks = tree_warnings(model.at_size(result.size), class_weight, advise_scoring)
     if as_json:
-        print_json(about, **_facts(grown), remarks=useless)
+        print_json(about, **_json_fields(result), remarks=remarks)
     else:
-        print_parts(*_parts(grown, options, useless))
-    writes = _files(model, grown.size, options)
+        print_parts(*_printed_parts(result, settings, remarks))
+    writes = _files(model, result.size, settings)
     if report is not None:
-        writes.append(partial(_write_report, report, grown, context, useless))
+        command = write_command(context, NOT_COPIED, rule=OPTIMAL, size=result.size,
+                                save_to="model.json")  # fmt: skip
+        writes.append(partial(_write_report, report, result, settings, remarks, command))
     write_each(*writes)
 
 
-def _check_options(context: typer.Context) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class FitSettings(TableSettings):
+    """The options of ``fit``."""
+
+    rule: FitRule
+    depth: Depth
+    choose: str
+    held_out: float
+    test: list[str]
+    criterion: Criterion
+    ties: Ties
+    min_samples_split: int
+    min_samples_leaf: int
+    max_depth: int | None
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the rule searches the best tree instead of growing one."""
+        return self.rule == OPTIMAL
+
+
+def _check_settings(context: typer.Context) -> FitSettings:
     """The options, for --rule optimal with a largest size of its own; bad ones are refused."""
-    options = dict(context.params)
-    if options["rule"] == OPTIMAL:
-        _check_optimal(context, options)
-    elif options["rule"] not in RULES:
+    settings = FitSettings(**context.params)
+    if settings.is_optimal:
+        settings = _check_optimal(context, settings)
+    elif settings.rule not in RULES:
         known = ", ".join((*RULES, OPTIMAL))
-        raise ValueError(f"--rule must be one of {known}; got {options['rule']!r}")
+        raise ValueError(f"--rule must be one of {known}; got {settings.rule!r}")
     else:
-        make_rules([options["rule"]], options["depth"], options["criterion"], [options["ties"]],
+        make_rules([settings.rule], settings.depth, settings.criterion, [settings.ties],
                    None)  # fmt: skip
-    _check_values(options)
-    return options
+    _check_values(settings)
+    return settings
 
 
-def _check_optimal(context: typer.Context, options: dict[str, Any]) -> None:
+def _check_optimal(context: typer.Context, settings: FitSettings) -> FitSettings:
     """Refuse options of greedy rules, and set the largest size where the user names none."""
-
-    def given(name: str) -> bool:
-        source = context.get_parameter_source(name)
-        return source is not None and source.name != "DEFAULT"
-
-    for name in FOR_GREEDY:
-        if given(name):
+    for name in GREEDY_OPTIONS:
+        if is_given(context, name):
             option = f"--{name.replace('_', '-')}"
             raise ValueError(f"{option} is for greedy rules; --rule optimal must not have it")
-    if not given("max_size"):
-        options["max_size"] = LARGEST_OPTIMAL if options["size"] is None else options["size"]
-    if options["time_limit"] == 0:
+    if settings.time_limit == 0:
         raise ValueError("--time-limit must be above 0 with --rule optimal; got 0")
+    if is_given(context, "max_size"):
+        return settings
+    largest = LARGEST_OPTIMAL if settings.size is None else settings.size
+    return replace(settings, max_size=largest)
 
 
-def _check_values(options: dict[str, Any]) -> None:
+def _check_values(settings: FitSettings) -> None:
     """Refuse values of options before anything is read."""
-    from mictree.estimators.scoring import read_scoring
+    from mictree.estimators.predicting import read_scoring
     from mictree.estimators.sizes import CHOICES
 
-    size, max_size = options["size"], options["max_size"]
+    size, max_size = settings.size, settings.max_size
     if size is not None and not 0 <= size <= max_size:
         raise ValueError(f"--size must be from 0 to --max-size, {max_size}; got {size}")
-    if options["cv"] < 2:
-        raise ValueError(f"--cv must be at least 2; got {options['cv']}")
-    if options["choose"] not in CHOICES:
-        raise ValueError(f"--choose must be one of {', '.join(CHOICES)}; got {options['choose']!r}")
-    streamed, held_out = is_streamed(options["file"]), options["held_out"]
+    if settings.cv < 2:
+        raise ValueError(f"--cv must be at least 2; got {settings.cv}")
+    if settings.choose not in CHOICES:
+        raise ValueError(f"--choose must be one of {', '.join(CHOICES)}; got {settings.choose!r}")
+    streamed, held_out = is_streamed(settings.file), settings.held_out
     if not 0 < held_out < 1 and not (streamed and held_out == 0):
         raise ValueError(f"--held-out must lie strictly between 0 and 1; got {held_out}")
-    if options["test"] and not streamed:
+    if settings.test and not streamed:
         raise ValueError(
             "--test must be given with a folder or a pattern of Parquet files; got it with "
-            f"{str(options['file'])!r}"
+            f"{str(settings.file)!r}"
         )
-    if not 0 <= options["seed"] < 2**31:
-        raise ValueError(f"--seed must be from 0 to 2**31 - 1; got {options['seed']}")
-    seconds = options["time_limit"]
+    if not 0 <= settings.seed < 2**31:
+        raise ValueError(f"--seed must be from 0 to 2**31 - 1; got {settings.seed}")
+    seconds = settings.time_limit
     if not 0 <= seconds < math.inf:
         raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {seconds}")
-    read_scoring(options["scoring"])
-    read_class_weight(options["class_weight"])
-    named = [name for name in (options["target"], options["weights"]) if name is not None]
-    if len(set(named)) < len(named) or set(named[1:]) & set(options["drop"]):
+    read_scoring(settings.scoring)
+    read_class_weight(settings.class_weight)
+    named = [name for name in (settings.target, settings.weights) if name is not None]
+    if len(set(named)) < len(named) or set(named[1:]) & set(settings.drop):
         raise ValueError("--target, --weights and --drop must name different columns")
-    check_drawing(options["draw"])
-    check_output(options["save_to"], "--save", (".json",))
-    check_output(options["report"], "--report", (".html", ".htm"))
+    if settings.after is not None and settings.after == settings.weights:
+        raise ValueError(
+            f"--weights and --after must name different columns; both name {settings.after!r}"
+        )
+    check_drawing(settings.draw)
+    check_output(settings.save_to, "--save", (".json",))
+    check_output(settings.report, "--report", (".html", ".htm"))
 
 
 def _check_folds(labels: Any, rows: int, cv: int) -> None:
@@ -323,29 +354,29 @@ def _check_folds(labels: Any, rows: int, cv: int) -> None:
         )
 
 
-def _make_model(options: dict[str, Any]) -> Any:
+def _make_model(settings: FitSettings) -> Any:
     """The classifier that the options describe; two rows tell whether it accepts them."""
     from sklearn.base import clone
 
-    from mictree.estimators.classifiers import CLASSIFIERS
+    from mictree.estimators.greedy import CLASSIFIERS
     from mictree.estimators.optimal import OptimalTreeClassifier
 
-    same = {name: options[name] for name in
+    same = {name: getattr(settings, name) for name in
             ("max_size", "min_samples_leaf", "max_depth", "max_thresholds")}  # fmt: skip
-    rule = options["rule"]
-    if rule == OPTIMAL:
+    if settings.is_optimal:
         model: Any = OptimalTreeClassifier(**same)
     else:
-        greedy = {name: options[name] for name in ("criterion", "ties", "min_samples_split")}
-        model = CLASSIFIERS[rule](
-            random_state=options["seed"], **same, **greedy, **depth_setting(rule, options["depth"])
-        )
+        model = CLASSIFIERS[settings.rule](
+            random_state=settings.seed, criterion=settings.criterion, ties=settings.ties,
+            min_samples_split=settings.min_samples_split, **same,
+            **depth_setting(settings.rule, settings.depth),
+        )  # fmt: skip
     trial: Any = clone(model)
     trial.fit([[0.0], [1.0]], [0, 1])
     return model
 
 
-class Rows(NamedTuple):
+class SplitRows(NamedTuple):
     """Rows, labels and weights to learn from, and held-out ones; no weights if all are 1.
 
     ``moments`` order the rows to learn from if folds are to be later than what they grow on;
@@ -354,27 +385,28 @@ class Rows(NamedTuple):
 
     X: Any
     y: Any
-    unseen: Any
-    truth: Any
+    held_out: Any
+    held_out_labels: Any
     weight: Any = None
-    unseen_weight: Any = None
+    held_out_weight: Any = None
     moments: Any = None
     dates: Any = None
 
 
-def _read_rows(options: dict[str, Any], model: Any, written: Format) -> Rows:
+def _read_rows(settings: FitSettings, model: Any) -> SplitRows:
     """The rows of a file, some of them held out; the model gets its class weights."""
-    apart = [] if options["weights"] is None else [options["weights"]]
-    after, keep = options["after"], options["keep"]
+    untested = [] if settings.weights is None else [settings.weights]
+    after, keep = settings.after, settings.keep
     table = read_table(
-        options["file"], options["target"], options["drop"], keep, written, options["parts"], after,
-        apart, lambda frame: caught(column_of_weights, frame, options["weights"]),
+        settings.file, settings.target, settings.drop, keep, settings.file_format, settings.parts,
+        after, untested, lambda frame: caught(column_of_weights, frame, settings.weights),
+        settings.class_weight,
     )  # fmt: skip
-    parts = split_table(table, options["held_out"], options["seed"], after, keep)
-    X, weight = table.X.drop(apart), column_of_weights(table.X, options["weights"])
+    parts = split_table(table, settings.held_out, settings.seed, after, keep)
+    X, weight = table.X.drop(untested), column_of_weights(table.X, settings.weights)
     rows = hold_out(X, table.y, weight, *parts)
     moments = None if after is None else table.moments[parts[0]]
-    model.set_params(class_weight=_read_factors(options["class_weight"], table.y, rows.y))
+    model.set_params(class_weight=_read_factors(settings.class_weight, table.y, rows.y))
     return rows._replace(moments=moments, dates=table.dates)
 
 
@@ -382,235 +414,242 @@ def _read_factors(text: str | None, labels: Any, grown_on: Any) -> Any:
     """The class weights that the option names among all labels, of those to grow on."""
     import numpy as np
 
-    from mictree.problems.labels import weights_among
+    from mictree.problems.sample import weights_among
 
     weight = None if text is None else read_class_weight(text, np.unique(labels).tolist())
     return weights_among(weight, grown_on)
 
 
-class Grown(NamedTuple):
+class FitResult(NamedTuple):
     """A fitted model, the size that is shown, and the rows; no choice if the user chose."""
 
     model: Any
     choice: "SizeChoice | None"
     size: int
-    rows: Rows
+    rows: SplitRows
     scoring: str | None = None
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the trees are optimal ones, or else grown."""
+        """Whether the trees are optimal ones, or else result."""
         return not hasattr(self.model, "growth_")
 
     def held_out_error(self, model: Any) -> float:
         """The error of a tree on held-out rows, weighted as training errors are."""
-        rows, weights = self.rows, self.rows.unseen_weight
+        rows, weights = self.rows, self.rows.held_out_weight
         if self.model.class_weight is not None:
             weights = self._factors() * (1.0 if weights is None else weights)
-        return 1 - model.score(rows.unseen, rows.truth, weights)
+        return 1 - model.score(rows.held_out, rows.held_out_labels, weights)
 
     def _factors(self) -> Any:
         """The factors of the held-out rows' classes; 1 for a class that no row to grow on has."""
         import numpy as np
 
-        from mictree.problems.labels import Coded, class_weights
+        from mictree.problems.sample import Coded, class_weights
 
         classes, codes = Coded.positions(self.rows.y)
         coded = Coded(tuple(classes.tolist()), codes)
         factors: Any = class_weights(self.model.class_weight, coded)
         found = dict(zip(coded.classes, factors.tolist(), strict=True))
-        return np.array([found.get(label, 1.0) for label in self.rows.truth.tolist()])
+        return np.array([found.get(label, 1.0) for label in self.rows.held_out_labels.tolist()])
 
     def score(self, model: Any) -> float:
         """The scoring of a tree on held-out rows."""
-        from mictree.estimators.scoring import read_scoring
+        from mictree.estimators.predicting import read_scoring
 
         scorer, rows = read_scoring(self.scoring), self.rows
         assert scorer is not None
-        return scorer(model, rows.unseen, rows.truth, rows.unseen_weight)
+        return scorer(model, rows.held_out, rows.held_out_labels, rows.held_out_weight)
 
     def class_results(self, model: Any) -> "ClassResults":
         """The results of each class on held-out rows."""
-        return model.class_results(self.rows.unseen, self.rows.truth, self.rows.unseen_weight)
+        rows = self.rows
+        return model.class_results(rows.held_out, rows.held_out_labels, rows.held_out_weight)
 
 
-def hold_out(X: Any, y: Any, weight: Any, train: Any, test: Any) -> Rows:
+def hold_out(X: Any, y: Any, weight: Any, train: Any, test: Any) -> SplitRows:
     """Rows to grow on and rows to test on; both must have some weight."""
     if weight is None:
-        return Rows(X[train], y[train], X[test], y[test])
+        return SplitRows(X[train], y[train], X[test], y[test])
     for part, what in ((train, "to grow on"), (test, "held out")):
         if not weight[part].any():
             raise ValueError(f"weights must be positive for some row {what}; all are zero")
-    return Rows(X[train], y[train], X[test], y[test], weight[train], weight[test])
+    return SplitRows(X[train], y[train], X[test], y[test], weight[train], weight[test])
 
 
-def _grow(model: Any, rows: Rows, options: dict[str, Any]) -> Grown:
+def _grow(model: Any, rows: SplitRows, settings: FitSettings) -> FitResult:
     """Fit on the rows to grow on, and choose a size by folds of them unless the user did."""
     import numpy as np
 
-    from mictree._support.time_limit import TimeLimit
-    from mictree.estimators.scoring import read_scoring
+    from mictree._support.progress import TimeLimit
+    from mictree.estimators.predicting import read_scoring
 
-    size, scorer, optimal = options["size"], read_scoring(options["scoring"]), False
+    size, scorer = settings.size, read_scoring(settings.scoring)
     if scorer is not None:
-        scorer.check(np.unique(np.concatenate([rows.y, rows.truth])))
-    if size is None and options["after"] is None:
-        _check_folds(rows.y, len(rows.y) + len(rows.truth), options["cv"])
-    optimal = options["rule"] == OPTIMAL
-    with TimeLimit(options["time_limit"] if optimal else None) as limit:
-        if optimal:
+        scorer.check(np.unique(np.concatenate([rows.y, rows.held_out_labels])))
+    if size is None and settings.after is None:
+        _check_folds(rows.y, len(rows.y) + len(rows.held_out_labels), settings.cv)
+    with TimeLimit(settings.time_limit if settings.is_optimal else None) as limit:
+        if settings.is_optimal:
             share = WHOLE_SHARE if size is None else 1.0
             model.set_params(time_limit=max(LEAST_SECONDS, share * limit.left()))
         model.fit(rows.X, rows.y, rows.weight)
         model.dates_ = rows.dates
-        choice = _choose(model, rows, options, limit) if size is None else None
+        choice = _choose_size(model, rows, settings, limit) if size is None else None
     wanted = size if choice is None else choice.size
     made = model.at_size(wanted).tree_.size
-    return Grown(model, choice, made, rows, options["scoring"])
+    return FitResult(model, choice, made, rows, settings.scoring)
 
 
-def _choose(model: Any, rows: Rows, options: dict[str, Any], limit: "TimeLimit") -> "SizeChoice":
+def _choose_size(
+    model: Any, rows: SplitRows, settings: FitSettings, limit: "TimeLimit"
+) -> "SizeChoice":
     """The size that cross-validation chooses; folds share the time that is left."""
     from sklearn.base import clone
 
     from mictree.estimators.sizes import Choice, select_size
 
     folded: Any = clone(model)
-    if options["rule"] == OPTIMAL:
-        folded.set_params(time_limit=max(LEAST_SECONDS, limit.left() / options["cv"]))
+    if settings.is_optimal:
+        folded.set_params(time_limit=max(LEAST_SECONDS, limit.left() / settings.cv))
     return select_size(
-        folded, rows.X, rows.y, cv=options["cv"], choose=cast(Choice, options["choose"]),
-        scoring=options["scoring"], sample_weight=rows.weight, random_state=options["seed"],
+        folded, rows.X, rows.y, cv=settings.cv, choose=cast(Choice, settings.choose),
+        scoring=settings.scoring, sample_weight=rows.weight, random_state=settings.seed,
         after=rows.moments,
     )  # fmt: skip
 
 
-def _facts(grown: Grown) -> dict[str, Any]:
-    """What --json prints."""
-    model, shown = grown.model, grown.model.at_size(grown.size)
+def _json_fields(result: FitResult) -> dict[str, Any]:
+    """The fields that --json prints."""
+    model, shown = result.model, result.model.at_size(result.size)
     facts: dict[str, Any] = {
-        "train_rows": len(grown.rows.y),
-        "held_out_rows": len(grown.rows.truth),
+        "train_rows": len(result.rows.y),
+        "held_out_rows": len(result.rows.held_out_labels),
         "classes": [str(label) for label in model.classes_],
-        "train_errors": errors_of(model),
+        "train_errors": training_errors(model),
     }
-    if grown.is_optimal:
+    if result.is_optimal:
         facts["lower_bounds"] = model.frontier_.lower
         facts["proved"] = model.frontier_.proved
-    if grown.choice is not None:
-        scored = "scores" if grown.choice.scoring else "errors"
-        facts[f"cross_validated_{scored}"] = grown.choice.shown
-        facts["standard_errors"] = grown.choice.standard_errors
-    facts |= {"size": grown.size, "held_out_error": grown.held_out_error(shown)}
-    if grown.scoring is not None:
-        facts |= {"scoring": grown.scoring, "held_out_score": grown.score(shown)}
-    tree = shown.tree_ if grown.is_optimal else model.growth_.tree(grown.size)
-    by_class = class_facts(grown.class_results(shown))
+    if result.choice is not None:
+        scored = "scores" if result.choice.scoring else "errors"
+        facts[f"cross_validated_{scored}"] = result.choice.shown
+        facts["standard_errors"] = result.choice.standard_errors
+    facts |= {"size": result.size, "held_out_error": result.held_out_error(shown)}
+    if result.scoring is not None:
+        facts |= {"scoring": result.scoring, "held_out_score": result.score(shown)}
+    tree = shown.tree_ if result.is_optimal else model.growth_.tree(result.size)
+    by_class = class_facts(result.class_results(shown))
     return facts | by_class | {"tree": json.loads(tree.to_json())}
 
 
-def _parts(grown: Grown, options: dict[str, Any], useless: Sequence[str]) -> tuple[Any, ...]:
-    """What is printed, one below the other."""
-    model, size, asked = grown.model, grown.size, options["size"]
+def _printed_parts(
+    result: FitResult, settings: FitSettings, remarks: Sequence[str]
+) -> tuple[Any, ...]:
+    """Tables and texts to print, one below the other."""
+    model, size, requested = result.model, result.size, settings.size
     shown = model.at_size(size)
-    found = f"held-out error {show_number(grown.held_out_error(shown))}"
-    if grown.scoring is not None:
-        found += f", held-out {grown.scoring} {show_number(grown.score(shown))}"
+    found = f"held-out error {show_number(result.held_out_error(shown))}"
+    if result.scoring is not None:
+        found += f", held-out {result.scoring} {show_number(result.score(shown))}"
     error = f"training error {show_error(model, size)}"
-    ended = f"; growth ended before --size {asked}"
-    if grown.is_optimal:
+    ended = f"; growth ended before --size {requested}"
+    if result.is_optimal:
         proved = model.frontier_.proved[size]
         error += ", proved to be the least" if proved else ", the best found"
-        ended = f"; more splits, up to --size {asked}, make no fewer errors"
-    by_class = ("", "held-out rows by class:", str(grown.class_results(shown)))
-    by_class = by_class if options["details"] else ()
+        ended = f"; more splits, up to --size {requested}, make no fewer errors"
+    weighted = f", weighted by {show_name(settings.weights)}" if settings.weights else ""
+    by_class = ("", f"held-out rows by class{weighted}:", str(result.class_results(shown)))
+    by_class = by_class if settings.details else ()
     return (
-        f"{count_of(len(grown.rows.y), 'row')} to grow on, {len(grown.rows.truth):,} held out, "
+        f"{count_of(len(result.rows.y), 'row')} to grow on, "
+        f"{len(result.rows.held_out_labels):,} held out, "
         f"{count_of(len(model.literals_), 'literal')}",
-        table_of_sizes(model, grown.choice),
-        tree_text(shown.tree_, [str(label) for label in model.classes_], options["no_merge"]),
-        f"size {size}, {error}, {found}{'' if asked in (None, size) else ended}",
+        table_of_sizes(model, result.choice),
+        tree_text(shown.tree_, [str(label) for label in model.classes_], settings.no_merge),
+        f"size {size}, {error}, {found}{'' if requested in (None, size) else ended}",
         *(["errors are weighted by class"] if model.class_weight is not None else []),
-        *useless,
+        *remarks,
         *by_class,
     )
 
 
-def _write_report(path: Path, grown: Grown, context: typer.Context, useless: Sequence[str]) -> None:
+def _write_report(
+    path: Path, result: FitResult, settings: FitSettings, remarks: Sequence[str], command: str
+) -> None:
     """Search the optimal trees up to the size, and write the page."""
     from mictree.estimators.optimal import OptimalTreeClassifier
-    from mictree.report.data import render
-    from mictree.report.fitted import Fitted, make_page
+    from mictree.report.data import Fitted, make_fitted_page, render
 
-    model, choice, size, rows, _ = grown
-    options, optimal = context.params, None
-    if options["time_limit"] and options["rule"] != OPTIMAL:
-        with working("searching the optimal trees"):
+    model, choice, size, rows, _ = result
+    optimal = None
+    if settings.time_limit and not settings.is_optimal:
+        with show_progress("searching the optimal trees"):
             optimal = OptimalTreeClassifier(
                 size,
                 max_depth=model.max_depth,
-                time_limit=options["time_limit"],
+                time_limit=settings.time_limit,
                 max_thresholds=model.max_thresholds,
                 min_samples_leaf=model.min_samples_leaf,
                 class_weight=model.class_weight,
             ).fit(rows.X, rows.y, rows.weight)
     shown = [each.at_size(size) for each in (model, optimal) if each is not None]
-    results = tuple(grown.class_results(each) for each in shown)
+    results = tuple(result.class_results(each) for each in shown)
     fitted = Fitted(
-        model, options["rule"], size, choice, optimal,
-        tuple(int((each.predict(rows.unseen) != rows.truth).sum()) for each in shown),
-        len(rows.y), len(rows.truth),
-        rates=tuple(grown.held_out_error(each) for each in shown),
+        model, settings.rule, size, choice, optimal,
+        tuple(int((each.predict(rows.held_out) != rows.held_out_labels).sum()) for each in shown),
+        len(rows.y), len(rows.held_out_labels),
+        rates=tuple(result.held_out_error(each) for each in shown),
         weighted=rows.weight is not None or model.class_weight is not None,
-        scores=tuple((grown.scoring, grown.score(each)) for each in shown if grown.scoring),
+        scores=tuple((result.scoring, result.score(each)) for each in shown if result.scoring),
         results=results,
-        remarks=tuple(useless),
-        command=write_command(context, UNCOPIED, rule=OPTIMAL, size=size, save_to="model.json"),
+        remarks=tuple(remarks),
+        command=command,
     )  # fmt: skip
-    page = make_page(
-        fitted, options["file"].name, options["target"], _settings(options),
-        merge=not options["no_merge"],
+    page = make_fitted_page(
+        fitted, settings.file.name, settings.target, _page_settings(settings),
+        merge=not settings.no_merge,
     )  # fmt: skip
     write_whole(path, render(page).encode())
-    say(f"wrote {path}")
+    print_note(f"wrote {path}")
 
 
-def _settings(options: dict[str, Any]) -> dict[str, object]:
+def _page_settings(settings: FitSettings) -> dict[str, object]:
     """The options with which a user can repeat the run, as the page names them."""
-    chosen, optimal = options["size"] is None, options["rule"] == OPTIMAL
-    greedy = {} if optimal else {"criterion": options["criterion"], "ties": options["ties"]}
-    smallest = count_of(options["min_samples_split"], "row")
+    chosen, optimal = settings.size is None, settings.is_optimal
+    greedy = {} if optimal else {"criterion": settings.criterion, "ties": settings.ties}
+    smallest = count_of(settings.min_samples_split, "row")
     return {
-        "rule": options["rule"],
+        "rule": settings.rule,
         **greedy,
-        "largest size": options["max_size"],
-        "size": "chosen by cross-validation" if chosen else options["size"],
-        "folds": options["cv"] if chosen else "none",
-        "choose": options["choose"] if chosen else "none",
-        "measure on held-out rows": options["scoring"] or "error",
-        "weights": options["weights"] or "none",
-        "weights of classes": options["class_weight"] or "none",
-        "share held out": options["held_out"],
-        "seed": options["seed"],
-        "held out after, by": options["after"] or "none",
-        "parts of dates": ", ".join(options["parts"]) or "none",
-        "columns left out": ", ".join(options["drop"]) or "none",
+        "largest size": settings.max_size,
+        "size": "chosen by cross-validation" if chosen else settings.size,
+        "folds": settings.cv if chosen else "none",
+        "choose": settings.choose if chosen else "none",
+        "measure on held-out rows": settings.scoring or "error",
+        "weights": settings.weights or "none",
+        "weights of classes": settings.class_weight or "none",
+        "share held out": settings.held_out,
+        "seed": settings.seed,
+        "held out after, by": settings.after or "none",
+        "parts of dates": ", ".join(settings.parts) or "none",
+        "columns left out": ", ".join(settings.drop) or "none",
         **({} if optimal else {"smallest leaf to split": smallest}),
-        "smallest leaf": count_of(options["min_samples_leaf"], "row"),
-        "largest depth": "any" if options["max_depth"] is None else options["max_depth"],
-        "thresholds a column": options["max_thresholds"] or "all",
-        "time limit for optimal trees": f"{options['time_limit']:g} s",
+        "smallest leaf": count_of(settings.min_samples_leaf, "row"),
+        "largest depth": "any" if settings.max_depth is None else settings.max_depth,
+        "thresholds a column": settings.max_thresholds or "all",
+        "time limit for optimal trees": f"{settings.time_limit:g} s",
     }
 
 
-def _files(model: Any, size: int, options: dict[str, Any]) -> list[Callable[[], None]]:
+def _files(model: Any, size: int, settings: FitSettings) -> list[Callable[[], None]]:
     """Functions that write the model and its drawing."""
-    saved, drawn, merge = options["save_to"], options["draw"], not options["no_merge"]
+    saved, drawn, merge = settings.save_to, settings.draw, not settings.no_merge
     writes: list[Callable[[], None]] = []
     if saved is not None:
         writes.append(lambda: save_model(saved, model.at_size(size)))
     if drawn is not None:
-        writes.append(lambda: save(drawn, model.draw(size=size, merge=merge)))
+        writes.append(lambda: save_drawing(drawn, model.draw(size=size, merge=merge)))
     return writes
 
 
@@ -619,7 +658,7 @@ def split_table(
 ) -> tuple[Any, Any]:
     """Row numbers to grow on and to test on: drawn at random, or the last ones by time."""
     if after is None:
-        advise_after(table, keep)
+        warn_about_time_order(table, keep)
         return split_rows(table.y, held_out, seed)
     from mictree.estimators.sizes import last_rows, rank_moments
 
@@ -628,9 +667,10 @@ def split_table(
         train, test = last_rows(rank_moments(table.moments, len(table.y)), held_out)
     except ValueError as error:
         raise ValueError(f"{error}: --after {after}") from None
-    first = table.moments[test].min()
+    first = str(table.moments[test].min()).replace("T", " ")
+    shown = re.sub(r"(:00)?\.0+$", "", first)  # of microseconds
     rows = count_of(len(test), "row")
-    say(f"held out the last {rows} by {show_name(after)}: from {str(first).replace('T', ' ')} on")
+    print_note(f"held out the last {rows} by {show_name(after)}: from {shown} on")
     return train, test
 
 

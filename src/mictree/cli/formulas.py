@@ -1,4 +1,10 @@
-"""Commands that take a formula: mic, grow, optimal."""
+"""The commands mic, grow and optimal, which take a formula.
+
+``mic`` compares greedy with optimal trees of every size, ``grow`` grows one tree and shows every
+split, ``optimal`` finds the best tree. All of them read the formula, its biases and its noise in
+one way (``_read``): a read-once DNF without noise becomes a ``FormulaProblem``, which may have many
+variables; any other target becomes a truth table. Biases and noise are fractions, exactly as typed.
+"""
 
 import json
 from collections.abc import Callable
@@ -11,16 +17,6 @@ from rich.table import Table
 
 from mictree._support.checks import check_size
 from mictree._support.words import show_number
-from mictree.cli.common import (
-    check_drawing,
-    make_rules,
-    print_json,
-    print_parts,
-    read_bias,
-    save,
-    tree_text,
-    working,
-)
 from mictree.cli.options import (
     AsJson,
     Criterion,
@@ -32,12 +28,22 @@ from mictree.cli.options import (
     Rules,
     Seed,
     Ties,
+    check_drawing,
+    criterion_option,
+    make_rules,
+    read_bias,
+)
+from mictree.cli.output import (
+    print_json,
+    print_parts,
+    save_drawing,
+    show_progress,
+    tree_text,
 )
 from mictree.excess import ROUNDING, MicResult, against
 from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.growers.rules import Grower
-from mictree.impurity.criteria import CRITERIA
 from mictree.optimal import optimal_trees
 from mictree.problems import FormulaProblem, Problem, TableProblem
 from mictree.tree import Tree
@@ -118,7 +124,7 @@ def mic(
     check_drawing(draw)
     if max_size < 1:
         raise ValueError(f"--max-size must be at least 1; got {max_size}")
-    with working("optimal trees") as progress:
+    with show_progress("optimal trees") as progress:
         optimal = optimal_trees(
             problem, max_size, progress=progress, top=top, criterion=criterion
         ).errors
@@ -163,7 +169,7 @@ def grow(
     (grower,) = make_rules([rule], depth, criterion, [ties], seed)
     check_drawing(draw)
     check_size(size, "--size")
-    with working(f"growing {size} splits"):
+    with show_progress(f"growing {size} splits"):
         growth = grower.grow(problem, size)
     tree = growth.tree(size)
     if as_json:
@@ -197,9 +203,7 @@ def optimal(
     bias: Bias = ["0.5"],  # noqa: B006
     noise: Noise = None,
     top: Top = None,
-    criterion: Annotated[
-        str, typer.Option(help=f"Impurity of the gains of --top: {', '.join(CRITERIA)}.")
-    ] = "entropy",
+    criterion: Annotated[str, criterion_option("Impurity of the gains of --top")] = "entropy",
     no_merge: NoMerge = False,
     as_json: AsJson = False,
     draw: Draw = None,
@@ -219,7 +223,7 @@ def optimal(
         described |= {"top": top, "criterion": criterion}
     check_drawing(draw)
     check_size(size, "--size")
-    with working("optimal trees") as progress:
+    with show_progress("optimal trees") as progress:
         solved = optimal_trees(problem, size, progress=progress, top=top, criterion=criterion)
         tree = solved.tree(size)
     if as_json:
@@ -337,7 +341,7 @@ def _largest(result: MicResult) -> str:
 
 def _draw_tree(path: Path | None, tree: Tree, problem: Problem, no_merge: bool) -> None:
     if path is not None:
-        save(path, tree.draw(problem=problem, show=("reach", "rate"), merge=not no_merge))
+        save_drawing(path, tree.draw(problem=problem, show=("reach", "rate"), merge=not no_merge))
 
 
 def _draw(path: Path, plot: Callable[[list["Axes"]], object], count: int) -> None:
@@ -345,4 +349,4 @@ def _draw(path: Path, plot: Callable[[list["Axes"]], object], count: int) -> Non
 
     axes = Figure(figsize=(7, 4 * count), layout="constrained").subplots(count, squeeze=False)
     plot(list(axes[:, 0]))
-    save(path, axes[0, 0])
+    save_drawing(path, axes[0, 0])

@@ -1,4 +1,10 @@
-"""The command predict: a saved model's answers for a table of data."""
+"""The command predict: a saved model's predictions for a table of data.
+
+The file is read as the training file was: kinds of columns, categories and the order of day and
+month come from the model, and only the columns that its tree tests must be there. Predictions come
+in the order of the rows. Columns that --keep names are written before them as the file has them.
+Files that a folder or a pattern names are read batch by batch.
+"""
 
 import io
 import sys
@@ -10,22 +16,20 @@ import typer
 from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
 from mictree._support.words import show_name
-from mictree.cli.common import check_output, spelled, working
-from mictree.cli.table import (
+from mictree.cli.options import (
     DataFiles,
     DateOrder,
     Decimal,
     Encoding,
-    Format,
+    FileFormat,
     Missing,
     NoHeader,
     Separator,
-    check_names,
-    is_streamed,
-    load,
-    refuse_options,
-    say,
+    check_output,
+    size_option,
 )
+from mictree.cli.output import show_progress, spelled
+from mictree.cli.table import check_names, is_streamed, load, print_note, refuse_options
 
 if TYPE_CHECKING:
     import polars
@@ -53,10 +57,7 @@ def predict(
             metavar="COLUMN|all",
         ),
     ] = [],  # noqa: B006  # typer copies defaults
-    size: Annotated[
-        int | None,
-        typer.Option(help="Size of the tree; default: that of the model.", show_default=False),
-    ] = None,
+    size: Annotated[int | None, size_option("tree", "that of the model")] = None,
     no_header: NoHeader = False,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -82,10 +83,11 @@ def predict(
       mictree predict model.json new.parquet --keep all --out scored.parquet
       mictree predict model.json 'data/*.parquet' --out predictions.parquet
     """
+    from mictree.estimators.saved import Unseen
     from mictree.estimators.saved import load as load_model
     from mictree.estimators.streamed import ALL, answers, choose_kept, predict_parquet
-    from mictree.estimators.unseen import Unseen
 
+    file_format = FileFormat(separator, encoding, decimal, missing, no_header=no_header, date=date)
     streamed = is_streamed(file)
     check_output(out, "--out", (".parquet",) if streamed else (".csv", ".parquet"))
     for name, read in (("FILE", file), ("MODEL", model)):
@@ -94,22 +96,18 @@ def predict(
     saved = load_model(model)
     unseen = Unseen(saved, size)
     if streamed:
-        written = Format(separator, encoding, decimal, missing, no_header=no_header, date=date)
-        refuse_options(written, file)
+        refuse_options(file_format, file)
         if out is None:
             raise ValueError("--out must name a .parquet file when several files are predicted")
-        with working("predicting") as report:
+        with show_progress("predicting") as report:
             predict_parquet(saved, str(file), out, size, proba, keep, report, unseen.add)
         for line in unseen.lines():
-            say(line)
-        say(f"wrote {out}")
+            print_note(line)
+        print_note(f"wrote {out}")
         return
     kinds = saved.literals_.kinds
-    written = Format(
-        separator, encoding, decimal, missing, no_header=no_header,
-        date=date, only=saved.literals_.sources, options=(),
-    )  # fmt: skip
-    loaded = load(file, written, kinds, orders=saved.literals_.orders, as_written=bool(keep))
+    file_format = file_format._replace(only=saved.literals_.sources, options=())
+    loaded = load(file, file_format, kinds, orders=saved.literals_.orders, as_written=bool(keep))
     frame, doubt, cells = loaded.frame, loaded.doubt, loaded.cells
     errors = [*loaded.errors, *dict.fromkeys(loaded.refused.values())]
     named = [name for name in keep if name != ALL]
@@ -125,19 +123,19 @@ def predict(
         kept = choose_kept(cells.columns, keep, table.columns)
         table = cells.select(kept).hstack(table)
         _check_cells(table, out)
-    say(loaded.said)
+    print_note(loaded.summary)
     for line in (*(remark for name, remark in loaded.remarks if name in kinds), *unseen.lines()):
-        say(line)
+        print_note(line)
     if out is None:
         _print(table.write_csv())
     else:
-        written = io.BytesIO()
+        content = io.BytesIO()
         if out.suffix.lower() == ".csv":
-            table.write_csv(written)
+            table.write_csv(content)
         else:
-            table.write_parquet(written)
-        write_whole(out, written.getvalue())
-        say(f"wrote {out}")
+            table.write_parquet(content)
+        write_whole(out, content.getvalue())
+        print_note(f"wrote {out}")
 
 
 def _check_cells(table: "polars.DataFrame", out: Path | None) -> None:
@@ -154,7 +152,7 @@ def _print(table: str) -> None:
     """Print predictions; say so if standard output cannot hold them as they are."""
     encoding = sys.stdout.encoding or "utf-8"
     if spelled(table, encoding) != table:
-        say(
+        print_note(
             f"warning: standard output is {encoding}, which lacks characters of the predictions; "
             "they are escaped, as in \\u2264: --out writes UTF-8"
         )

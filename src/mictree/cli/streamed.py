@@ -1,10 +1,15 @@
-"""The command fit on Parquet files that are read batch by batch.
+"""The command fit on Parquet files that are read batch by batch, larger than the memory.
 
-Rows that grow the tree, rows that choose its size and rows that test it are different ones. A hash
-of a row's number says which part it belongs to; the rows of --test files all test.
+Invariant: rows that grow the tree, rows that choose its size and rows that test it are different
+ones; the error of the rows that chose the size would be too good. A hash of a row's number, as a
+place from 0 to 1, says which part it belongs to (``RowSplit``), so that no list of rows is kept.
+The rows of --test files all test. Once the tree is grown, one pass sums the labels of the other
+rows at its leaves, which gives the errors of all sizes at once. Folds would need a tree each; so
+``refuse_unstreamed`` refuses them, as it does all options that need the rows in memory.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,27 +18,29 @@ import typer
 from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Progress, Report
 from mictree._support.words import count_of, show_number
-from mictree.cli.common import (
-    find_useless,
+from mictree.cli.options import FileFormat, is_given
+from mictree.cli.output import (
     print_json,
     print_parts,
+    show_progress,
     table_of_sizes,
     tree_text,
-    working,
+    tree_warnings,
 )
 from mictree.cli.table import (
-    Format,
     check_drop,
+    check_labels,
     find_warnings,
     naming_options,
+    print_note,
     read_class_weight,
-    say,
 )
 
 if TYPE_CHECKING:
+    from mictree.cli.fit import FitSettings
     from mictree.estimators.streamed import HeldOut
 
-UNSTREAMED = (  # options of files that are read at once
+IN_MEMORY_OPTIONS = (  # of files that are read at once
     "cv", "scoring", "details", "separator", "encoding", "decimal", "missing", "text", "number",
     "no_header", "date", "report", "time_limit", "after", "parts",
 )  # fmt: skip
@@ -41,36 +48,30 @@ MOST_BATCHES = 16  # the first ones, in which warnings are sought
 MOST_THRESHOLDS = 255
 
 
-def refuse_unstreamed(context: typer.Context) -> None:
+def refuse_unstreamed(context: typer.Context, settings: "FitSettings") -> None:
     """Refuse the options that streamed files cannot honour."""
-    for name in UNSTREAMED:
-        if _is_given(context, name):
+    for name in IN_MEMORY_OPTIONS:
+        if is_given(context, name):
             reason = (
                 "columns of Parquet files have types of their own"
-                if name in Format._fields
+                if name in FileFormat._fields
                 else "files that are read batch by batch grow one tree, and held-out rows judge it"
             )
             raise ValueError(
                 f"--{name.replace('_', '-')} must not be given with a folder or a pattern: {reason}"
             )
-    options = context.params
-    if options["size"] is not None and _is_given(context, "choose"):
+    if settings.size is not None and is_given(context, "choose"):
         raise ValueError("--choose must not be given with --size, which chooses the size")
-    if options["size"] is not None and options["test"] and _is_given(context, "held_out"):
+    if settings.size is not None and settings.test and is_given(context, "held_out"):
         raise ValueError(
             "--held-out must not be given with --test and --size: then all rows that do not test "
             "grow the tree"
         )
-    if options["size"] is None and not options["held_out"]:
+    if settings.size is None and not settings.held_out:
         raise ValueError("--held-out must be above 0 for its rows to choose a size; name a --size")
 
 
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
-
-
-class Parts(NamedTuple):
+class RowSplit(NamedTuple):
     """The files, and where the parts of their rows begin and end.
 
     Attributes
@@ -88,161 +89,186 @@ class Parts(NamedTuple):
     cut: float | None
 
     @classmethod
-    def of(cls, options: dict[str, Any]) -> "Parts":
+    def of(cls, settings: "FitSettings") -> "RowSplit":
         """From the options; files that test do not grow the tree."""
         from mictree.columns.parquet import find_files
 
-        tests = find_files(options["test"]) if options["test"] else ()
+        tests = find_files(settings.test) if settings.test else ()
         taken = {file.resolve() for file in tests}
-        files = [each for each in find_files(str(options["file"])) if each.resolve() not in taken]
+        files = [each for each in find_files(str(settings.file)) if each.resolve() not in taken]
         if not files:
             raise ValueError(
                 f"--test must leave a file to grow on; it names all {count_of(len(tests), 'file')} "
-                f"of {str(options['file'])!r}"
+                f"of {str(settings.file)!r}"
             )
-        share, chooses = options["held_out"], options["size"] is None
+        share, chooses = settings.held_out, settings.size is None
         if not share or (tests and not chooses):
             return cls(tuple(files), tests, None, None)
         cut = 1 - share / 2 if chooses and not tests else None
         return cls(tuple(files), tests, (0.0, 1 - share), cut)
 
 
-class Judged(NamedTuple):
-    """Errors on rows that did not grow the tree: of those that chose the size, and of the others.
+class HeldOutErrors(NamedTuple):
+    """Errors on rows that did not grow the tree: on those that chose the size, and on the others.
 
     They are weighted as training errors are; None where there are no such rows.
     """
 
-    chosen: "HeldOut | None"
-    tested: "HeldOut | None"
+    choosing: "HeldOut | None"
+    testing: "HeldOut | None"
 
 
-def fit_streamed(model: Any, options: dict[str, Any], about: dict[str, Any] | None) -> int:
+def fit_streamed(model: Any, settings: "FitSettings", about: dict[str, Any] | None) -> int:
     """Grow a tree on rows of Parquet files, choose its size, test it and print it.
 
     It is printed as JSON if ``about`` begins that. Returns the size.
     """
+    import polars
+
     from mictree.columns.data import unreadable
     from mictree.columns.parquet import ParquetSet
     from mictree.problems.sample import SampleProblem
     from mictree.problems.streamed import check_label_type
 
-    target, drop, keep = options["target"], options["drop"], options["keep"]
-    weights = options["weights"]
+    target, drop, keep = settings.target, settings.drop, settings.keep
+    weights = settings.weights
     check_drop(target, drop)
-    parts = Parts.of(options)
-    found = ParquetSet([*parts.files, *parts.tests])
-    apart = (target, *drop, *([] if weights is None else [weights]))
-    columns = [name for name in found.schema if name not in apart]
-    errors = [
+    split = RowSplit.of(settings)
+    found = ParquetSet([*split.files, *split.tests])
+    untested = (target, *drop, *([] if weights is None else [weights]))
+    columns = [name for name in found.schema if name not in untested]
+    complaints = [
         error
-        for name in dict.fromkeys((*apart, *keep))
+        for name in dict.fromkeys((*untested, *keep))
         for error in caught(found.check_column, name)
     ]
     if target in found.schema:
-        errors += caught(check_label_type, found, target)
-    if errors:  # else reading finds these, and others
+        complaints += caught(check_label_type, found, target)
+    if complaints:  # else reading finds these, and others
         held = {name: found.schema[name] for name in columns}
-        errors += [unreadable(name, kind) for name, kind in held.items() if kind.is_nested()]
+        complaints += [unreadable(name, kind) for name, kind in held.items() if kind.is_nested()]
     with naming_options():
-        raise_all(errors)
-    found = ParquetSet(parts.files)
+        raise_all(complaints)
+    found = ParquetSet(split.files)
     _warn(found, columns, target, keep)
     most = MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds
-    with working("reading") as report, naming_options():
+    with show_progress("reading") as report, naming_options():
         problem = SampleProblem.from_parquet(
-            parts.files, target, columns=columns, sample_weight=weights, rows=parts.grown,
-            seed=options["seed"], max_thresholds=most, progress=report,
+            split.files, target, columns=columns, sample_weight=weights, rows=split.grown,
+            seed=settings.seed, max_thresholds=most, progress=report,
         )  # fmt: skip
-        factors = read_class_weight(options["class_weight"], problem.classes)
-        model.set_params(class_weight=factors)
+        check_labels(polars.Series(target, problem.classes))
+        model.set_params(class_weight=_read_factors(settings, split, problem.classes, report))
         report(Progress("growing"))
         model.fit(problem)
-        judged = _judge(model, parts, options, report)
-    wanted = options["size"] if judged.chosen is None else judged.chosen.size
-    size = model.growth_.tree(wanted).size
+        errors = _measure_held_out(model, split, settings, report)
+    requested = settings.size if errors.choosing is None else errors.choosing.size
+    size = model.growth_.tree(requested).size
     rows = int(problem.all_class_rows.sum())
-    useless = find_useless(
-        model.at_size(size), options, chosen=False
-    )  # --scoring needs rows in memory
+    # --scoring needs rows in memory
+    remarks = tree_warnings(model.at_size(size), settings.class_weight, advise_scoring=False)
     if about is not None:
-        print_json(about, **_facts(model, size, rows, judged), remarks=useless)
+        print_json(about, **_json_fields(model, size, rows, errors), remarks=remarks)
     else:
-        ended = "" if size == wanted else f"; growth ended before --size {wanted}"
-        told = _told_rows(rows, parts, judged)
-        print_parts(*_parts(model, size, told, judged, ended, options["no_merge"]), *useless)
+        ended = "" if size == requested else f"; growth ended before --size {requested}"
+        counts = _describe_rows(rows, split, errors)
+        shown = _printed_parts(model, size, counts, errors, ended, settings.no_merge)
+        print_parts(*shown, *remarks)
     return size
 
 
-def _judge(model: Any, parts: Parts, options: dict[str, Any], report: Report) -> Judged:
+def _read_factors(
+    settings: "FitSettings", split: RowSplit, classes: Sequence[Any], report: Report
+) -> Any:
+    """The option --class-weight for the classes of the rows to grow on.
+
+    It may name a class that only other rows have; they are read if it names an unknown one.
+    """
+    from mictree.columns.parquet import ParquetSet
+    from mictree.problems.sample import weights_among
+    from mictree.problems.streamed import labels_of
+
+    text, target, labels = settings.class_weight, settings.target, set(classes)
+    named = read_class_weight(text)
+    if isinstance(named, dict) and not named.keys() <= set(map(str, classes)):
+        files = ParquetSet([*split.files, *split.tests])
+        for batch in files.batches([target], "reading labels", report):
+            values, codes = labels_of(batch, target)
+            labels.update(values[code] for code in set(codes.tolist()))
+    return weights_among(read_class_weight(text, sorted(labels)), classes)
+
+
+def _measure_held_out(
+    model: Any, split: RowSplit, settings: "FitSettings", report: Report
+) -> HeldOutErrors:
     """Choose the size and test, in one pass over the rows that did not grow the tree."""
     from mictree.columns.parquet import ParquetSet, Share
     from mictree.estimators.saved import from_json, to_json
     from mictree.estimators.streamed import sum_leaves
 
     saved = from_json(to_json(model))  # it reads only the columns that the tree tests
-    columns = options["target"], options["weights"]
+    columns = settings.target, settings.weights
     sums = []
-    if parts.grown is not None:
-        share = Share(parts.grown[1], 1.0, options["seed"])
-        cuts = [] if parts.cut is None else [parts.cut]
-        sums += sum_leaves(saved, ParquetSet(parts.files, share), *columns, cuts, report)
-    if parts.tests:
-        sums += sum_leaves(saved, ParquetSet(parts.tests), *columns, [], report)
+    if split.grown is not None:
+        share = Share(split.grown[1], 1.0, settings.seed)
+        cuts = [] if split.cut is None else [split.cut]
+        sums += sum_leaves(saved, ParquetSet(split.files, share), *columns, cuts, report)
+    if split.tests:
+        sums += sum_leaves(saved, ParquetSet(split.tests), *columns, [], report)
     rows = [each.rows for each in sums]
     if 0 in rows:
         raise ValueError(
             "some row must choose the size, and another one test the tree; --held-out "
-            f"{options['held_out']:g} and --test leave {' and '.join(map(str, rows))}"
+            f"{settings.held_out:g} and --test leave {' and '.join(map(str, rows))}"
         )
     factors = model._problem.class_weight.tolist()
-    judged = [each.judge(saved._splitting, factors) for each in sums]
-    chosen = judged.pop(0).choosing(options["choose"]) if options["size"] is None else None
-    return Judged(chosen, judged[0] if judged else None)
+    errors = [each.accuracy(saved._splitting, factors) for each in sums]
+    choosing = errors.pop(0).choosing(settings.choose) if settings.size is None else None
+    return HeldOutErrors(choosing, errors[0] if errors else None)
 
 
-def _facts(model: Any, size: int, rows: int, judged: Judged) -> dict[str, Any]:
-    """What --json prints."""
-    tree, (chosen, tested) = model.growth_.tree(size), judged
+def _json_fields(model: Any, size: int, rows: int, errors: HeldOutErrors) -> dict[str, Any]:
+    """The fields that --json prints."""
+    tree, (choosing, testing) = model.growth_.tree(size), errors
     facts: dict[str, Any] = {"train_rows": rows}
-    if chosen is not None:
-        facts["choosing_rows"] = chosen.rows
-    facts["held_out_rows"] = 0 if tested is None else tested.rows
+    if choosing is not None:
+        facts["choosing_rows"] = choosing.rows
+    facts["held_out_rows"] = 0 if testing is None else testing.rows
     facts["classes"] = [str(label) for label in model.classes_]
     facts["train_errors"] = model.growth_.errors
-    if chosen is not None:
-        facts["choosing_errors"] = chosen.shown
-        facts["standard_errors"] = chosen.standard_errors
+    if choosing is not None:
+        facts["choosing_errors"] = choosing.shown
+        facts["standard_errors"] = choosing.standard_errors
     facts["size"] = size
-    if tested is not None:
-        facts["held_out_error"] = tested.shown[size]
+    if testing is not None:
+        facts["held_out_error"] = testing.shown[size]
     return facts | {"tree": json.loads(tree.to_json())}
 
 
-def _told_rows(rows: int, parts: Parts, judged: Judged) -> str:
-    """How many rows there are for what."""
-    grown = f"{count_of(rows, 'row')} of {count_of(len(parts.files), 'file')} to grow on"
-    choose = f", {judged.chosen.rows:,} to choose the size" if judged.chosen is not None else ""
-    if judged.tested is None:
+def _describe_rows(rows: int, split: RowSplit, errors: HeldOutErrors) -> str:
+    """How many rows grow the tree, choose its size and test it."""
+    grown = f"{count_of(rows, 'row')} of {count_of(len(split.files), 'file')} to grow on"
+    choose = f", {errors.choosing.rows:,} to choose the size" if errors.choosing is not None else ""
+    if errors.testing is None:
         return f"{grown}{choose}, none held out"
-    tested = f"{judged.tested.rows:,} held out"
-    if parts.tests:
-        tested = f"{count_of(judged.tested.rows, 'row')} of {count_of(len(parts.tests), 'file')} "
+    tested = f"{errors.testing.rows:,} held out"
+    if split.tests:
+        tested = f"{count_of(errors.testing.rows, 'row')} of {count_of(len(split.tests), 'file')} "
         tested += "to test on"
     return f"{grown}{choose}, {tested}"
 
 
-def _parts(
-    model: Any, size: int, rows: str, judged: Judged, ended: str, no_merge: bool
+def _printed_parts(
+    model: Any, size: int, rows: str, errors: HeldOutErrors, ended: str, no_merge: bool
 ) -> tuple[Any, ...]:
-    """What is printed, one below the other."""
+    """Tables and texts to print, one below the other."""
     error = ""
-    if judged.tested is not None:
-        error = f", held-out error {show_number(judged.tested.shown[size])}"
+    if errors.testing is not None:
+        error = f", held-out error {show_number(errors.testing.shown[size])}"
     weighted = ["errors are weighted by class"] if model.class_weight is not None else []
     return (
         f"{rows}, {count_of(len(model.literals_), 'literal')}",
-        table_of_sizes(model, judged.chosen),
+        table_of_sizes(model, errors.choosing),
         tree_text(model.at_size(size).tree_, [str(label) for label in model.classes_], no_merge),
         f"size {size}, training error {show_number(model.growth_.errors[size])}{error}{ended}",
         *weighted,
@@ -263,7 +289,9 @@ def _warn(found: Any, columns: list[str], target: str, keep: list[str]) -> None:
         return
     frame = polars.concat([each.select(names) for each in first])
     frame = frame.filter(frame[target].is_not_null())
+    if frame.height:
+        check_labels(frame[target])  # later rows when they are read
     part = "" if frame.height == found.rows else f" (in the first {count_of(frame.height, 'row')})"
     for name, warning in find_warnings(frame.select(columns), frame[target], part):
         if name not in keep:
-            say(f"warning: {warning}")
+            print_note(f"warning: {warning}")

@@ -1,5 +1,11 @@
-"""The command sweep: MIC over a whole family of formulas or functions."""
+"""The commands sweep and biases: MIC over a whole family, or over a whole range of biases.
 
+``sweep`` computes the MIC of every member of a finite family of formulas or functions. ``biases``
+takes one formula and certifies its MIC at every bias of a range: the range is divided into boxes,
+and on each box the MIC lies in a certified interval. Both print the worst cases first.
+"""
+
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,22 +13,32 @@ import typer
 from rich.table import Table
 
 from mictree._support.words import show_number
-from mictree.cli.common import (
+from mictree.cli.options import (
+    AsJson,
+    Criterion,
+    Depth,
+    Draw,
+    Jobs,
+    LargestSize,
+    ManyTies,
+    Rules,
+    Seed,
     check_drawing,
     make_rules,
-    print_json,
-    print_parts,
+    plot_option,
     read_bias,
-    save,
-    working,
+    rule_option,
+    ties_option,
 )
-from mictree.cli.options import AsJson, Criterion, Depth, LargestSize, Rules, Seed
-from mictree.growers.rules import TIES
+from mictree.cli.output import print_json, print_parts, save_drawing, show_progress
+from mictree.growers.rules import RULES, TIES, Lookahead
 
 if TYPE_CHECKING:
     import polars as pl
 
     from mictree.families import Family, FunctionFamily
+    from mictree.families.biases import MicOverBiases
+
 
 FORMULAS, FUNCTIONS = ("grid", "up_to"), ("functions", "monotone", "threshold")
 
@@ -60,12 +76,7 @@ def sweep(
     max_size: LargestSize = 100,
     rule: Rules = ["topdown", "bestfirst"],  # noqa: B006
     depth: Depth = None,
-    ties: Annotated[
-        list[str],
-        typer.Option(
-            help=f"Choice among equally good splits: {', '.join(TIES)}; repeatable.", metavar="TIES"
-        ),
-    ] = ["last"],  # noqa: B006
+    ties: ManyTies = ["last"],  # noqa: B006
     criterion: Criterion = "entropy",
     seed: Seed = None,
     memory: Annotated[float, typer.Option(help="Memory limit in GiB.")] = 4.0,
@@ -85,10 +96,7 @@ def sweep(
             show_default=False,
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Also plot a histogram (.svg, .png or .pdf).", show_default=False),
-    ] = None,
+    plot: Annotated[Path | None, plot_option("a histogram")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the MIC of every member of a family.
@@ -114,7 +122,7 @@ def sweep(
     chosen = _family(family, terms, literals, variables, bias)
     rules = make_rules(rule, depth, criterion, ties, seed)
     check_drawing(plot, "--plot")
-    with working(chosen.name) as report:
+    with show_progress(chosen.name) as report:
         frame = run(chosen, max_size, rules, out, int(memory * 2**30), report, scratch)
     summary = summarize(frame)
     worst = _worst_members(frame)
@@ -192,7 +200,7 @@ def _worst_table(worst: "pl.DataFrame") -> Table:
 
 
 def _columns(frame: "pl.DataFrame") -> Table:
-    """The same transposed, for many numbers of few rules."""
+    """One column for each rule and one row for each number: few rules have many numbers."""
     table = Table("MIC", *(f"{rule}, {ties}" for rule, ties in frame["rule", "ties"].iter_rows()))
     for name in frame.columns[3:]:
         table.add_row(name.replace("_", " "), *map(_cell, frame[name]))
@@ -206,7 +214,7 @@ def _cell(value: object) -> str:
 def _plot(path: Path, frame: "pl.DataFrame", title: str) -> None:
     from matplotlib.figure import Figure
 
-    from mictree.plotting.histogram import draw_histogram
+    from mictree.plotting.families import draw_histogram
 
     ax = Figure(figsize=(7, 4.5), layout="constrained").add_subplot()
     groups = frame.partition_by("rule", "criterion", "ties", as_dict=True, maintain_order=True)
@@ -214,4 +222,102 @@ def _plot(path: Path, frame: "pl.DataFrame", title: str) -> None:
         f"{rule}, {criterion}, ties {ties}": part["mic"].to_numpy()
         for (rule, criterion, ties), part in groups.items()
     }
-    save(path, draw_histogram(ax, values, title))
+    save_drawing(path, draw_histogram(ax, values, title))
+
+
+# a bound over boxes needs gains of single splits, and ties that no draw decides
+BIAS_RULES = [name for name in RULES if name != Lookahead.name]
+BIAS_TIES = [name for name in TIES if name != "random"]
+BiasRule = Annotated[str, rule_option(BIAS_RULES)]
+BiasTies = Annotated[str, ties_option(BIAS_TIES)]
+SHOWN = 8  # boxes in the table
+
+
+def biases(
+    formula: Annotated[
+        str,
+        typer.Argument(
+            help="A Boolean formula such as 'a & b | ~c', of at most 8 variables.",
+            show_default=False,
+        ),
+    ],
+    between: Annotated[
+        tuple[float, float], typer.Option(help="The least and the largest bias.")
+    ] = (0.1, 0.9),
+    max_size: LargestSize = 20,
+    gap: Annotated[
+        float, typer.Option(help="Stop when the largest MIC is known to within GAP.")
+    ] = 1e-3,
+    each: Annotated[
+        bool, typer.Option("--each", help="Give each of at most 4 variables its own bias.")
+    ] = False,
+    rule: BiasRule = "topdown",
+    criterion: Criterion = "entropy",
+    ties: BiasTies = "last",
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds; then print what is certified so far.", show_default=False),
+    ] = None,
+    jobs: Jobs = 1,
+    as_json: AsJson = False,
+    draw: Draw = None,
+) -> None:
+    """Certify the MIC of a rule for every bias in a range.
+
+    The range is divided into boxes; on each the MIC lies in a certified interval. The last line
+    tells where the MIC is proved to be 0, if there was time. Ctrl-C prints what is certified by
+    then.
+
+    \b
+    Examples:
+      mictree biases "x1 & x2 | y1 & y2 & y3" --between 0.1 0.9 --max-size 8
+      mictree biases "a & b | ~c" --rule bestfirst --draw biases.svg
+      mictree biases "a & b | c" --each --time-limit 10 --json
+      mictree biases "a & b | c & d | e & f & g" --jobs 2
+    """
+    from mictree.families.biases import mic_over_biases
+
+    check_drawing(draw)
+    if draw is not None and each:
+        raise ValueError("--draw needs one shared bias; got --each")
+    for option, value, known in (("--rule", rule, BIAS_RULES), ("--ties", ties, BIAS_TIES)):
+        if value not in known:
+            raise ValueError(f"{option} must be one of {', '.join(known)}; got {value!r}")
+    (grower,) = make_rules([rule], None, criterion, [ties], None)
+    with show_progress("biases") as report:
+        found = mic_over_biases(
+            grower, formula, between, max_size, gap,
+            each=each, time_limit=time_limit, progress=report, n_jobs=jobs,
+        )  # fmt: skip
+    proving = found.complete and not each  # after Ctrl-C, or late, nothing more is begun
+    if proving:
+        with show_progress("proving where the rule is optimal"):
+            _ = found.optimal_ranges  # which is kept
+    if as_json:
+        print_json(
+            {"formula": found.formula, "rule": rule, "criterion": criterion, "ties": ties},
+            max_size=max_size, between=list(between), supremum=[*map(float, found.supremum)],
+            worst=str(found.worst) if isinstance(found.worst, Fraction) else found.worst,
+            complete=found.complete, boxes=found.boxes.to_dicts(),
+            optimal_ranges=found.optimal_ranges.to_dicts() if proving else None,
+        )  # fmt: skip
+    else:
+        worst = found.boxes.sort("mic_upper", descending=True).head(SHOWN)
+        table = Table(*worst.columns, title="boxes of largest MIC")
+        for row in worst.iter_rows():
+            table.add_row(*map(show_number, row))
+        print_parts(str(found), table, *([_optimal(found)] if proving else []))
+    if draw is not None:
+        save_drawing(draw, found.plot())
+
+
+def _optimal(found: "MicOverBiases") -> str:
+    """Where the rule is proved to be optimal, in a sentence."""
+    ranges = []
+    for low, high, _, unsure in found.optimal_ranges.iter_rows():
+        but = f" (but for {', '.join(map(show_number, unsure))})" if unsure else ""
+        ends = show_number(low) if low == high else f"{show_number(low)} to {show_number(high)}"
+        ranges.append(f"{ends}{but}")
+    if not ranges:
+        return "no range of biases in which the MIC is 0 was proved"
+    return f"the MIC is proved to be 0 for biases from {', '.join(ranges)}"

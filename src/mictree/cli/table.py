@@ -1,4 +1,14 @@
-"""Tables of data for the commands: the options that read a file, and warnings about columns."""
+"""A file -> the columns to learn from and the labels, with complaints and warnings in words.
+
+``read_table`` reads a file as the options say, and refuses names, labels and columns that no tree
+can use. All complaints come together, those about names first, each with the option that helps:
+a user should not repair a file one error at a time. What is only odd becomes a warning that --keep
+silences: a column that gives the target away, numbers or dates that hide in texts, spellings of
+missing, identifiers (``ODDITIES``, one function each). Rows without a label are left out.
+
+Columns of dates may add their month, weekday and hour (--parts), and may order the rows (--after).
+``load`` alone reads a file without a target, for ``predict``.
+"""
 
 import csv
 import difflib
@@ -8,29 +18,17 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mictree._support.checks import ColumnError, Complaints, caught, raise_all
 from mictree._support.words import count_of, shell_word, show_name, show_text
-from mictree.cli.oddities import (
-    FEW_ROWS,
-    NUMBERS_ROWS,
-    ODDITIES,
-    counts_rows,
-    differs_little,
-    hides_dates,
-    hides_numbers,
-    in_order_of_time,
-    is_identifier,
-)
+from mictree.cli.options import FileFormat
 
 if TYPE_CHECKING:
     import polars
 
+
 MANY_LABELS = 30  # a numeric target with more values is probably a quantity
-ENDINGS = ".csv, .tsv, .txt, .parquet, .feather, .xlsx; also .gz, .zst"
 
 
 @contextmanager
@@ -55,12 +53,12 @@ def _with_drop(error: Exception) -> Exception:
 
 
 def column_errors(features: "polars.DataFrame") -> list[Exception]:
-    """What a fit would say about each column alone."""
+    """The complaints of a fit about each column alone."""
     import numpy as np
 
     from mictree.columns.data import Data
-    from mictree.columns.encode import learn_column
-    from mictree.columns.scratch import Scratch
+    from mictree.columns.literals import learn_column
+    from mictree.columns.ordered import Scratch
 
     data, rows, errors = Data(features), np.arange(features.height), list[Exception]()
     for number, name in enumerate(features.columns):
@@ -71,115 +69,10 @@ def column_errors(features: "polars.DataFrame") -> list[Exception]:
 
 Finding = tuple[str, str]  # a column and what is odd about it
 
-DataFile = Annotated[
-    Path, typer.Argument(help=f"A table ({ENDINGS}), or - for stdin.", show_default=False)
-]
-DataFiles = Annotated[
-    Path,
-    typer.Argument(
-        help=f"A table ({ENDINGS}), or - for stdin; or a folder or a quoted pattern of Parquet "
-        "files, which are read batch by batch.",
-        show_default=False,
-    ),
-]
-Target = Annotated[str, typer.Option(help="Column to predict.", show_default=False)]
-Drop = Annotated[list[str], typer.Option(help="Column to leave out; repeatable.", metavar="COLUMN")]
-Keep = Annotated[
-    list[str], typer.Option(help="Column not to warn about; repeatable.", metavar="COLUMN")
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(help="comma, semicolon, tab, pipe or a character.", show_default="found"),
-]
-DateOrder = Annotated[
-    list[str],
-    typer.Option(
-        "--date",
-        help="Column of dates and its order of day and month, as in when=dmy or when=mdy; "
-        "repeatable.",
-        metavar="COLUMN=ORDER",
-    ),
-]
-Parts = Annotated[
-    list[str],
-    typer.Option(
-        help="Column of dates whose month, weekday (1 is Monday) and, if times vary, hour become "
-        "columns too; repeatable.",
-        metavar="COLUMN",
-    ),
-]
-After = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of dates or numbers by which rows are ordered: trees grow on earlier rows and "
-        "are tested on later ones, and equal values stay together. Not used in trees, as a test of "
-        "the time itself says nothing about later rows.",
-        metavar="COLUMN",
-        show_default=False,
-    ),
-]
-NoHeader = Annotated[
-    bool,
-    typer.Option(
-        "--no-header", help="The first line is a row; columns are column_1, column_2, ..."
-    ),
-]
-Encoding = Annotated[
-    str | None, typer.Option(help="utf-8, utf-16, latin-1, ...", show_default="found")
-]
-Decimal = Annotated[
-    str | None, typer.Option(help="Decimal mark: ',' or '.'.", show_default="found")
-]
-Missing = Annotated[
-    list[str],
-    typer.Option(help="One more spelling of missing; repeatable.", metavar="TEXT"),
-]
-Text = Annotated[
-    list[str], typer.Option(help="Column to read as categories; repeatable.", metavar="COLUMN")
-]
-Number = Annotated[
-    list[str],
-    typer.Option(
-        help="Column to read as numbers, even with leading zeros; repeatable.", metavar="COLUMN"
-    ),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        help="Column with the weight of each row; not used in trees.",
-        metavar="COLUMN",
-        show_default=False,
-    ),
-]
-ClassWeight = Annotated[
-    str | None,
-    typer.Option(
-        help="Factors of the weights of classes: balanced, label=weight,... or a CSV file of "
-        "lines label,weight. For rare classes; errors are then weighted, too.",
-        metavar="WEIGHTS",
-        show_default=False,
-    ),
-]
-
 
 def is_streamed(file: Path) -> bool:
     """Whether Parquet files are to be read batch by batch: a pattern or a folder names them."""
     return not file.is_file() and (file.is_dir() or glob.has_magic(str(file)))
-
-
-class Format(NamedTuple):
-    """The options that say how a file is written."""
-
-    separator: str | None = None
-    encoding: str | None = None
-    decimal: str | None = None
-    missing: Sequence[str] = ()
-    text: Sequence[str] = ()
-    number: Sequence[str] = ()
-    no_header: bool = False
-    date: Sequence[str] = ()
-    only: Sequence[str] | None = None  # the columns that matter
-    options: Sequence[str] = ("--text", "--drop")  # that errors about one column may name
 
 
 class Loaded(NamedTuple):
@@ -189,7 +82,7 @@ class Loaded(NamedTuple):
     """
 
     frame: "polars.DataFrame"
-    said: str
+    summary: str
     remarks: tuple[Finding, ...]
     doubt: str
     refused: dict[str, Exception]  # columns that the caller must not use, with the reason
@@ -199,7 +92,7 @@ class Loaded(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Columns to learn from and labels, with what dates have to say.
+    """Columns to learn from and labels, with how dates were read.
 
     dates : by column, what a saved model must know to read it again: ``order`` or ``part``
     moments : the values that order the rows, if the user has named them
@@ -215,7 +108,7 @@ class Table(NamedTuple):
 
 def load(
     file: Path,
-    written: Format,
+    file_format: FileFormat,
     kinds: dict[str, str] | None = None,
     unread: Sequence[str] = (),
     target: str | None = None,
@@ -227,33 +120,33 @@ def load(
     ``orders`` of day and month are those of a saved model; the user's come first.
     """
     from mictree.columns.cells import Reading
-    from mictree.columns.files import Layout, read_file
+    from mictree.columns.text_tables import Layout, read_file
 
     found = read_file(
         file,
-        Layout(written.separator, written.encoding, not written.no_header),
+        Layout(file_format.separator, file_format.encoding, not file_format.no_header),
         Reading(
-            tuple(written.missing),
-            written.decimal,
-            (*written.text, *unread),
-            tuple(written.number),
-            None if written.only is None else tuple(written.only),
-            tuple(written.options),
+            tuple(file_format.missing),
+            file_format.decimal,
+            (*file_format.text, *unread),
+            tuple(file_format.number),
+            None if file_format.only is None else tuple(file_format.only),
+            tuple(file_format.options),
             target,
-            tuple(({**(orders or {}), **read_orders(written.date)}).items()),
+            tuple(({**(orders or {}), **read_orders(file_format.date)}).items()),
         ),
         kinds,
         as_written,
     )
     frame = found.frame
-    errors = caught(refuse_options, written, file) if found.typed else []
+    errors = caught(refuse_options, file_format, file) if found.typed else []
     if not frame.height:
         hint = "" if found.typed else "; --no-header says that its first line is a row"
         errors.append(ValueError(f"the file must have a row beside its header; it has none{hint}"))
     size = f"{count_of(frame.height, 'row')}, {count_of(frame.width, 'column')}"
-    said = f"{found.said}: {size}"
+    summary = f"{found.description}: {size}"
     return Loaded(
-        frame, said, found.remarks, found.doubt, dict(found.refused), errors, found.orders,
+        frame, summary, found.remarks, found.doubt, dict(found.refused), errors, found.orders,
         found.cells,
     )  # fmt: skip
 
@@ -271,9 +164,9 @@ def read_orders(given: Sequence[str]) -> dict[str, str]:
     return orders
 
 
-def refuse_options(written: Format, file: Path) -> None:
+def refuse_options(file_format: FileFormat, file: Path) -> None:
     """Refuse options about texts for a file whose columns have types."""
-    for name, given in written._asdict().items():
+    for name, given in file_format._asdict().items():
         if given and name not in ("only", "options"):
             option = f"--{name.replace('_', '-')}"
             raise ValueError(
@@ -287,56 +180,98 @@ def read_table(
     target: str,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
-    written: Format = Format(),  # noqa: B008  # immutable
+    file_format: FileFormat = FileFormat(),  # noqa: B008  # immutable
     parts: Sequence[str] = (),
     after: str | None = None,
-    apart: Sequence[str] = (),
+    untested: Sequence[str] = (),
     check: Callable[["polars.DataFrame"], list[Exception]] = lambda features: [],
+    class_weight: str | None = None,
 ) -> Table:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong.
 
     Columns may be dropped whose ``parts`` stay, and ``after`` is no column to learn from. All
-    complaints come together, those about names first. Trees do not use the columns ``apart``;
-    ``check`` may complain about them.
+    complaints come together, those about names first. Trees do not use the columns ``untested``;
+    ``check`` may complain about them. ``class_weight`` must name labels.
     """
     check_drop(target, drop)
     timed = [*parts, *([] if after is None else [after])]
     if target in timed:
         raise ValueError(f"--target must not be named by --parts or --after; got {target!r}")
     unread = [name for name in drop if name not in timed]
-    loaded = load(file, written, unread=unread, target=target)
+    named = [target, *drop, *keep, *timed, *untested, *file_format.text, *file_format.number]
+    named += read_orders(file_format.date)
+    loaded = _load_named(file, file_format, unread, named)
     frame = loaded.frame
-    named = [target, *drop, *keep, *timed, *apart, *written.text, *written.number]
-    named += read_orders(written.date)
     errors = [*caught(check_names, frame, named, loaded.doubt), *loaded.errors]
     if not errors and not loaded.refused:
         _say_remarks(loaded, keep)
-    indices = [column.name for column in frame if counts_rows(column)]
+    indices = [column.name for column in frame if is_row_index(column)]
     missing = 0
     if target in frame.columns and frame.height:
         frame, missing = _with_labels(frame, target)
-        errors += [] if target in loaded.refused else caught(check_labels, frame[target])
+        wrong = [] if target in loaded.refused else caught(check_labels, frame[target])
+        errors += wrong or _check_factors(class_weight, frame[target])
     unused = {target, *drop, after}
     features = frame.select(name for name in frame.columns if name not in unused)
-    if not len({*features.columns} - {*apart}) and not parts:
-        which = "to learn from" if apart else "beside the target"
+    if not len({*features.columns} - {*untested}) and not parts:
+        which = "to learn from" if untested else "beside the target"
         errors.append(ValueError(f"the file must have a column {which}; it has none"))
     errors += dict.fromkeys(loaded.refused.values())  # one about several columns comes once
-    usable = features.drop([*loaded.refused, *apart], strict=False)
+    usable = features.drop([*loaded.refused, *untested], strict=False)
     if frame.height:
-        errors += _check_columns(usable, written.text, complete=bool(errors))
-    if {*apart} <= {*features.columns}.difference(loaded.refused):
+        errors += _check_columns(usable, file_format.text, complete=bool(errors))
+    if {*untested} <= {*features.columns}.difference(loaded.refused):
         errors += check(features)
+    errors += _check_times(frame.drop(loaded.refused, strict=False), parts, after)
     raise_all(errors)
     if missing:
-        say(f"left out {count_of(missing, 'row')} without a label: {show_name(target)} is missing")
-    for name, warning in find_warnings(features, frame[target], "", written.text, indices):
-        if name not in (*keep, *apart):
-            say(f"warning: {warning}")
+        print_note(
+            f"left out {count_of(missing, 'row')} without a label: {show_name(target)} is missing"
+        )
+    for name, warning in find_warnings(features, frame[target], "", file_format.text, indices):
+        if name not in (*keep, *untested):
+            print_note(f"warning: {warning}")
     features, dates = add_parts(features, frame, parts, loaded.orders)
-    moments = None if after is None else known_moments(frame[after])
+    moments = None if after is None else ordering_values(frame[after])
     rising = next((column.name for column in frame if in_order_of_time(column)), None)
     return Table(features, frame[target].to_numpy(), dates, moments, rising)
+
+
+def _load_named(
+    file: Path, file_format: FileFormat, unread: Sequence[str], named: Sequence[str]
+) -> Loaded:
+    """Read the table; complain about names, the target first, also if a row is too long."""
+    import polars
+
+    from mictree.columns.text_tables import LongRow
+
+    try:
+        return load(file, file_format, unread=unread, target=named[0])
+    except LongRow as error:
+        header = polars.DataFrame({name: [] for name in error.names})
+        # a single name is rather a line above the table
+        raise_all([*(caught(check_names, header, named) if header.width > 1 else []), error])
+        raise
+
+
+def _check_factors(class_weight: str | None, labels: "polars.Series") -> list[Exception]:
+    """Complaints about labels that --class-weight names."""
+    import numpy as np
+
+    return caught(
+        lambda: read_class_weight(class_weight, np.unique(labels.unique().to_numpy()).tolist())
+    )
+
+
+def _check_times(
+    frame: "polars.DataFrame", parts: Sequence[str], after: str | None
+) -> list[Exception]:
+    """Complaints about columns that --parts and --after name, of those that the frame has."""
+    names = [name for name in dict.fromkeys(parts) if name in frame.columns]
+    errors = [
+        each for name in names for each in caught(add_parts, frame.select(name), frame, [name], {})
+    ]
+    return errors + (caught(ordering_values, frame[after]) if after in frame.columns else [])
 
 
 def add_parts(
@@ -347,8 +282,7 @@ def add_parts(
     import polars
 
     from mictree.columns.cells import MOMENTS
-    from mictree.columns.data import Data
-    from mictree.columns.series import PARTS, part_of
+    from mictree.columns.data import PARTS, Data, part_of
 
     dates: dict[str, dict[str, Any]]
     dates = {name: {"order": order} for name, order in orders.items() if name in features.columns}
@@ -356,7 +290,7 @@ def add_parts(
         data = Data(frame.select(name))
         kind, moments = data.kind(0), data.column(0)
         if kind not in MOMENTS or isinstance(moments, list):
-            raise ValueError(f"--parts must name a column of dates; {tell_kind(frame[name])}")
+            raise ValueError(f"--parts must name a column of dates; {describe_values(frame[name])}")
         where = features.columns.index(name) + 1 if name in features.columns else features.width
         for what in PARTS:
             column = polars.Series(f"{name} {what}", part_of(moments, what)).fill_nan(None)
@@ -366,13 +300,14 @@ def add_parts(
                 raise ValueError(
                     f"--parts {name} must make new columns; there is a {column.name!r}"
                 )
-            features = features.insert_column(where, column.cast(polars.Int64))
+            whole = column.cast(polars.Int64)  # a frame without columns has no rows
+            features = features.insert_column(where, whole) if features.width else whole.to_frame()
             where += 1
             dates[column.name] = {"order": orders.get(name), "part": (what, name, kind)}
     return features, dates
 
 
-def known_moments(column: "polars.Series") -> Any:
+def ordering_values(column: "polars.Series") -> Any:
     """The values by which rows are ordered: dates, times or numbers, none of them missing."""
     from mictree.columns.cells import present_dates
 
@@ -383,7 +318,9 @@ def known_moments(column: "polars.Series") -> Any:
     if kind.is_float():
         column = column.fill_nan(None)
     if not kind.is_temporal() and not (kind.is_numeric() and not str(kind).startswith("Decimal")):
-        raise ValueError(f"--after must name a column of dates or numbers; {tell_kind(column)}")
+        raise ValueError(
+            f"--after must name a column of dates or numbers; {describe_values(column)}"
+        )
     if column.null_count():
         rows = count_of(column.null_count(), "row")
         raise ValueError(
@@ -393,7 +330,7 @@ def known_moments(column: "polars.Series") -> Any:
     return column.to_numpy()
 
 
-def tell_kind(column: "polars.Series") -> str:
+def describe_values(column: "polars.Series") -> str:
     """What a column holds instead of dates."""
     from mictree.columns.cells import doubt_dates
 
@@ -402,19 +339,19 @@ def tell_kind(column: "polars.Series") -> str:
     return f"column {name} {doubt}" if doubt else f"{name} has {present.first()!r}"
 
 
-def advise_after(table: Table, keep: Sequence[str]) -> None:
+def warn_about_time_order(table: Table, keep: Sequence[str]) -> None:
     """Say that held-out rows drawn at random flatter the error, if rows are in order of time."""
     if table.rising is None or table.rising in keep:
         return
     column = shell_word(table.rising)
-    say(
+    print_note(
         f"warning: rows are in order of time, as column {show_name(table.rising)} tells, and rows "
         "held out at random flatter the error: new rows will be later than all rows of the file; "
         f"--after {column} tests on later rows than it grows on, --keep {column} silences this line"
     )
 
 
-def known_column(frame: "polars.DataFrame", name: str | None) -> Any:
+def complete_column(frame: "polars.DataFrame", name: str | None) -> Any:
     """The values of a column, which must not be missing."""
     if name is None:
         return None
@@ -438,7 +375,7 @@ def column_of_weights(frame: "polars.DataFrame", name: str | None) -> Any:
         raise ValueError(
             f"weights must be numbers; {show_name(name)} has {present.first()!r}{advice}"
         )
-    return known_column(frame, name)
+    return complete_column(frame, name)
 
 
 def read_class_weight(text: str | None, classes: Sequence[Any] | None = None) -> Any:
@@ -527,13 +464,13 @@ def _check_columns(
 
 def _say_remarks(loaded: Loaded, keep: Sequence[str]) -> None:
     """Say how the file was read."""
-    say(loaded.said)
+    print_note(loaded.summary)
     first = loaded.frame.columns[0]
     if loaded.doubt and first not in keep:
-        say(f"warning: {loaded.doubt}; --keep {shell_word(first)} silences this line")
+        print_note(f"warning: {loaded.doubt}; --keep {shell_word(first)} silences this line")
     for name, remark in loaded.remarks:
         if name not in keep:
-            say(remark)
+            print_note(remark)
 
 
 def check_drop(target: str, drop: Sequence[str]) -> None:
@@ -542,7 +479,7 @@ def check_drop(target: str, drop: Sequence[str]) -> None:
         raise ValueError(f"--target and --drop must name different columns; both name {target!r}")
 
 
-def say(line: str) -> None:
+def print_note(line: str) -> None:
     """One line on stderr."""
     print(f"mictree: {show_text(line)}", file=sys.stderr)
 
@@ -592,7 +529,7 @@ def check_feature(column: "polars.Series", texts: Sequence[str] = ()) -> None:
     Those that the user reads as ``texts`` are not taken for dates.
     """
     from mictree.columns.cells import are_codes, doubt_dates
-    from mictree.columns.encode import MAX_CATEGORIES
+    from mictree.columns.literals import MAX_CATEGORIES
 
     quoted = shell_word(column.name)
     if column.dtype.is_float() and bool(column.is_infinite().any()):
@@ -682,3 +619,145 @@ def find_warnings(
                     ),
                 )
                 break
+
+
+FEW_ROWS = 10  # in so few rows it means nothing that every value is different
+FEW_NUMBERS = 2  # categories and thresholds separate so few alike
+FEW_AFFIXES = 2  # as (5) beside 5; more are no marks of one quantity
+THOUSANDS = r"\d{1,3}(?:[ .,'’_\u00a0\u202f]\d{3})+|\d{1,2}(?:,\d{2})*,\d{3}"  # or 12,34,567
+WITH_MARKS = rf"^([^\w]{{0,3}})(?:{THOUSANDS}|\d+)(?:[.,]\d+)?(\D{{0,12}})$"  # 5%, $5, 5 kg, 1 234
+UNREAD = ("na", "n.a.", "n.a", "<na>", "n/a", "#n/a", "#na", "nan", "null", "nil")
+NUMBERS_ROWS = "numbers the rows, as an index does"
+MANY_DAYS = 20  # different numbers; so many are not days of the calendar by chance
+FIRST_DAY, LAST_DAY = 19000101, 21001231
+TIME_OF_DAY = r"^\d{1,2}:\d{2}(:\d{2})?( ?(?i:[ap]m))?$"
+
+
+def determines_target(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether each value goes with one label, and each label with one value."""
+    import polars
+
+    classes = labels.n_unique()
+    if classes < 2 or column.null_count() or column.n_unique() != classes or classes == len(labels):
+        return ""
+    pairs = polars.DataFrame([column.alias("value"), labels.alias("label")]).unique()
+    return "gives the target away: it has one value for each label" * (pairs.height == classes)
+
+
+def hides_dates(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether the texts look like dates, all or most of them."""
+    from mictree.columns.cells import doubt_dates
+
+    return doubt_dates(column) if str(column.dtype) == "String" else ""
+
+
+def numbers_days(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether all whole numbers are days of the calendar without marks, as 20120131."""
+    import polars
+
+    if not column.dtype.is_integer() or column.null_count() == len(column):
+        return ""
+    # not compared by polars, whose small integers hold no days
+    if int(column.min()) < FIRST_DAY or int(column.max()) > LAST_DAY:  # type: ignore[arg-type]
+        return ""
+    numbers = column.drop_nulls().unique(maintain_order=True)
+    if len(numbers) < MANY_DAYS:
+        return ""
+    days = numbers.cast(polars.String).str.strptime(polars.Date, "%Y%m%d", strict=False)
+    if days.null_count():
+        return ""
+    example = f"such as {numbers[0]}, and is read as numbers"
+    return f"looks like dates written as numbers, {example}; write {days[0]}"
+
+
+def hides_numbers(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether the texts are times of day, or numbers with the same marks around all."""
+    from mictree.columns.cells import PLAIN, are_codes, have_points
+
+    if str(column.dtype) != "String":
+        return ""
+    texts = column.drop_nulls().unique(maintain_order=True)
+    stripped = texts.str.strip_chars()
+    if len(texts) <= FEW_NUMBERS:
+        return ""
+    marked = texts.filter(~stripped.str.contains(PLAIN))  # the others may stand beside them
+    example = f"such as {(marked if len(marked) else texts)[0]!r}, and is read as categories"
+    shown = f"{example}; write them as plain numbers"
+    if stripped.str.contains(TIME_OF_DAY).all():
+        return f"has times of day, {shown}"
+    if not stripped.str.contains(WITH_MARKS).all() or are_codes(stripped):
+        return ""
+    if stripped.str.contains(PLAIN).all():  # a text file has them as numbers
+        return f"has numbers stored as texts, {example}; store them as numbers"
+    affixes = stripped.str.replace(WITH_MARKS, "$1 $2").n_unique()
+    way_out = ", or add --decimal ," if have_points(stripped) else ""
+    return f"has numbers with marks, {shown}{way_out}" if affixes <= FEW_AFFIXES else ""
+
+
+def differs_little(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether two texts are the same but for case and spaces."""
+    if str(column.dtype) != "String":
+        return ""
+    texts = column.drop_nulls().unique(maintain_order=True)
+    plain = texts.str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+    again = plain.is_duplicated()
+    if not again.any():
+        return ""
+    one, other, *_ = texts.filter(plain == plain.filter(again)[0])
+    return f"has texts that differ only in case or spaces: {one!r} and {other!r}"
+
+
+def hides_missing(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether a text is a spelling of missing that is not read so."""
+    if str(column.dtype) != "String":
+        return ""
+    texts = column.drop_nulls().unique(maintain_order=True)
+    found = texts.filter(texts.str.strip_chars().str.to_lowercase().is_in(UNREAD))
+    if not len(found):
+        return ""
+    return (
+        f"has the text {found[0]!r}, and it is read as a category; in a text file --missing "
+        f"{shell_word(found[0].strip())} reads it as missing"
+    )
+
+
+def is_identifier(column: "polars.Series", labels: "polars.Series") -> str:
+    """Whether texts or whole numbers never repeat."""
+    text, whole = str(column.dtype) == "String", column.dtype.is_integer()
+    if column.dtype.is_float():  # as numbers beyond 64 bits become
+        whole = bool((column == column.round()).all())
+    if len(column) < FEW_ROWS or not (text or whole):
+        return ""
+    return "is different in every row, as an identifier is" * (column.n_unique() == len(column))
+
+
+def in_order_of_time(column: "polars.Series") -> bool:
+    """Whether dates rise, or fall, with the rows: no neighbours the other way, 10 different ones.
+
+    Missing dates are passed over. Columns that nobody reads may have them as texts.
+    """
+    from mictree.columns.cells import present_dates
+
+    found = present_dates(column)[0] if str(column.dtype) == "String" else column
+    if found is None or not str(found.dtype).startswith("Date"):  # Date or Datetime
+        return False
+    dates = found.drop_nulls()
+    if not dates.is_sorted() and not dates.is_sorted(descending=True):
+        return False
+    return dates.n_unique() >= FEW_ROWS
+
+
+def is_row_index(column: "polars.Series") -> bool:
+    """Whether a column is 0, 1, 2, ... or 1, 2, 3, ... in the rows of a file, as an index is."""
+    import polars
+
+    if len(column) < FEW_ROWS or not column.dtype.is_integer() or column[0] not in (0, 1):
+        return False
+    numbers = polars.int_range(len(column), eager=True) + column[0]
+    return not column.null_count() and bool((column == numbers).all())
+
+
+ODDITIES: tuple[Callable[..., str], ...] = (
+    hides_dates, numbers_days, determines_target, hides_numbers, hides_missing, differs_little,
+    is_identifier,
+)  # fmt: skip

@@ -1,30 +1,35 @@
 """The texts of a table's cells as numbers, Booleans, dates and texts.
 
-A column is numeric if all its present cells are numbers. If only most of them are, the others are
-shown in an error, because as a column of categories it would be useless, and nobody would notice.
-The same holds for dates, which must have one form: year, month and day, or the year last and then
-one order of day and month; one mark between them; a time in all cells or in none, with a time zone
-in all or in none. Times with a zone become instants of UTC. With points the day comes first where
-it can. No other order is guessed: dates that could begin with the day or with the month stay texts,
-as do those with a day that no month has.
-Whole numbers of which some have a leading zero are codes, such as zip codes, and stay texts.
+A column is numeric if all its present cells are numbers. If only most of them are, an error shows
+the others, because as a column of categories it would be useless, and nobody would notice. The same
+holds for dates, which must have one form: year, month and day, or the year last and then one order
+of day and month; one mark between them; a time in all cells or in none, with a time zone in all or
+in none. Times with a zone become instants of UTC. A column is read in nanoseconds if a time needs
+them, else in microseconds. With points the day comes first where it can. No other order is guessed:
+dates that could begin with the day or with the month stay texts, as do those with a day that no
+month has. Whole numbers of which some have a leading zero are codes, such as zip codes, and stay
+texts.
+
 Every usual spelling counts as missing in a column of numbers. In a column of texts ``none``, ``-``
 and ``.`` may mean something, so there only the spellings that mean nothing else count. Spaces
 around a text are no part of it.
+
+Whatever was decided without being asked for can be decided otherwise: ``find_remarks`` names such
+columns, each with the option that does so, and errors name the options that help.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mictree._support.checks import raise_all
-from mictree._support.words import shell_word, shorten
-from mictree.columns.strays import Ways, tell_strays
+from mictree._support.words import count_of, shell_word, shorten, show_name
 
 if TYPE_CHECKING:
     import polars
+
 
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?")
 MISSING_NUMBERS = (*MISSING_TEXTS, "None", "none", "-", ".")
@@ -50,8 +55,13 @@ ANY_DATE = "|".join(
 ORDERS = {"ymd": "%Y{0}%m{0}%d", "dmy": "%d{0}%m{0}%Y", "mdy": "%m{0}%d{0}%Y"}
 FIRST = {"dmy": "day", "mdy": "month"}  # what a date with the year last begins with
 DAY = "(1[3-9]|[2-9][0-9])"  # no month
-ONLY = {"dmy": f"^{DAY}[-/.]", "mdy": f"^[0-9]{{1,2}}[-/.]{DAY}[-/.]"}  # dates of one order
+PROVES_ORDER = {"dmy": f"^{DAY}[-/.]", "mdy": f"^[0-9]{{1,2}}[-/.]{DAY}[-/.]"}  # dates of one order
 MOMENTS = ("date", "datetime", "instant")  # kinds of columns
+MONTH = (
+    r"(?i:jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|"
+    r"oct(ober)?|nov(ember)?|dec(ember)?)\.?"
+)
+WEEKDAY, CLOCKS = r"(\p{L}{2,9}[., ]+)?", r"([T:, ]+\d{1,2}:\d{2}.*)?"
 OTHER_DATES = "|".join(  # than those that are read as dates
     (
         r"^\d{4}[-/]\d{1,2}$",  # 2024-01
@@ -59,9 +69,17 @@ OTHER_DATES = "|".join(  # than those that are read as dates
         r"^\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})( \d{1,2}:\d{2}.*)?$",  # 26/01/24, 26.1.2024 9:30
         r"^\d{1,2}[- ]\p{L}{3,9}[-, ]+(\d{2}|\d{4})$",  # 26-Jan-24
         r"^\p{L}{3,9} \d{1,2},? \d{4}$",  # January 26, 2024
+        rf"^{WEEKDAY}\d{{1,2}}[-/. ]+{MONTH}[-/., ]+(\d{{2}}|\d{{4}}){CLOCKS}$",  # Fri, 26 Jan 24
+        rf"^{WEEKDAY}{MONTH} +\d{{1,2}},? \d{{4}}{CLOCKS}$",  # Friday, January 26, 2024 10:30
+        rf"^{WEEKDAY}{MONTH} +\d{{1,2}} \d{{1,2}}:\d{{2}}.* \d{{4}}$",  # Fri Jan 26 10:30:00 2024
+        rf"^{MONTH}[-/ ](\d{{2}}|\d{{4}})$",  # Jan-24
     )
 )
 FIRST_ROWS = 1000  # the first present cell is mostly among them
+SHORTEST_NANOSECONDS = len("1/1/2024 10:30:00.0000001")  # bytes; shorter times have no nanoseconds
+MOST_MICROSECONDS = (
+    2**63 // 1000
+)  # microseconds around 1970 that are 64 bits of nanoseconds: 292 years
 FEW_DATES = 2  # categories and thresholds separate so few alike
 PLAIN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INFINITE = r"^[+-]?(?i:inf|infinity)$"
@@ -105,7 +123,7 @@ class Reading(NamedTuple):
         """Whether a column matters."""
         return self.only is None or name in self.only
 
-    def ways_out(self, name: str) -> list[str]:
+    def alternatives(self, name: str) -> list[str]:
         """The options that read a column otherwise, or not at all."""
         ends = {"--text": " to read all as categories"}
         options = [each for each in self.options if each != "--drop" or name != self.target]
@@ -127,12 +145,12 @@ def read_cells(
     frame: polars.DataFrame, reading: Reading, kinds: Mapping[str, str]
 ) -> tuple[polars.DataFrame, str]:
     """The frame with its columns of texts read, and a note; refuses all bad columns at once."""
-    read, note, refused = read_some(frame, reading, kinds)
+    read, note, refused = read_acceptable(frame, reading, kinds)
     raise_all([*refused.values()])
     return read, note
 
 
-def read_some(frame: polars.DataFrame, reading: Reading, kinds: Mapping[str, str]) -> Read:
+def read_acceptable(frame: polars.DataFrame, reading: Reading, kinds: Mapping[str, str]) -> Read:
     """Read the columns of texts, except those that must be refused."""
     import polars
 
@@ -205,7 +223,7 @@ def _read_column(
         return as_texts, False
     if present.str.to_lowercase().is_in(["true", "false"]).all():
         return cells.str.to_lowercase() == "true", False
-    ways_out = reading.ways_out(series.name) if kind is None else []
+    alternatives = reading.alternatives(series.name) if kind is None else []
     order = dict(reading.orders).get(series.name)
     dates, doubt = _as_dates(cells, present, order)
     if dates is not None:
@@ -223,12 +241,18 @@ def _read_column(
         points = reading.decimal == "," and have_points(present)
         return (_to_numbers(cells, reading), False) if plain.all() and not points else (cells, True)
     if kind in NUMBERS or numeric.sum() * 2 > len(numeric):
-        points, asked = have_points(present), series.name in reading.numbers
-        raise ValueError(tell_strays(present, numeric, Ways(ways_out, asked, points)))
+        points, number_requested = have_points(present), series.name in reading.numbers
+        raise ValueError(
+            _explain_mixed_column(
+                present, numeric, _Remedies(alternatives, number_requested, points)
+            )
+        )
     if not doubt and present.str.contains(ANY_DATE).sum() * 2 > len(present):
-        dates = _of_one_form(present)
+        dates = _are_of_commonest_form(present)
         if dates.any():
-            raise ValueError(tell_strays(present, dates, Ways(ways_out), "dates"))
+            raise ValueError(
+                _explain_mixed_column(present, dates, _Remedies(alternatives), "dates")
+            )
     return as_texts, False
 
 
@@ -285,7 +309,9 @@ class DateForm(NamedTuple):
         if self.year_first:
             return ("ymd",)
         other = {"dmy": "mdy", "mdy": "dmy"}
-        return tuple(order for order in other if not present.str.contains(ONLY[other[order]]).any())
+        return tuple(
+            order for order in other if not present.str.contains(PROVES_ORDER[other[order]]).any()
+        )
 
     def read(self, cells: polars.Series, order: str) -> polars.Series:
         """The dates, null where there is no such day or time."""
@@ -295,18 +321,38 @@ class DateForm(NamedTuple):
         if not self.timed:
             dates = cells.str.strptime(polars.Date, days, strict=False)
         else:
-            zone = "%#z" if self.zoned else ""
-            kind = polars.Datetime("us", "UTC" if self.zoned else None)
-            spaced = cells.str.replace("T", " ", literal=True)
-            dates = spaced.str.strptime(kind, f"{days} %H:%M:%S%.f{zone}", strict=False)
-            if dates.null_count() > cells.null_count():
-                short = spaced.str.strptime(kind, f"{days} %H:%M{zone}", strict=False)
-                dates = dates.fill_null(short)
-            dates = _keep(dates, ~cells.str.contains(":60", literal=True))  # the next minute
-        return _keep(dates, dates.dt.year().is_between(1, 9999))
+            dates = self._read_times(cells, days, "us")
+            if (
+                len(_finer_times(cells, 6))
+                and (dates.to_physical().abs() < MOST_MICROSECONDS).all()
+            ):
+                dates = self._read_times(cells, days, "ns")
+            dates = _null_unless(dates, ~cells.str.contains(":60", literal=True))  # the next minute
+        return _null_unless(dates, dates.dt.year().is_between(1, 9999))
+
+    def _read_times(
+        self, cells: polars.Series, days: str, unit: Literal["us", "ns"]
+    ) -> polars.Series:
+        import polars
+
+        zone = "%#z" if self.zoned else ""
+        kind = polars.Datetime(unit, "UTC" if self.zoned else None)
+        spaced = cells.str.replace("T", " ", literal=True)
+        dates = spaced.str.strptime(kind, f"{days} %H:%M:%S%.f{zone}", strict=False)
+        if dates.null_count() == cells.null_count():
+            return dates
+        return dates.fill_null(spaced.str.strptime(kind, f"{days} %H:%M{zone}", strict=False))
 
 
-def _keep(values: polars.Series, where: polars.Series) -> polars.Series:
+def _finer_times(cells: polars.Series, digits: int) -> polars.Series:
+    """The times with a digit other than 0 beyond so many of a second."""
+    longest = cells.str.len_bytes().max()
+    if not isinstance(longest, int) or longest < SHORTEST_NANOSECONDS:  # most columns end here
+        return cells.clear()
+    return cells.filter(cells.str.contains(rf"\.[0-9]{{{digits}}}[0-9]*[1-9]"))
+
+
+def _null_unless(values: polars.Series, where: polars.Series) -> polars.Series:
     """The values, null where the condition does not hold."""
     import polars
 
@@ -327,14 +373,14 @@ def _as_dates(
     if form is None:  # most columns end here
         return None, ""
     if not present.str.contains(form.shape).all():
-        return None, _doubt_zones(present, form)
+        return None, _explain_zones(present, form)
     orders = form.orders(present)
     if order in FIRST and not form.year_first:
         orders = (order,)
     read = [form.read(cells, each) for each in orders]
     good = [dates for dates in read if dates.null_count() == cells.null_count()]
     if not good:
-        return None, _doubt_days(cells, read, form, order)
+        return None, _explain_days(cells, read, form, order)
     if len(good) == 2 and form.mark != "." and not good[0].equals(good[1]):
         day, option = good[0].drop_nulls()[0], f"--date {shell_word(cells.name)}"
         return None, (
@@ -345,7 +391,7 @@ def _as_dates(
     return good[0], ""
 
 
-def _doubt_zones(present: polars.Series, form: DateForm) -> str:
+def _explain_zones(present: polars.Series, form: DateForm) -> str:
     """What to say of times of which only some have a zone."""
     other = form._replace(zoned=not form.zoned)
     others = present.str.contains(other.shape)
@@ -359,7 +405,7 @@ def _doubt_zones(present: polars.Series, form: DateForm) -> str:
     )
 
 
-def _doubt_days(
+def _explain_days(
     cells: polars.Series, read: Sequence[polars.Series], form: DateForm, order: str | None
 ) -> str:
     """What to say of dates that cannot be; no order, or not the one that is known, reads all."""
@@ -387,8 +433,8 @@ def _refuse_dates(present: polars.Series, order: str | None, doubt: str) -> str:
     form = re.fullmatch(ANY_DATE, present[0])
     wrong = present.filter(~present.str.contains(ANY_DATE)) if form else present
     shown = shorten((wrong if len(wrong) else present)[0])
-    said = f" (--date {shell_word(present.name)}={order})" if order else ""
-    return f"a column must hold dates of one form{said}; {present.name} has {shown!r}"
+    option = f" (--date {shell_word(present.name)}={order})" if order else ""
+    return f"a column must hold dates of one form{option}; {present.name} has {shown!r}"
 
 
 def present_dates(texts: polars.Series) -> tuple[polars.Series | None, str]:
@@ -423,14 +469,14 @@ def doubt_dates(texts: polars.Series) -> str:
     return f"looks like dates, {example}{categories}write them as 2024-01-26 or 2024-01-26 10:30"
 
 
-def _of_one_form(present: polars.Series) -> polars.Series:
+def _are_of_commonest_form(present: polars.Series) -> polars.Series:
     """Which cells are dates of the form and order that most of them have."""
     ends = ((False, False), (True, False), (True, True))
     forms = [
         DateForm(first, mark, *end) for first in (True, False) for mark in MARKS for end in ends
     ]
     read = [
-        form.read(_keep(present, present.str.contains(form.shape)), order)
+        form.read(_null_unless(present, present.str.contains(form.shape)), order)
         for form in forms
         for order in (("ymd",) if form.year_first else FIRST)
     ]
@@ -481,10 +527,10 @@ def _check_long(cells: polars.Series, numbers: polars.Series, reading: Reading) 
     pairs = polars.DataFrame([cells.alias("text"), numbers.alias("number")]).filter(long).unique()
     again = pairs.filter(pairs["number"].is_duplicated()).sort("number", "text")
     if again.height:
-        ways = ", or ".join(reading.ways_out(cells.name))
+        remedies = ", or ".join(reading.alternatives(cells.name))
         raise ValueError(
             f"different values must differ as 64-bit floats; {cells.name} has "
-            f"{again[0, 'text']} and {again[1, 'text']}{': add ' if ways else ''}{ways}"
+            f"{again[0, 'text']} and {again[1, 'text']}{': add ' if remedies else ''}{remedies}"
         )
 
 
@@ -495,9 +541,9 @@ def _find_decimal(columns: Mapping[str, polars.Series], hints: Iterable[polars.S
     """
     possible = set(DECIMALS)
     for cells in columns.values():
-        possible &= _marks(cells)
+        possible &= _possible_marks(cells)
     for cells in hints:
-        possible = possible & _marks(cells) or possible
+        possible = possible & _possible_marks(cells) or possible
     if len(possible) == 1:
         return possible.pop()
     name, cells = next(iter(columns.items()))
@@ -508,7 +554,7 @@ def _find_decimal(columns: Mapping[str, polars.Series], hints: Iterable[polars.S
     )
 
 
-def _marks(cells: polars.Series) -> set[str]:
+def _possible_marks(cells: polars.Series) -> set[str]:
     """The decimal marks that a column can have."""
     present = cells.drop_nulls()
     return {mark for mark in DECIMALS if present.str.contains(SHAPES[mark]).all()}
@@ -525,3 +571,152 @@ def _without_commas(cells: polars.Series, decimal: str) -> polars.Series:
     if decimal == ",":
         return cells.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     return cells.str.replace_all(",", "", literal=True)
+
+
+NOT_ZERO = r"^[^eE]*[1-9]"  # a number with a digit other than 0 before its power of ten
+
+Remark = tuple[str, str]  # a column, and a line about it
+
+
+def find_remarks(
+    cells: polars.DataFrame,
+    read: polars.DataFrame,
+    note: str,
+    reading: Reading,
+    kinds: Mapping[str, str],
+) -> Iterator[Remark]:
+    """What ``read_cells`` decided by itself, from the cells before and after, and its note."""
+    import polars
+
+    guessed = note.startswith(NOTES[","]) and reading.decimal is None
+    for series in cells.select(polars.col(polars.String)):
+        name = series.name
+        if read[name].dtype == polars.String and not (reading.kind(name) or kinds.get(name)):
+            yield from _remark_on_codes(read[name])
+        elif str(read[name].dtype).startswith("Datetime"):
+            yield from _remark_on_lost_digits(series, read[name])
+        elif read[name].dtype.is_float():
+            yield from _remark_on_underflow(series, read[name])
+            if guessed:
+                yield from _remark_on_points(series)
+
+
+def _remark_on_codes(texts: polars.Series) -> Iterator[Remark]:
+    """Numbers that stay texts because of a leading zero."""
+    cells = texts.str.strip_chars()
+    present = cells.filter(~cells.is_in(list(MISSING_NUMBERS))).drop_nulls()
+    if not are_codes(present):
+        return
+    name, column = show_name(texts.name), shell_word(texts.name)
+    example = present.filter(present.str.contains(PADDED))[0]
+    yield (
+        texts.name,
+        f"column {name} has leading zeros, as in {example}, and is read as categories; "
+        f"--number {column} reads numbers, --keep {column} silences this line",
+    )
+
+
+def _remark_on_underflow(series: polars.Series, numbers: polars.Series) -> Iterator[Remark]:
+    """Numbers so near to 0 that no 64-bit float but 0 is nearer."""
+    small = series.filter((numbers == 0) & series.str.contains(NOT_ZERO))
+    if not len(small):
+        return
+    yield (
+        series.name,
+        f"warning: column {show_name(series.name)} has {shorten(small[0].strip())}, nearer to 0 "
+        f"than 64-bit floats can be, and read as 0 (in {count_of(len(small), 'row')}); "
+        f"--keep {shell_word(series.name)} silences this line",
+    )
+
+
+def _remark_on_lost_digits(series: polars.Series, times: polars.Series) -> Iterator[Remark]:
+    """Times with more digits than nanoseconds have, or than microseconds if years need these."""
+    fine = getattr(times.dtype, "time_unit", "") == "ns"
+    digits = 9 if fine else 6
+    if not len(_finer_times(series, digits)):  # most columns end here
+        return
+    lost = _finer_times(series.filter(times.is_not_null()), digits)
+    if not len(lost):  # they are in a spelling of missing
+        return
+    room = "microseconds, as 64 bits of nanoseconds reach from 1677-09-22 to 2262-04-11 only"
+    units, shown = "nanoseconds" if fine else room, shorten(lost[0].strip())
+    yield (
+        series.name,
+        f"warning: column {show_name(series.name)} has {shown}, and its times are cut to "
+        f"{units} (in {count_of(len(lost), 'row')}); "
+        f"--keep {shell_word(series.name)} silences this line",
+    )
+
+
+def _remark_on_points(series: polars.Series) -> Iterator[Remark]:
+    """Numbers with points in a file with decimal commas, where they may separate thousands."""
+    cells = series.str.strip_chars()
+    present = cells.filter(~cells.is_in(list(MISSING_NUMBERS))).drop_nulls()
+    if present.str.contains(",").any() or not have_points(present):
+        return
+    example = present.filter(present.str.contains(POINTS))[0]
+    yield (
+        series.name,
+        f"warning: column {show_name(series.name)} has {example}, read with a decimal point, in a "
+        "file with decimal commas; if points separate thousands, add --decimal ,",
+    )
+
+
+SHOWN_TEXTS = 5  # texts
+MOST_SPELLINGS = 3  # of missing to offer; more texts than that are hardly all gaps
+
+
+class _Remedies(NamedTuple):
+    """The options that can act on a column of mixed texts.
+
+    options : those that read it in another way, or leave it out
+    number_requested : the user asked for numbers by ``--number``
+    points : its numbers may have points between thousands
+    """
+
+    options: Sequence[str] = ()
+    number_requested: bool = False
+    points: bool = False
+
+
+def _explain_mixed_column(
+    present: polars.Series, good: polars.Series, remedies: _Remedies, wanted: str = "numbers"
+) -> str:
+    """The rule, the texts that break it, and the options that act on them.
+
+    Parameters
+    ----------
+    present, good : the cells that are not missing, and which of them are as wanted
+    remedies : what the options of the command can do
+    wanted : "numbers" or "dates"
+    """
+    name, column = present.name, shell_word(present.name)
+    texts = present.filter(~good).value_counts(sort=True, name="rows")[name].to_list()
+    listed = ", ".join(repr(shorten(text)) for text in texts[:SHOWN_TEXTS])
+    more = f" and {len(texts) - SHOWN_TEXTS} more" if len(texts) > SHOWN_TEXTS else ""
+    rows, right = int((~good).sum()), int(good.sum())
+    found = wanted[:-1] if right == 1 else wanted
+    rule, example, other = "numbers or texts, not both", "", "text"
+    if wanted == "dates":
+        rule, other = "dates of one form", "other text"
+        example = f" such as {present.filter(good)[0]!r}"
+    options = _missing_options(texts)
+    if remedies.points:
+        options.append("--decimal , if points separate thousands")
+    options += remedies.options
+    last = ", or " if len(options) > 1 else ""
+    added = f", or add {', '.join(options[:-1])}{last}{options[-1]}" if options else ""
+    left_out = f", or leave out --number {column}" if remedies.number_requested else ""
+    return (
+        f"a column must hold {rule}; {name} has {right} {found}{example} and {rows} "
+        f"{other}{'' if rows == 1 else 's'}: {listed}{more}. Correct them{added}{left_out}"
+    )
+
+
+def _missing_options(texts: Sequence[str]) -> list[str]:
+    """The options that read a few texts as missing."""
+    if len(texts) > MOST_SPELLINGS:
+        return ["--missing TEXT for each of them that means missing"]
+    # only what can be typed
+    typed = [f"--missing {shell_word(text)}" for text in texts if text == shorten(text)]
+    return [f"{' '.join(typed)} to read them as missing"] if typed else []

@@ -1,10 +1,19 @@
-"""Reading matrices, sparse matrices and frames of data."""
+"""Matrices, sparse matrices and frames of any library, read one column at a time.
+
+A column is read as 64-bit floats, NaN where missing, or as a list of categories. Dates, times and
+durations become microseconds; a time that no float is becomes the float above, so that no rounding
+moves it to the other side of a threshold. No cell is changed silently: lists become arrays that
+keep every cell as it is, and different numbers that would round to one float are found. Infinite
+numbers are refused: a tree neither learns from them nor tests them.
+"""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from datetime import date, time, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
@@ -12,15 +21,13 @@ from typing import Any
 import numpy as np
 
 from mictree._support.checks import ColumnError
-from mictree.columns.arrays import WHOLE, read_array
-from mictree.columns.header import check_header
-from mictree.columns.series import as_named, has_unnamed, kind_of, microseconds, microseconds_of_day
+from mictree.columns.text_tables import check_header
 
 # types that are never rounded
 FLOATS = ("bool", "boolean", "float16", "float32", "float64", "date", "time")
 
-MOMENTS = (date, time, timedelta, np.datetime64, np.timedelta64)  # of Python and NumPy
-HELD = {"bytes": "bytes", "bytes_": "bytes", "complex": "complex numbers"}  # in errors
+MOMENT_TYPES = (date, time, timedelta, np.datetime64, np.timedelta64)  # of Python and NumPy
+PLURALS = {"bytes": "bytes", "bytes_": "bytes", "complex": "complex numbers"}  # in errors
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -89,11 +96,11 @@ class Data:
 
     @cached_property
     def _unnamed(self) -> bool:
-        return has_unnamed(self.frame)
+        return _has_unknown_types(self.frame)
 
     def _series(self, number: int) -> Any:
         series = self.frame[:, number]
-        return as_named(series) if self._unnamed else series
+        return _as_known_type(series) if self._unnamed else series
 
     def levels(self, number: int) -> tuple[Any, ...] | None:
         """The categories of an ordered categorical column, from the least on."""
@@ -214,7 +221,7 @@ class Data:
         if word in ("date", "datetime", "instant", "duration"):
             return microseconds(series.to_numpy())
         if word == "time":
-            return microseconds_of_day(series)
+            return _microseconds_of_day(series)
         if series.null_count() == len(series):  # polars' type Null: nothing but missing values
             return np.full(len(series), math.nan)
         native = series.to_native()
@@ -267,7 +274,7 @@ def _read_objects(values: list[Any], name: str, framed: bool = True) -> FloatArr
     kinds = {type(value) for value in cleaned if value is not None}
     for kind in kinds:
         # NumPy's durations are numbers to Python
-        if issubclass(kind, MOMENTS) or not issubclass(kind, Real | Decimal | np.bool_ | str):
+        if issubclass(kind, MOMENT_TYPES) or not issubclass(kind, Real | Decimal | np.bool_ | str):
             raise _refused(kind, name, framed)
     texts = {kind for kind in kinds if issubclass(kind, str)}
     if kinds and kinds == texts:
@@ -280,11 +287,11 @@ def _read_objects(values: list[Any], name: str, framed: bool = True) -> FloatArr
 def _refused(kind: type, name: str, framed: bool) -> ColumnError:
     """The error about a column of objects that are neither numbers nor texts."""
     word = kind.__name__
-    held = HELD.get(word) or (f"{word}s" if word[-1].isalpha() else f"{word} values")
+    held = PLURALS.get(word) or (f"{word}s" if word[-1].isalpha() else f"{word} values")
     advice = "a column must hold numbers, texts, booleans, dates or times"
     if issubclass(kind, bytes):
         advice = "decode them to texts"
-    elif issubclass(kind, MOMENTS):
+    elif issubclass(kind, MOMENT_TYPES):
         typed = "convert the column by pandas.to_datetime"
         if issubclass(kind, timedelta | np.timedelta64):
             typed = "convert the column by pandas.to_timedelta"
@@ -306,3 +313,214 @@ def _as_float(value: Any, name: str) -> float:
             f"a number must lie within 64-bit floats; {name} has one of about {about}", name
         )
     return number
+
+
+PARTS = ("month", "weekday", "hour")  # of a date; weekdays from 1, Monday, to 7
+FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # in a microsecond
+
+
+def _as_known_type(series: Any) -> Any:
+    """A column of a narwhals frame, as a type that narwhals has a name for where there is one.
+
+    What pyarrow holds for pandas becomes pyarrow's own: pandas hands out such cells in several
+    ways, by type and by whether some are missing.
+    """
+    import narwhals
+
+    native = series.to_native()
+    dtype = getattr(native, "dtype", None)
+    if type(dtype).__name__ == "SparseDtype":
+        return narwhals.from_native(native.sparse.to_dense(), series_only=True)
+    if isinstance(dtype, np.dtype) and not dtype.isnative:
+        swapped = native.astype(dtype.newbyteorder("="))
+        return narwhals.from_native(swapped, series_only=True)
+    if type(dtype).__name__ == "ArrowDtype":
+        import pyarrow
+
+        cells = native.array.__arrow_array__()
+        native = cells if isinstance(cells, pyarrow.ChunkedArray) else pyarrow.chunked_array(cells)
+    elif not series.implementation.is_pyarrow():
+        return series
+    import pyarrow
+
+    if pyarrow.types.is_date64(native.type):  # narwhals has no name for it
+        native = native.cast(pyarrow.date32())
+    return narwhals.from_native(native, series_only=True)
+
+
+def _has_unknown_types(frame: Any) -> bool:
+    """Whether ``_as_known_type`` may change a column of a narwhals frame."""
+    if frame.implementation.is_pyarrow():
+        return True
+    if not frame.implementation.is_pandas_like():
+        return False
+    return any(
+        type(dtype).__name__ in ("ArrowDtype", "SparseDtype")
+        or not getattr(dtype, "isnative", True)
+        for dtype in frame.to_native().dtypes
+    )
+
+
+def kind_of(dtype: Any, series: Any = None) -> str:
+    """A type of narwhals as one word in small letters; "instant" for times with a time zone."""
+    word = str(dtype).partition("(")[0].lower()
+    if word == "datetime" and getattr(dtype, "time_zone", None) is not None:
+        return "instant"
+    native = None if series is None or word != "unknown" else series.to_native()
+    if str(getattr(native, "type", "")).startswith("decimal"):
+        return "decimal"  # of more digits than narwhals has a name for
+    return word
+
+
+def microseconds(times: np.typing.NDArray[Any]) -> FloatArray:
+    """Dates and times since 1970, or durations, with NaN where missing."""
+    unit, count = np.datetime_data(times.dtype)
+    missing = np.isnat(times)
+    if unit in FINER:
+        ticks = _as_microseconds(times.view(np.int64), count, FINER[unit])
+    else:
+        finer = times.astype(f"{times.dtype.kind}8[us]")
+        wrapped = ~missing & (finer.astype(times.dtype) != times)
+        if wrapped.any():
+            raise ValueError(
+                "times must lie within 2**63 microseconds, 292,000 years, of 1970; got "
+                f"{times[wrapped][0]}"
+            )
+        ticks = _as_microseconds(finer.view(np.int64), 1, 1)
+    return np.where(missing, math.nan, ticks)
+
+
+def _as_microseconds(ticks: np.typing.NDArray[Any], count: int, parts: int) -> FloatArray:
+    """``ticks * count / parts``; where no float is that, the one above.
+
+    Around the year 2000 floats are a quarter of a microsecond apart. A time is above a threshold
+    exactly if the float above it is, so no rounding moves a time to the other side.
+    """
+    shared = math.gcd(count, parts)
+    count, parts = count // shared, parts // shared
+    whole, rest = np.divmod(ticks, parts)
+    start, more = whole.astype(float), rest * float(count)
+    off = np.zeros(len(start))
+    if np.any(np.abs(start) >= WHOLE):  # from the year 2255 on, start may be rounded
+        most = start >= 2.0**63  # above all 64-bit integers
+        off = np.where(most, 1, np.where(most, 0, start).astype(np.int64) - whole)
+    elif parts == 1:
+        return start * count
+    start *= count
+    near = start + more / parts
+    low = (off < 0) | ((off == 0) & ((near - start) * parts < more))
+    return np.where(low, np.nextafter(near, math.inf), near)
+
+
+def last_tick(threshold: float, parts: int = FINER["ns"]) -> int:
+    """The last time, in nanoseconds or other parts of a microsecond, that is not above a threshold.
+
+    It reads as the threshold or less, and the next one as more.
+    """
+    near, room = math.floor(Fraction(threshold) * parts), math.ceil(2 * parts * math.ulp(threshold))
+    ticks = range(near - room - 1, near + room + 2)
+    above = bisect_right(ticks, threshold, key=lambda tick: read_tick(tick, parts))
+    return ticks[above - 1]
+
+
+def read_tick(tick: int, parts: int) -> float:
+    """A time as ``microseconds`` reads it."""
+    whole, rest = divmod(tick, parts)
+    start = float(whole)
+    if start > whole:
+        return start
+    near = start + rest / parts
+    low = start < whole or (near - start) * parts < rest
+    return math.nextafter(near, math.inf) if low else near
+
+
+def part_of(moments: FloatArray, part: str) -> FloatArray:
+    """A part of dates that are microseconds since 1970, with NaN where missing."""
+    missing = np.isnan(moments)
+    whole = np.where(missing, 0, np.floor(moments)).astype(np.int64)
+    if part == "month":
+        found = whole.view("M8[us]").astype("M8[M]").astype(np.int64) % 12 + 1
+    elif part == "weekday":
+        found = (whole // 86_400_000_000 + 3) % 7 + 1  # 1970 began on a Thursday
+    else:
+        found = whole // 3_600_000_000 % 24
+    return np.where(missing, math.nan, found)
+
+
+def _microseconds_of_day(series: Any) -> FloatArray:
+    """A column of times of the day, which polars and pyarrow may hold to the nanosecond."""
+    native = series.to_native()
+    if series.implementation.is_polars():
+        ticks = native.to_physical()
+    else:
+        import pyarrow
+
+        ticks = native.cast(pyarrow.time64("ns")).cast(pyarrow.int64())
+    return _as_microseconds(np.asarray(ticks.to_numpy(), dtype=float), 1, FINER["ns"])
+
+
+WHOLE = 2**53  # every integer up to this is a 64-bit float; from here on some are rounded
+CUT_BY_NUMPY = {
+    "U": (str, "\0"),
+    "S": (bytes, b"\0"),
+}  # the cells of texts, and what NumPy cuts off
+
+Array = np.typing.NDArray[Any]
+
+
+def read_array(values: Any) -> Array:
+    """Convert to an array as NumPy does, unless that would change a cell.
+
+    NumPy would convert numbers beside texts to texts and large integers beside floats to floats,
+    cut off the NULs at the end of texts, and show what a masked array hides.
+    """
+    if isinstance(values, list | tuple) and any(
+        isinstance(row, np.ma.MaskedArray) for row in values
+    ):
+        values = np.ma.array(values)
+    if isinstance(values, np.ma.MaskedArray):
+        return _without_masked(values)
+    array = np.asarray(values)
+    kind = array.dtype.kind
+    if kind == "T":  # NumPy's own texts of any length
+        return array.astype(object)
+    if hasattr(values, "__array__") or kind not in "USf":
+        return array
+    if kind == "f" and not np.any(np.abs(array) >= np.float64(WHOLE)):
+        return array
+    cells = np.array(values, dtype=object)
+    if kind == "f":
+        kept = all(isinstance(cell, float) for cell in cells.flat)
+    else:
+        sort, end = CUT_BY_NUMPY[kind]
+        kept = all(isinstance(cell, sort) and not cell.endswith(end) for cell in cells.flat)
+    return array if kept else cells
+
+
+def _without_masked(values: np.ma.MaskedArray[Any, Any]) -> Array:
+    """The cells of a masked array; those that it hides become missing values."""
+    cells, hidden = np.asarray(values.data), np.ma.getmaskarray(values)
+    if not hidden.any():
+        return cells
+    kind = cells.dtype.kind
+    if kind in "mM":
+        return np.where(hidden, np.array("NaT", cells.dtype), cells)
+    if kind == "f":
+        return np.where(hidden, np.array(np.nan, cells.dtype), cells)
+    objects = cells.astype(object)
+    objects[hidden] = None
+    shown = cells[~hidden]
+    if kind == "b" or (kind in "iu" and np.all((shown >= -WHOLE) & (shown <= WHOLE))):
+        return objects.astype(float)
+    return objects
+
+
+def check_finite(data: Data, number: int, name: str) -> None:
+    """Refuse a column with an infinite number; the tree that tests it needs the column."""
+    if data.has_infinity(number):
+        raise infinite(name)
+
+
+def infinite(name: str, where: str = "", advice: str = "") -> ColumnError:
+    """The error about a column with an infinite number."""
+    return ColumnError(f"X must not contain infinity; {name} does{where}", name, advice)

@@ -3,7 +3,13 @@
 A binary column (0 and 1) is itself a literal. An ordered column (numbers, dates, times, durations,
 ordered categories) offers thresholds halfway between neighbouring values, and a categorical column
 its categories. A column with missing values also offers "is missing". A missing value fails every
-threshold. Texts are made when asked for: a column of a million numbers offers a million literals.
+threshold. ``Column`` holds the literals of one column, ``Literals`` those of a table, and
+``encode`` chooses them and stores the columns, as bits or as ranks.
+
+No two literals of a data set have the same text, and none has the text of another's negation. If
+two would clash, a column's texts are quoted (``c is '1'`` beside ``c is 1``, and always if one is
+"missing"). Any other clash is resolved by the number of the column: ``a > 1.5 (column 0)``. Texts
+are made when they are needed: a column of a million numbers offers a million literals.
 """
 
 from __future__ import annotations
@@ -11,24 +17,283 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree.columns.column import Column, Texts
-from mictree.columns.data import Data, unnamed
-from mictree.columns.finite import check_finite
-from mictree.columns.ordered import Ranks, check_kind
-from mictree.columns.texts import may_clash, tell_apart
+from mictree._support.checks import ColumnError
+from mictree.columns.data import Data, check_finite, infinite, unnamed
+from mictree.columns.ordered import (
+    TIMES,
+    UNSORTED,
+    Edges,
+    Ranks,
+    Scratch,
+    are_finite,
+    changed,
+    check_kind,
+    midpoint,
+    midpoints,
+    rank,
+    rank_columns,
+    round_midpoint,
+    show,
+)
+from mictree.columns.packing import NONE, pack_bits, pack_categories
 from mictree.tree import LEAF, Source, Tree
+
+FloatArray = np.typing.NDArray[np.float64]
+BoolArray = np.typing.NDArray[np.bool_]
+Texts = tuple[str, str]  # a literal's text, and the text of its negation
+
+
+@dataclass(frozen=True)
+class Column:
+    """How one column becomes literals.
+
+    Attributes
+    ----------
+    below, above : of an ordered column, the values on both sides of each threshold, ascending;
+        0 and 1 for a binary one
+    binned : there are values with no threshold between them
+    categories : of a categorical column, sorted; None for an ordered one
+    implied : categories of the training rows that need no literal, as another one's negation is it
+    levels : the categories of an ordered column of categories, whose values are positions
+    missing : whether "is missing" is a literal too, the last one
+    style : the type of an ordered column: how it reads
+    """
+
+    name: str
+    below: FloatArray = field(default_factory=lambda: np.empty(0))
+    above: FloatArray = field(default_factory=lambda: np.empty(0))
+    binned: bool = False
+    categories: tuple[Any, ...] | None = None
+    levels: tuple[Any, ...] | None = None
+    missing: bool = False
+    style: str = "number"
+    implied: tuple[Any, ...] = ()
+
+    @property
+    def thresholds(self) -> int:
+        """The number of thresholds."""
+        return len(self.below)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether thresholds are stored as ranks; a single one is a bit if no value is missing."""
+        binary = self.style in ("binary", "boolean")
+        return self.thresholds > 1 or (self.thresholds == 1 and self.missing and not binary)
+
+    @property
+    def count(self) -> int:
+        """The number of literals."""
+        offered = len(self.below) if self.categories is None else len(self.categories)
+        return offered + self.missing
+
+    def threshold(self, position: int) -> float:
+        """The threshold of a literal; NaN if it has none."""
+        if position >= len(self.below):
+            return math.nan
+        below, above = float(self.below[position]), float(self.above[position])
+        return self._at_tick(midpoint(below, above), below, above)
+
+    def between(self, low: int, high: int) -> tuple[int, float]:
+        """The test for rows whose ranks are two neighbours among those of a leaf.
+
+        Halfway between the leaf's values, or with bins at the middle one of the thresholds offered.
+        Returns its position, as a literal that separates the rows of the whole table alike.
+        """
+        first, last = low - self.missing, high - self.missing - 1  # of the thresholds between
+        if self.binned:
+            position = (first + last) // 2
+            return position, self.threshold(position)
+        below, above = float(self.below[first]), float(self.above[last])
+        threshold = self._at_tick(round_midpoint(below, above), below, above)
+        if first == last:
+            return first, threshold
+        return first + int(self.above[first : last + 1].searchsorted(threshold, "right")), threshold
+
+    def _at_tick(self, threshold: float, below: float, above: float) -> float:
+        """A time between whole microseconds at a whole one: many databases have no half of one."""
+        if self.style in TIMES and below.is_integer() and above.is_integer():
+            return float(math.floor(threshold))
+        return threshold
+
+    def cut(self, threshold: float) -> int:
+        """The position of the literal that separates the training rows as a threshold does."""
+        return int(self.above.searchsorted(threshold, side="right"))
+
+    def text(self, position: int, threshold: float | None = None) -> Texts:
+        """The text of a literal and its negation's; ``make_texts_differ`` resolves clashes."""
+        if self.categories is not None:
+            return self._category_texts[position]
+        if position == len(self.below):
+            return self._is("missing")
+        if self.style == "boolean":
+            return self._is("True")
+        if self.style == "binary":
+            return self.name, f"not {self.name}"
+        exact = self.threshold(position) if threshold is None else threshold
+        around = float(self.below[position]), float(self.above[position])
+        text = show(exact, *around, self.style, self.levels)
+        above = f"{self.name} > {text}"
+        # a missing value is neither above nor below
+        return above, f"not {above}" if self.missing else f"{self.name} <= {text}"
+
+    def texts(self) -> list[Texts]:
+        """Those of all literals."""
+        return [self.text(position) for position in range(self.count)]
+
+    @cached_property
+    def _category_texts(self) -> list[Texts]:
+        categories = self.categories or ()
+        missing = [self._is("missing")] if self.missing else []
+        texts = [self._is(str(category)) for category in categories] + missing
+        if "missing" in categories or not _differ(texts):
+            quoted = [repr(str(c)) if isinstance(c, str) else str(c) for c in categories]
+            texts = [self._is(word) for word in quoted] + missing
+        return texts
+
+    def _is(self, word: str) -> Texts:
+        return f"{self.name} is {word}", f"{self.name} is not {word}"
+
+    def positions(self, values: FloatArray | list[Any]) -> np.typing.NDArray[np.int32]:
+        """The position of each value of a categorical column among its literals; NONE without."""
+        position: dict[Any, int] = {
+            category: number for number, category in enumerate(self.categories or ())
+        }
+        if self.missing:
+            position[None] = len(position)
+        return np.array(
+            [position.get(value, NONE) for value in self.as_categories(values)], np.int32
+        )
+
+    def ranks(self, values: FloatArray | list[Any]) -> FloatArray:
+        """The ranks of values of an ordered column, as those of the training rows."""
+        return self.ranks_of(self.as_numbers(values))
+
+    def ranks_of(self, numbers: FloatArray) -> FloatArray:
+        """The same for numbers; those of an ordered column of categories are positions."""
+        thresholds = midpoints(self.below, self.above)
+        if self.style in TIMES:  # as ``_at_tick``
+            whole = (self.below % 1 == 0) & (self.above % 1 == 0)
+            thresholds = np.where(whole, np.floor(thresholds), thresholds)
+        ranks = np.searchsorted(thresholds, numbers) + float(self.missing)
+        return np.where(np.isnan(numbers), 0.0, ranks)
+
+    def holds(
+        self, position: int, values: FloatArray | list[Any], threshold: float | None = None
+    ) -> BoolArray:
+        """Whether each value satisfies one of the literals, or is above a threshold."""
+        if self.categories is not None:
+            wanted = self.categories[position] if position < len(self.categories) else None
+            return np.array([value == wanted for value in self.as_categories(values)], dtype=bool)
+        numbers = self.as_numbers(values)
+        if position == len(self.below):
+            return np.isnan(numbers)
+        return numbers > (self.threshold(position) if threshold is None else threshold)
+
+    def as_numbers(self, values: FloatArray | list[Any]) -> FloatArray:
+        """The values of an ordered column."""
+        if isinstance(values, list) and self.levels is not None:
+            return as_levels(values, self.levels, self.name)
+        if isinstance(values, list) and any(value is not None for value in values):
+            raise changed(self.name, self.style, "text")
+        if self.levels is not None and not np.all(np.isnan(np.asarray(values, dtype=float))):
+            raise changed(self.name, "category", "number")
+        return np.asarray([math.nan] * len(values) if isinstance(values, list) else values, float)
+
+    def as_categories(self, values: FloatArray | list[Any]) -> list[Any]:
+        """The values of a categorical column, None where missing."""
+        if isinstance(values, list):
+            return values
+        if not np.all(np.isnan(values)):
+            raise changed(self.name, "category", "number")
+        return [None] * len(values)
+
+
+def as_levels(values: list[Any], levels: tuple[Any, ...], name: str) -> FloatArray:
+    """The position of each category in its order; NaN where missing."""
+    position = {level: float(number) for number, level in enumerate(levels)}
+    position[None] = math.nan
+    unknown = next((value for value in values if value not in position), None)
+    if unknown is not None:
+        known = ", ".join(map(str, levels[:10]))
+        raise ValueError(f"an ordered category must be one of {known}; {name} has {unknown}")
+    return np.array([position[value] for value in values], dtype=float)
+
+
+def _differ(texts: Sequence[Texts]) -> bool:
+    return len({text for pair in texts for text in pair}) == 2 * len(texts)
+
+
+JOINTS = (" > ", " <= ", " is ")  # what follows a column's name in a text
+
+
+def _may_clash(names: Sequence[str]) -> bool:
+    """Whether texts of different columns may be equal, judged by their names alone.
+
+    Both begin with a name, so one name must begin with the other and a joint, or be equal to it.
+    """
+    bare = names
+    if "not " in "\n".join(names):
+        bare = [_without_not(name) for name in names]
+    known = set(bare)
+    if len(known) < len(bare) or not all(map(str.strip, names)):
+        return True
+    every = "\n".join(bare)
+    if not any(joint in every for joint in JOINTS):  # as in most tables
+        return False
+    return any(
+        name[:place] in known for name in bare for joint in JOINTS for place in _places(name, joint)
+    )
+
+
+def _without_not(name: str) -> str:
+    while name.startswith("not "):
+        name = name.removeprefix("not ")
+    return name
+
+
+def _places(text: str, part: str) -> Iterable[int]:
+    place = text.find(part)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
+
+
+def make_texts_differ(columns: Iterable[Sequence[Texts]]) -> list[Texts]:
+    """The texts of all columns in one list; blank texts and duplicates get a mark.
+
+    The mark is the number of the column, and a second number if that is not enough.
+    """
+    numbered = [(number, pair) for number, texts in enumerate(columns) for pair in texts]
+    uses = Counter(text for _, pair in numbered for text in pair)
+    return [
+        pair
+        if all(uses[text] == 1 and text.strip() for text in pair)
+        else _mark(pair, number, uses)
+        for number, pair in numbered
+    ]
+
+
+def _mark(pair: Texts, number: int, uses: Counter[str]) -> Texts:
+    """Texts with the number of their column that no literal has yet; adds them to ``uses``."""
+    again, mark = 1, f" (column {number})"
+    while pair[0] + mark in uses or pair[1] + mark in uses:
+        again += 1
+        mark = f" (column {number}, {again})"
+    marked = pair[0] + mark, pair[1] + mark
+    uses.update(marked)
+    return marked
+
 
 TRANSFORM_LIMIT = 2**32  # bytes of a 0/1 matrix of all literals
 
-BoolArray = np.typing.NDArray[np.bool_]
 IntArray = np.typing.NDArray[np.int64]
 
 
@@ -82,12 +347,12 @@ class Literals:
 
     @cached_property
     def _texts(self) -> list[Texts]:
-        return tell_apart(column.texts() for column in self.columns)
+        return make_texts_differ(column.texts() for column in self.columns)
 
     @cached_property
     def _clashing(self) -> bool:
         """Whether a literal of one column may read like one of another."""
-        return may_clash(self._names)
+        return _may_clash(self._names)
 
     @property
     def _names(self) -> Sequence[str]:
@@ -307,3 +572,173 @@ class Literals:
 
 def _as_threshold(source: Source) -> float | None:
     return source[1] if isinstance(source[1], float) else None
+
+
+MAX_CATEGORIES = 1024  # a column with more is an identifier
+SMALL = 2**15  # cells of a matrix whose columns are ranked in one call
+OUT = "leave the column out of X"  # advice in Python
+
+
+class Encoded(NamedTuple):
+    """A data set's literals and the rows to learn from, in the order of their slots."""
+
+    literals: Literals
+    bits: np.typing.NDArray[np.uint64]  # a row of words for each of ``literals.stored_bits``
+    ranks: tuple[Ranks, ...]  # of the rows, for each of ``literals.ordered``
+
+
+def encode(
+    data: Data,
+    order: IntArray,
+    rows: IntArray,
+    weights: FloatArray | None = None,
+    max_thresholds: int | None = None,
+) -> Encoded:
+    """Choose the literals of a data set and store its columns, one after another.
+
+    Parameters
+    ----------
+    order : the row in each slot, NONE where it is empty; a multiple of 64 slots
+    rows : those of the slots that are not empty
+    weights : of all slots; whole numbers, so that bins do not depend on the order of rows
+    """
+    used = order != NONE
+    if weights is not None:
+        weights = weights[used]
+    columns: list[Column] = []
+    blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
+    kept: list[Ranks] = []
+    learned = _learn_matrix(data, rows) if max_thresholds is None else None
+    for number, (column, ranks) in enumerate(
+        learned or _learn_columns(data, rows, weights, max_thresholds)
+    ):
+        columns.append(column)
+        if ranks is None:  # categories
+            block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
+            pack_categories(column.positions(data.column(number)), order, block)
+            blocks.append(block)
+            continue
+        if column.ranked:
+            kept.append(ranks)
+        elif column.thresholds:
+            blocks.append(pack_bits(ranks > column.missing, used, len(order)))
+        if column.missing:
+            blocks.append(pack_bits(ranks == 0, used, len(order)))
+    bits = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+    return Encoded(Literals(columns), bits, tuple(kept))
+
+
+def _learn_matrix(data: Data, rows: IntArray) -> list[tuple[Column, Ranks]] | None:
+    """Do the same as for each column for a small matrix of finite floats; None for others."""
+    matrix = data.floats
+    if matrix is None or matrix.size > SMALL:
+        return None
+    values = matrix.T.take(rows, axis=1).astype(float, copy=False)
+    ranks, counts = np.empty(values.shape, dtype=np.uint32), np.empty(len(values), dtype=np.int64)
+    rank_columns(values, ranks, counts)
+    ranks = ranks.astype(np.min_scalar_type(len(rows)), copy=False)
+    learned = []
+    for name, distinct, mine, count in zip(data.names, values, ranks, counts.tolist(), strict=True):
+        if count == UNSORTED:
+            return None
+        ends = distinct[:count].copy()
+        edges = Edges(ends[:-1], ends[1:], binned=False, missing=False)
+        column = ordered_column(name, edges, "float")
+        if mine.itemsize > 1:
+            mine = mine.astype(np.min_scalar_type(count), copy=False)
+        learned.append((column, mine))
+    return learned
+
+
+def _learn_columns(
+    data: Data, rows: IntArray, weights: FloatArray | None, max_thresholds: int | None
+) -> Iterator[tuple[Column, Ranks | None]]:
+    """Do it for one column after another."""
+    scratch = Scratch.of(data.rows)
+    for number, name in enumerate(data.names):
+        yield learn_column(data, number, name, rows, weights, max_thresholds, scratch)
+
+
+def learn_column(
+    data: Data, number: int, name: str, rows: IntArray, weights: FloatArray | None,
+    max_thresholds: int | None, scratch: Scratch,
+) -> tuple[Column, Ranks | None]:  # fmt: skip
+    """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
+    values, levels = data.column(number), data.levels(number)
+    if isinstance(values, list) and levels is None:
+        return categorical_column(name, {values[row] for row in rows.tolist()}), None
+    if isinstance(values, list):
+        values = as_levels(values, levels or (), name)
+    check_numbers(data, number, name)
+    values, present = scratch.take(values, rows), None
+    if not are_finite(values):
+        present = ~np.isnan(values)
+        values, weights = values[present], weights[present] if weights is not None else None
+        if np.isinf(values).any():
+            raise infinite(name, advice=OUT)
+    below, above, ranks, binned = rank(values, weights, max_thresholds, scratch)
+    # a column of nothing but missing values, like any constant one, is no literal
+    missing = present is not None and len(values) > 0
+    edges = Edges(below, above, binned, missing)
+    column = ordered_column(name, edges, data.kind(number), levels)
+    if present is not None:
+        everywhere = np.zeros(len(rows), dtype=ranks.dtype)
+        everywhere[present] = ranks + 1
+        ranks = everywhere
+    return column, ranks
+
+
+def check_numbers(data: Data, number: int, name: str) -> None:
+    """Refuse different numbers of a column that round to one 64-bit float."""
+    merged = data.merged(number)
+    if merged is not None:
+        one, other = merged
+        raise ColumnError(
+            f"different values must differ as 64-bit floats; {name} has {one!s} and {other!s}",
+            name,
+            OUT,
+            or_texts=True,
+        )
+
+
+def ordered_column(
+    name: str, edges: Edges, kind: str, levels: tuple[Any, ...] | None = None
+) -> Column:
+    """The literals of an ordered column; its kind is one of ``Data.kind``."""
+    below, above, binned, missing = edges
+    style = kind if kind in TIMES else "number"
+    if style == "number" and levels is None and not binned and _is_binary(below, above):
+        style = "boolean" if kind == "boolean" else "binary"
+    return Column(name, below, above, binned, None, levels, missing, style)
+
+
+def _is_binary(below: FloatArray, above: FloatArray) -> bool:
+    """Whether the values are 0 and 1."""
+    return len(below) == 1 and below[0] == 0 and above[0] == 1
+
+
+def categorical_column(name: str, found: set[Any]) -> Column:
+    """The literals of a column of categories; None among those found stands for missing."""
+    missing = None in found
+    found.discard(None)
+    if len(found) > MAX_CATEGORIES:
+        raise too_many_categories(name, str(len(found)))
+    try:
+        categories = tuple(sorted(found))
+    except TypeError:  # such as texts and numbers in one pandas Categorical
+        categories = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
+    implied: tuple[Any, ...] = ()
+    if len(categories) <= 2 and not missing:
+        implied, categories = categories[:1], categories[1:]  # the other one is its negation
+    elif len(categories) == 1:
+        implied, categories = categories, ()  # its negation is "is missing"
+    return Column(name, categories=categories, missing=missing and bool(found), implied=implied)
+
+
+def too_many_categories(name: str, count: str, advice: str = OUT) -> ColumnError:
+    """The error about a column of categories that is probably an identifier."""
+    return ColumnError(
+        f"a categorical column may have at most {MAX_CATEGORIES} categories; {name} has {count}",
+        name,
+        advice,
+    )

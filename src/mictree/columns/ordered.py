@@ -2,36 +2,77 @@
 
 A column is stored as the rank of every row's value, in the smallest unsigned type, and as its
 distinct values. Threshold number j lies halfway between two neighbouring values, and a row is above
-it if its rank is more than j (one more if values are missing: those have rank 0).
+it if its rank is more than j (one more if values are missing: those have rank 0). With fewer
+thresholds than values, a rank counts the thresholds below a value. They are chosen one after
+another, each in the middle of the heaviest part that the ones before have left, so those for k are
+among those for k + 1.
 
-With fewer thresholds than values, a rank counts the thresholds below a value. They are chosen one
-after another, each in the middle of the heaviest part that the ones before have left, so those for
-k are among those for k + 1.
+``EdgeSearch`` finds exactly the thresholds of ``rank`` where rows come in parts: files, batches,
+partitions. Every part is counted on its own, and counts are merged, in any order and grouping. They
+never hold more than a fixed number of entries: with more values, an entry stands for a range of
+values. Where a bin's edge falls into such a range, one more pass counts the values in these ranges
+only, until every edge lies between two known values. Values are compared as keys: the 64 bits of a
+float as an integer that has the order of the floats.
+
+``Placement`` says in which slots rows lie, and sets bits there from columns of 0 and 1. Rows of a
+class lie in adjacent slots, so each 64 rows of a column give one run of bits to every class: the
+bits of its rows, moved together. Where they must be moved depends on the labels only, so it is
+found once and used for all columns (Warren, Hacker's Delight, 7-4, "compress").
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.jit import inner_jit, jit
+from mictree._support.jit import inner_jit, jit, load_word, popcount
+from mictree._support.parallel import temporary_array
 from mictree._support.words import show_digits
-from mictree.columns.scratch import Scratch
-from mictree.columns.series import FINER, last_tick, read_tick
+from mictree.columns.data import FINER, last_tick, read_tick
+from mictree.columns.packing import add_flags
 
 if TYPE_CHECKING:
     from mictree.columns.data import Data
 
+
 FloatArray = np.typing.NDArray[np.float64]
+
+
+class Scratch(NamedTuple):
+    """Arrays for one column at a time, so that nothing of it lies between the arrays to keep."""
+
+    keys: np.typing.NDArray[np.uint64]  # a word for each row, of the column and then of its keys
+    values: FloatArray
+    rows: np.typing.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, count: int) -> Scratch:
+        """For so many rows."""
+        return cls(
+            temporary_array(count, np.uint64),
+            temporary_array(count, np.float64),
+            temporary_array(count, np.uint32),
+        )
+
+    def take(self, column: FloatArray, rows: np.typing.NDArray[Any]) -> FloatArray:
+        """The values of some rows, until the next column is taken."""
+        whole = self.keys.view(np.float64)
+        whole[:] = column
+        # nothing is clipped; looking for wrong rows would need one more array
+        return whole.take(rows, out=self.values[: len(rows)], mode="clip")
+
+
 Ranks = np.typing.NDArray[np.unsignedinteger]
 
 UNSORTED = -1
-FEW = 400  # values; fewer are sorted faster by short digits
-SHORT = struct.Struct("f")  # a float of 32 bits
-MOVES = 4  # for each value, until sorting by comparison is faster
+FEW_VALUES = 400  # values; fewer are sorted faster by short digits
+FLOAT32 = struct.Struct("f")  # a float of 32 bits
+MOST_MOVES_PER_VALUE = 4  # for each value, until sorting by comparison is faster
 TIMES = ("date", "datetime", "instant", "duration", "time")  # read as microseconds
 MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
 
@@ -95,7 +136,9 @@ def _rank(values, keys, moved_rows, out_distinct, out_ranks):
         word = np.uint64(0) if words[row] == sign else words[row]  # -0.0 is 0.0
         keys[row] = ~word if word & sign else word | sign
         rows[row] = row
-    width = 7 if len(words) < FEW else 11  # five passes or three: the last must fill ``moved``
+    width = (
+        7 if len(words) < FEW_VALUES else 11
+    )  # five passes or three: the last must fill ``moved``
     for shift in range(31, 64, width):
         _sort_digit(keys, rows, np.uint64(shift), width, moved, moved_rows)
         keys, moved, rows, moved_rows = moved, keys, moved_rows, rows
@@ -139,7 +182,7 @@ def _insert(keys, rows):
             place -= 1
         keys[place], rows[place] = key, row
         moves += number - place
-        if moves > MOVES * len(keys):
+        if moves > MOST_MOVES_PER_VALUE * len(keys):
             return False
     return True
 
@@ -255,7 +298,7 @@ def midpoint(below: float, above: float) -> float:
     training data the same way wherever 32 bits tell the values apart.
     """
     middle = below / 2 + above / 2  # half of each: their sum may overflow
-    low, high = _shorten(below), _shorten(above)
+    low, high = _to_float32(below), _to_float32(above)
     if low < high and not low <= middle < high:
         coarse = low / 2 + high / 2
         if below <= coarse < above:
@@ -271,21 +314,21 @@ def round_midpoint(below: float, above: float) -> float:
     """
     exact = midpoint(below, above)
     rounded = float(f"{exact:.15g}")
-    short = _shorten(exact)
-    same = short != exact and short == _shorten(rounded)  # as ``midpoint`` says
+    short = _to_float32(exact)
+    same = short != exact and short == _to_float32(rounded)  # as ``midpoint`` says
     return rounded if same and below <= rounded < above else exact
 
 
-def _shorten(number: float) -> float:
+def _to_float32(number: float) -> float:
     """A number rounded to 32 bits, perhaps to infinity."""
     try:
-        return SHORT.unpack(SHORT.pack(number))[0]
+        return FLOAT32.unpack(FLOAT32.pack(number))[0]
     except OverflowError:
         return math.copysign(math.inf, number)
 
 
 def midpoints(below: FloatArray, above: FloatArray) -> FloatArray:
-    """The same for arrays."""
+    """``midpoint`` for arrays."""
     middle = below / 2 + above / 2
     with np.errstate(over="ignore", invalid="ignore"):
         low, high = (side.astype(np.float32).astype(float) for side in (below, above))
@@ -344,3 +387,372 @@ def time_text(whole: int, unit: str, style: str, finer: str = "") -> str:
 
 def _days(count: int) -> str:
     return "1 day" if count == 1 else f"{count} days"
+
+
+MOST_ENTRIES = 2**16  # counted for a column in one pass, by default: 24 bytes each
+NEIGHBOURS = 1  # neighbours of an open entry, on each side
+ALL_BITS = 64  # of a key
+ALL_KEYS = np.uint64(2**64 - 1)
+
+BoolArray = np.typing.NDArray[np.bool_]
+Keys = np.typing.NDArray[np.uint64]
+
+_SIGN = np.uint64(1 << 63)
+
+
+class Edges(NamedTuple):
+    """The neighbours of every threshold, as ``Ranked`` has them."""
+
+    below: FloatArray
+    above: FloatArray
+    binned: bool  # there are values with no threshold between them
+    missing: bool  # there are missing values, and others
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """The ranges of keys that one pass counts; small enough to send to every part of the rows.
+
+    Attributes
+    ----------
+    starts, stops : the first and the last key of each, ascending and disjoint
+    most_entries : the largest number of entries of the counts; None for no limit
+    """
+
+    starts: Keys
+    stops: Keys
+    most_entries: int | None
+
+    def count(self, values: FloatArray, weights: FloatArray | None = None) -> Counts:
+        """Count one part of the rows.
+
+        Parameters
+        ----------
+        values : finite, or NaN where missing
+        weights : whole numbers, so that their sums do not depend on the order; 1 each by default.
+            Rows of weight 0 are left out
+        """
+        if weights is not None:
+            values, weights = values[weights > 0], weights[weights > 0]
+        absent = np.isnan(values)
+        missing = bool(absent.any())
+        if missing:
+            values, weights = values[~absent], None if weights is None else weights[~absent]
+        keys, masses = _tally(to_keys(values), weights)
+        if len(self.starts) > 1 or self.starts[0] > 0 or self.stops[0] < ALL_KEYS:
+            number = np.searchsorted(self.starts, keys, side="right") - 1
+            inside = (number >= 0) & (keys <= self.stops[number])
+            keys, masses = keys[inside], masses[inside]
+        return _compress(Counts(self, ALL_BITS, keys, keys, masses, missing))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The weight of the values in some ranges of keys: a value that merges with others.
+
+    Attributes
+    ----------
+    ranges : where keys are counted
+    bits : a range is cut into up to 2**bits stretches of equal length, with one entry each
+    low, high : the least and the largest key of each entry, ascending
+    masses : the weight of each entry
+    missing : whether a value is missing
+    """
+
+    ranges: Ranges
+    bits: int
+    low: Keys
+    high: Keys
+    masses: FloatArray
+    missing: bool
+
+    def merge(self, other: Counts) -> Counts:
+        """The counts of the rows of both."""
+        low = np.concatenate([self.low, other.low])
+        order = np.argsort(low, kind="stable")  # merges two sorted runs
+        return _compress(
+            Counts(
+                self.ranges,
+                min(self.bits, other.bits),
+                low[order],
+                np.concatenate([self.high, other.high])[order],
+                np.concatenate([self.masses, other.masses])[order],
+                self.missing or other.missing,
+            )
+        )
+
+
+class EdgeSearch:
+    """The search for a column's edges, pass by pass.
+
+    ``ranges`` counts the rows of one pass; ``narrow`` takes the merged counts of all rows. When
+    ``ranges`` is None, ``edges`` are found.
+
+    Parameters
+    ----------
+    most : the largest number of thresholds; None for all
+    most_entries : the largest number of entries to count in one pass
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> search = EdgeSearch(most=3, most_entries=10)
+    >>> while search.ranges is not None:
+    ...     parts = [np.arange(0.0, 50.0), np.arange(50.0, 100.0)]
+    ...     one, other = [search.ranges.count(part) for part in parts]
+    ...     search.narrow(one.merge(other))
+    >>> search.edges.below, search.edges.above
+    (array([24., 49., 74.]), array([25., 50., 75.]))
+    """
+
+    def __init__(self, most: int | None, most_entries: int = MOST_ENTRIES) -> None:
+        self.most = most
+        # an open range needs two entries, or a pass might learn nothing
+        least = 0 if most is None else 2 * most * (1 + 2 * NEIGHBOURS) + 2
+        self.most_entries = None if most is None else max(most_entries, least)
+        everything = np.zeros(1, np.uint64), np.full(1, ALL_KEYS)
+        self.ranges: Ranges | None = Ranges(*everything, self.most_entries)
+        self.edges: Edges | None = None
+        self._known: Counts | None = None
+        self._open = np.empty(0, dtype=bool)  # the entries that this pass looks into
+
+    def narrow(self, counts: Counts) -> None:
+        """Go on with the counts of all rows in ``ranges``."""
+        known = counts if self._known is None else self._replace(self._known, counts)
+        single = known.low == known.high
+        if self.most is None or (single.all() and len(single) <= self.most + 1):
+            self._finish(known, np.arange(1, len(single)), False)
+            return
+        cuts = np.empty(self.most, dtype=np.int64)
+        self._known, self._open = known, np.zeros(len(single), dtype=bool)
+        choose_cuts(np.cumsum(known.masses), single, cuts, self._open)
+        if not self._open.any():
+            self._finish(known, np.sort(cuts), True)
+            return
+        # cuts after the first open entry are guesses; with its neighbours, fewer passes are needed
+        near = np.convolve(self._open, np.ones(1 + 2 * NEIGHBOURS))[NEIGHBOURS:-NEIGHBOURS] > 0
+        self._open = near & ~single
+        self.ranges = Ranges(known.low[self._open], known.high[self._open], self.most_entries)
+
+    def _replace(self, known: Counts, counts: Counts) -> Counts:
+        """What is known, with finer entries in place of the open ones."""
+        if counts.masses.sum() != known.masses[self._open].sum():
+            raise ValueError("rows must stay the same while they are read; their number changed")
+        kept = ~self._open
+        low = np.concatenate([known.low[kept], counts.low])
+        order = np.argsort(low, kind="stable")
+        return replace(
+            known,
+            low=low[order],
+            high=np.concatenate([known.high[kept], counts.high])[order],
+            masses=np.concatenate([known.masses[kept], counts.masses])[order],
+        )
+
+    def _finish(self, known: Counts, cuts: np.typing.NDArray[np.int64], binned: bool) -> None:
+        below, above = from_keys(known.high[cuts - 1]), from_keys(known.low[cuts])
+        # a column of nothing but missing values, like any constant one, is no literal
+        missing = known.missing and len(known.masses) > 0
+        self.edges = Edges(below, above, binned, missing)
+        self.ranges = self._known = None
+
+
+def to_keys(values: FloatArray) -> Keys:
+    """Integers that have the order of the values; -0.0 is 0.0."""
+    words = (values + 0.0).view(np.uint64)
+    return np.where(words & _SIGN, ~words, words | _SIGN)
+
+
+def from_keys(keys: Keys) -> FloatArray:
+    """The values of keys."""
+    return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
+
+
+def _tally(keys: Keys, weights: FloatArray | None) -> tuple[Keys, FloatArray]:
+    """The distinct keys, sorted, and the weight of each."""
+    if weights is None:
+        distinct, counts = np.unique(keys, return_counts=True)
+        return distinct, counts.astype(float)
+    order = np.argsort(keys)
+    keys, weights = keys[order], weights[order]
+    first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
+    return keys[first], np.add.reduceat(weights, first) if len(first) else weights
+
+
+def _compress(counts: Counts) -> Counts:
+    """Join the entries of one stretch, at the finest ``bits`` that need few enough entries."""
+    low, ranges = counts.low, counts.ranges
+    if not len(low):
+        return counts
+    number = np.searchsorted(ranges.starts, low, side="right") - 1
+    offset = low - ranges.starts[number]
+    width = _bit_lengths(ranges.stops - ranges.starts)[number[1:]]
+    # neighbours in one range are in different stretches from so many bits on
+    needed = 1 + width - _bit_lengths(offset[1:] ^ offset[:-1])
+    needed[number[1:] != number[:-1]] = 0
+    needed[low[1:] == low[:-1]] = ALL_BITS + 1
+    entries = 1 + np.cumsum(np.bincount(needed, minlength=ALL_BITS + 2))[: counts.bits + 1]
+    bits = counts.bits
+    if ranges.most_entries is not None:
+        bits = int(np.searchsorted(entries, ranges.most_entries, side="right")) - 1
+    if entries[bits] == len(low):
+        return replace(counts, bits=bits)
+    first = np.concatenate([[0], 1 + np.flatnonzero(needed <= bits)])
+    return replace(
+        counts,
+        bits=bits,
+        low=low[first],
+        high=np.maximum.reduceat(counts.high, first),
+        masses=np.add.reduceat(counts.masses, first),
+    )
+
+
+def _bit_lengths(numbers: Keys) -> np.typing.NDArray[np.int64]:
+    """The number of binary digits of each number."""
+    upper, lower = numbers >> np.uint64(32), numbers & np.uint64(2**32 - 1)
+    digits = np.where(upper > 0, 32 + np.frexp(upper)[1], np.frexp(lower)[1])
+    return digits.astype(np.int64)
+
+
+MOST_MOVED = 4  # classes; with more, rows are faster one by one
+STAGES = 6  # of a move: by 1, 2, 4, 8, 16 and 32 bits
+GATHER = np.uint64(0x0102040810204080)  # a word of bytes 0 or 1 times this has them as top bits
+OTHER_BITS = np.uint64(0xFEFEFEFEFEFEFEFE)  # of a word of bytes, 0 if they are 0 or 1
+
+IntArray = np.typing.NDArray[np.int64]
+Words = np.typing.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where some rows lie: those of each class in adjacent slots, from given ones on.
+
+    Attributes
+    ----------
+    codes : the class of each row
+    keep : whether a row has a slot; empty if all have
+    first_slots : of each class, the slot of its first row here
+    first_places : the same without the empty slots between classes
+    """
+
+    codes: np.typing.NDArray[np.unsignedinteger]
+    keep: np.typing.NDArray[np.bool_]
+    first_slots: IntArray
+    first_places: IntArray
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """The rows that have a slot, class by class."""
+        rows = np.argsort(self.codes, kind="stable")
+        return rows[self.keep[rows]] if len(self.keep) else rows
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """The rows of each class."""
+        codes = self.codes[self.keep] if len(self.keep) else self.codes
+        return np.bincount(codes, minlength=len(self.first_slots))
+
+    @cached_property
+    def slots(self) -> IntArray:
+        """The slots of ``rows``."""
+        return self._numbers + np.repeat(self.first_slots, self.counts)
+
+    @cached_property
+    def places(self) -> IntArray:
+        """The same without the empty slots between classes."""
+        return self._numbers + np.repeat(self.first_places, self.counts)
+
+    @cached_property
+    def _numbers(self) -> IntArray:
+        """The number of each of ``rows`` in its class."""
+        before = np.cumsum(self.counts) - self.counts
+        return np.arange(len(self.rows)) - np.repeat(before, self.counts)
+
+    @cached_property
+    def moves(self) -> Words | None:
+        """How the bits of 64 rows are moved for each class; None if there are many classes."""
+        if len(self.first_slots) > MOST_MOVED:
+            return None
+        blocks = -(-len(self.codes) // 64)
+        moves = np.empty((blocks, len(self.first_slots), 1 + STAGES), dtype=np.uint64)
+        _find_moves(self.codes, self.keep, moves)
+        return moves
+
+    def prepare(self, by_row: bool) -> None:
+        """Find what columns share, before several threads would; ``by_row`` if some need rows."""
+        if self.moves is None or by_row:
+            assert len(self.slots) == len(self.places)
+
+    def add(self, flags: np.typing.NDArray[np.uint8], out_words: Words) -> bool:
+        """Set the bits of a literal from a byte for each row, 0 or 1, if all of them are."""
+        flags = flags.view()
+        flags.flags.writeable = False  # as cells of Arrow are: else numba would have two types
+        if self.moves is not None:
+            return add_moved(flags, self.moves, self.first_slots, out_words)
+        if len(flags) and flags.max() > 1:
+            return False
+        add_flags(flags, self.rows, self.slots, out_words)
+        return True
+
+
+@jit
+def _find_moves(codes, keep, out_moves):
+    """For each 64 rows and class write its rows as a mask, and which bits each stage moves.
+
+    Stage ``s`` moves bits by ``2**s`` places. ``keep`` is empty if all rows are kept.
+    """
+    masks = np.empty(out_moves.shape[1], dtype=np.uint64)
+    for block in range(len(out_moves)):
+        masks[:] = 0
+        for row in range(64 * block, min(64 * block + 64, len(codes))):
+            if len(keep) == 0 or keep[row]:
+                masks[codes[row]] |= np.uint64(1) << np.uint64(row & 63)
+        for code in range(len(masks)):
+            mask = masks[code]
+            out_moves[block, code, 0] = mask
+            below = ~mask << np.uint64(1)  # ones above the rows of other classes
+            for stage in range(STAGES):
+                odd = below  # ones where an odd number of them lie at or below
+                for step in range(STAGES):
+                    odd ^= odd << np.uint64(1 << step)
+                moved = odd & mask
+                out_moves[block, code, 1 + stage] = moved
+                mask = (mask ^ moved) | (moved >> np.uint64(1 << stage))
+                below &= ~odd
+
+
+@jit
+def add_moved(flags, moves, first_slots, out_words):
+    """Set the bits of a literal from a byte for each row; the bits of these slots must be 0.
+
+    Returns whether all bytes are 0 or 1; if not, the output is worthless.
+    """
+    slots = first_slots.copy()
+    seen = np.uint64(0)
+    for block in range(len(moves)):
+        start = 64 * block
+        word = np.uint64(0)
+        if start + 64 <= len(flags):
+            for part in range(8):
+                cells = load_word(flags, start + 8 * part)
+                seen |= cells
+                word |= ((cells * GATHER) >> np.uint64(56)) << np.uint64(8 * part)
+        else:
+            for row in range(start, len(flags)):
+                cell = np.uint64(flags[row])
+                seen |= cell
+                word |= (cell & np.uint64(1)) << np.uint64(row - start)
+        for code in range(len(slots)):
+            mask = moves[block, code, 0]
+            bits = word & mask
+            for stage in range(STAGES):
+                moved = bits & moves[block, code, 1 + stage]
+                bits = (bits ^ moved) | (moved >> np.uint64(1 << stage))
+            slot = slots[code]
+            shift = np.uint64(slot & 63)
+            slots[code] += np.int64(popcount(mask))
+            if bits:
+                out_words[slot >> 6] |= bits << shift
+                rest = (bits >> np.uint64(1)) >> (np.uint64(63) - shift)  # by 64 - shift places
+                if rest:
+                    out_words[(slot >> 6) + 1] |= rest
+    return seen & OTHER_BITS == 0

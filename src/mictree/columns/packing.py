@@ -2,9 +2,8 @@
 
 Slot ``s`` of a literal is bit ``s % 64`` of word ``s // 64``. Rows of one class lie in adjacent
 slots and every class starts a new word, so a count for each class is a plain population count of
-its words.
-Eight bytes loaded as a word have the first one in the lowest bits (little endian, as on every
-machine numba supports).
+its words. Eight bytes loaded as a word have the first one in the lowest bits (little endian, as on
+every machine numba supports).
 """
 
 import numpy as np
@@ -84,7 +83,7 @@ def _pack_block(flat, column, starts, word, block, out_bits):
 
 @jit
 def _pack_narrow(flat, columns, starts, count, word, out_bits):
-    """The same for any number of rows and columns, one byte at a time."""
+    """As ``_pack_block``, for any number of rows and columns, one byte at a time."""
     seen = np.uint64(0)
     for k in range(count):
         for column in range(columns):

@@ -2,7 +2,12 @@
 
 Only a few batches of the rows are in memory at a time: those that are worked on, and the next,
 which a thread reads meanwhile. Every file must have the columns of the first one, with the same
-types; their order may differ.
+types; their order may differ. The cells of a batch are read as floats, as integers, or as codes of
+categories; a value that no 64-bit float keeps is refused.
+
+Parquet files hold statistics of their columns. A column of at most two integers is known from them
+without reading it (``known_unread``), so it needs no pass that learns its literals. A file may be
+wrong about itself, so the statistics are checked when the cells are stored.
 """
 
 from __future__ import annotations
@@ -19,19 +24,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.checks import check_count
+from mictree._support.checks import ColumnError, check_count
 from mictree._support.progress import Progress, Report, ignore
-from mictree.columns.header import check_header
+from mictree.columns.data import WHOLE, Data, infinite
+from mictree.columns.text_tables import check_header
 
 if TYPE_CHECKING:
     import polars
     import pyarrow
 
+
 BATCH_BYTES = 2**22  # of the cells of a batch
 TEXT_BYTES = 16  # of a cell whose length is not fixed, roughly
 FEWEST_ROWS, MOST_ROWS = 2**10, 2**17  # of a batch
-OF_A_FOLDER = ("*.parquet", "*=*/*.parquet")  # its own files, and one level of partitions
-BUFFER = 2**16  # bytes read ahead for each column: a row group may be larger than the memory
+FOLDER_PATTERNS = ("*.parquet", "*=*/*.parquet")  # its own files, and one level of partitions
+READ_AHEAD = 2**16  # bytes read ahead for each column: a row group may be larger than the memory
 
 COUNTED_ROWS = 2**20  # whose places are found at a time
 
@@ -104,7 +111,7 @@ def _mix(words: Words) -> Words:
 
 
 class Bounds(NamedTuple):
-    """What the files themselves state of a column."""
+    """What the statistics in the files say of a column, without reading it."""
 
     least: int
     most: int
@@ -121,7 +128,7 @@ def find_files(paths: Paths) -> tuple[Path, ...]:
             found.add(Path(path))
             continue
         if Path(path).is_dir():
-            files = [each for own in OF_A_FOLDER for each in Path(path).glob(own)]
+            files = [each for own in FOLDER_PATTERNS for each in Path(path).glob(own)]
             rule = "a folder must have Parquet files, itself or in folders such as year=2026"
         else:
             files = [Path(each) for each in glob.glob(str(path), recursive=True)]
@@ -229,6 +236,10 @@ class ParquetSet:
         for file, expected in zip(self.files, self._counts, strict=True):
             found = 0
             with self._open(file) as opened:
+                if dict(as_polars(opened.schema_arrow.empty_table()).schema) != self.schema:
+                    raise ValueError(
+                        f"a file must stay as it is while it is read; {file} has other columns now"
+                    )
                 for batch in opened.iter_batches(size, columns=columns):
                     start, places = first + found, np.empty(0)
                     found += batch.num_rows
@@ -252,7 +263,7 @@ class ParquetSet:
         from pyarrow.parquet import ParquetFile
 
         try:
-            with ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
+            with ParquetFile(file, buffer_size=READ_AHEAD, pre_buffer=False) as opened:
                 yield opened
         except MemoryError:
             raise
@@ -268,12 +279,12 @@ class ParquetSet:
             for name, kind in self.schema.items()
             if kind.is_integer() or str(kind) == "Boolean"
         }
-        stated: dict[str, list[Bounds | None]] = {name: [] for name in found}
+        statistics: dict[str, list[Bounds | None]] = {name: [] for name in found}
         for file in self.files:
             with self._open(file) as opened:
                 for name, group in _groups(opened.metadata, found):
-                    stated[name].append(group)
-        for name, groups in stated.items():
+                    statistics[name].append(group)
+        for name, groups in statistics.items():
             known = [group for group in groups if group is not None]
             if known and len(known) == len(groups):
                 found[name] = Bounds(
@@ -292,9 +303,9 @@ def _groups(metadata: Any, names: Container[str]) -> Iterator[tuple[str, Bounds 
             column = rows.column(number)
             if column.path_in_schema not in names:
                 continue
-            stated, bounds = column.statistics, None
-            if stated is not None and stated.has_min_max and stated.has_null_count:
-                bounds = Bounds(int(stated.min), int(stated.max), stated.null_count > 0)
+            statistics, bounds = column.statistics, None
+            if statistics is not None and statistics.has_min_max and statistics.has_null_count:
+                bounds = Bounds(int(statistics.min), int(statistics.max), statistics.null_count > 0)
             yield column.path_in_schema, bounds
 
 
@@ -306,9 +317,122 @@ def _cell_bytes(kind: Any) -> int:
 
 
 def as_polars(table: pyarrow.Table) -> polars.DataFrame:
-    """The same cells in the types that ``mictree.columns.files`` reads them in."""
+    """A table's cells in the types that ``mictree.columns.text_tables`` reads them in."""
     import polars
 
     frame = polars.from_arrow(table)
     assert isinstance(frame, polars.DataFrame)
     return frame
+
+
+LEAVE_OUT = "leave the column out, naming all others in columns="  # advice in Python
+
+IntArray = np.typing.NDArray[np.int64]
+
+
+def read_numbers(batch: Batch, name: str) -> FloatArray:
+    """The values of an ordered column as floats, NaN where missing; of an Enum, positions."""
+    import polars
+
+    frame = as_polars(batch.table.select([name]))
+    if str(frame.dtypes[0]).startswith("Enum"):
+        frame = frame.with_columns(polars.col(name).to_physical())
+    values = Data(frame).column(0)
+    assert not isinstance(values, list)  # texts are categories
+    if np.isinf(values).any():
+        raise infinite(name, f", in {batch.file}", LEAVE_OUT)
+    _check_exact(frame.to_series(), values, batch)
+    return values
+
+
+def _check_exact(series: polars.Series, values: FloatArray, batch: Batch) -> None:
+    """Refuse values that a 64-bit float does not keep: two of them might become one.
+
+    Whether there are two cannot be seen: they may be in different batches.
+    """
+    kind, name = series.dtype, str(series.dtype)
+    present = values[~np.isnan(values)]
+    exact = series.drop_nulls()
+    if name.startswith(("Datetime", "Duration")) and getattr(kind, "time_unit", "us") == "ns":
+        whole = np.floor(present)
+        back = 1000 * whole.astype(np.int64) + np.rint(1e3 * (present - whole)).astype(np.int64)
+        wrong = back != exact.to_physical().to_numpy()
+    elif kind.is_decimal() or (kind.is_integer() and np.any(np.abs(present) >= WHOLE)):
+        import polars
+
+        back = polars.Series(present).cast(kind, strict=False)
+        wrong = (back.fill_null(0) != exact).to_numpy() | back.is_null().to_numpy()
+    else:
+        return
+    if wrong.any():
+        raise ColumnError(
+            f"values that are streamed must be 64-bit floats; {series.name} has "
+            f"{exact[int(np.argmax(wrong))]} in {batch.file}",
+            series.name,
+            LEAVE_OUT,
+        )
+
+
+def read_integers(batch: Batch, name: str) -> np.typing.NDArray[Any] | None:
+    """The cells of a column of integers as they are, of Booleans as bytes; None for others.
+
+    None also if a cell is missing.
+    """
+    import pyarrow
+
+    (cells,) = batch.table[name].chunks
+    if cells.null_count:
+        return None
+    if pyarrow.types.is_boolean(cells.type):  # Arrow has them as bits, and is slow with them
+        bits = np.frombuffer(cells.buffers()[1], dtype=np.uint8)
+        end = cells.offset + len(cells)
+        return np.unpackbits(bits, count=end, bitorder="little")[cells.offset :]
+    return cells.to_numpy() if pyarrow.types.is_integer(cells.type) else None
+
+
+def as_codes(batch: Batch, name: str) -> tuple[list[Any], IntArray]:
+    """A column as positions in a list of its values; the last one is None, for missing cells."""
+    import pyarrow
+
+    cells = batch.table[name].combine_chunks()
+    if not pyarrow.types.is_dictionary(cells.type):
+        cells = cells.dictionary_encode()
+    codes = cells.indices
+    if codes.null_count:
+        codes = codes.cast("int64").fill_null(len(cells.dictionary))
+    return [*cells.dictionary.to_pylist(), None], codes.to_numpy()
+
+
+LARGEST_WHOLE = 2**53  # up to it, different integers are different floats
+
+
+def known_unread(files: ParquetSet, names: Sequence[str]) -> dict[str, Bounds]:
+    """The bounds of columns whose statistics leave at most two values, different floats."""
+    statistics = {name: files.bounds.get(name) for name in names}
+    return {
+        name: bounds
+        for name, bounds in statistics.items()
+        if bounds is not None and _give_all_values(bounds)
+    }
+
+
+def _give_all_values(bounds: Bounds) -> bool:
+    largest = max(abs(bounds.least), abs(bounds.most))
+    return bounds.most - bounds.least <= 1 and largest <= LARGEST_WHOLE
+
+
+def check_statistics(values: FloatArray, bounds: Bounds, name: str, batch: Batch) -> None:
+    """Refuse numbers, NaN where missing, that are not as the statistics say."""
+    absent = np.isnan(values)
+    present = values[~absent]
+    within = not len(present) or bounds.least <= present.min() <= present.max() <= bounds.most
+    if not within or (absent.any() and not bounds.missing):
+        raise wrong_statistics(name, batch)
+
+
+def wrong_statistics(name: str, batch: Batch) -> ValueError:
+    """The error about a file that is wrong about itself."""
+    return ValueError(
+        "a file must state the least and largest value of a column, and whether cells are "
+        f"missing, as they are; {name} has others in {batch.file}"
+    )

@@ -1,39 +1,43 @@
 """The columns of a set of Parquet files as bits and ranks, in passes over the files.
 
-The first passes choose the literals of each column; the last one stores them. A column of 0 and 1
-whose files state its least and largest value needs no pass of its own.
+The first passes choose the literals of each column; the last one stores them. A column of texts
+needs one pass to find its categories, an ordered one as many as the search for its thresholds
+takes. A column of 0 and 1 is known from the statistics in its files and needs no pass of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.checks import ColumnError, raise_all
 from mictree._support.jit import usable_cores
-from mictree.columns.batch_cells import OTHERS, as_codes, read_integers, read_numbers
-from mictree.columns.column import Column
-from mictree.columns.encode import (
+from mictree.columns.data import kind_of
+from mictree.columns.literals import (
     MAX_CATEGORIES,
+    Column,
     Encoded,
+    Literals,
     categorical_column,
     ordered_column,
     too_many_categories,
 )
-from mictree.columns.literals import Literals
-from mictree.columns.ordered import Ranks
+from mictree.columns.ordered import Counts, Edges, EdgeSearch, Placement, Ranks, add_moved
 from mictree.columns.packing import add_categories, add_flags
-from mictree.columns.parquet import Batch, Bounds, ParquetSet
-from mictree.columns.placement import Placement, add_moved
-from mictree.columns.quantiles import Counts, Edges, EdgeSearch
-from mictree.columns.series import kind_of
-from mictree.columns.stated import check_stated, misstated
-
-if TYPE_CHECKING:
-    pass
+from mictree.columns.parquet import (
+    LEAVE_OUT,
+    Batch,
+    Bounds,
+    ParquetSet,
+    as_codes,
+    check_statistics,
+    read_integers,
+    read_numbers,
+    wrong_statistics,
+)
 
 COUNT_BYTES = 2**26  # for the counts of all columns
 ENTRY_BYTES = 24
@@ -42,7 +46,7 @@ FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
 
 
-class Placed(NamedTuple):
+class PlacedBatch(NamedTuple):
     """A batch whose rows have their slots."""
 
     batch: Batch
@@ -56,21 +60,21 @@ class Target(NamedTuple):
     column: Column
     out_bits: np.typing.NDArray[np.uint64]
     out_ranks: Ranks | None
-    stated: Bounds | None
+    bounds: Bounds | None
 
 
-Passes = Callable[[Sequence[str], str], Iterator[Placed]]  # columns to read, and what for
+Passes = Callable[[Sequence[str], str], Iterator[PlacedBatch]]  # columns to read, and what for
 
 
 def learn_columns(
     files: ParquetSet,
     names: Sequence[str],
-    settled: Mapping[str, Bounds],
+    known: Mapping[str, Bounds],
     most: int | None,
     passes: Passes,
 ) -> list[Column]:
-    """Choose the literals of each column, in as many passes as those not settled take."""
-    learners = {name: _learner(files, name, settled.get(name), most, len(names)) for name in names}
+    """Choose the literals of each column, in as many passes as those not known take."""
+    learners = {name: _learner(files, name, known.get(name), most, len(names)) for name in names}
     number = 1
     while pending := [name for name in names if learners[name].column is None]:
         refused: dict[str, Exception] = {}  # the pass goes on, to complain about all columns
@@ -90,12 +94,12 @@ def learn_columns(
 
 def _learner(
     files: ParquetSet, name: str, bounds: Bounds | None, most: int | None, columns: int
-) -> _Settled | _Categories | _Thresholds:
+) -> _KnownUnread | _Categories | _Thresholds:
     kind = kind_of(files.schema[name])
     if bounds is not None:
         values = np.unique([float(bounds.least), float(bounds.most)])
         edges = Edges(values[:-1], values[1:], False, bounds.missing)
-        return _Settled(ordered_column(name, edges, kind))
+        return _KnownUnread(ordered_column(name, edges, kind))
     if kind in ("string", "categorical"):
         return _Categories(name)
     levels = tuple(files.schema[name].categories) if kind == "enum" else None
@@ -103,13 +107,13 @@ def _learner(
     return _Thresholds(name, kind, levels, EdgeSearch(most, entries))
 
 
-class _Settled:
+class _KnownUnread:
     """A column that needs no pass."""
 
     def __init__(self, column: Column) -> None:
         self.column: Column | None = column
 
-    def add(self, placed: Placed) -> None:
+    def add(self, placed: PlacedBatch) -> None:
         """Nothing is left to learn."""
 
     def end_pass(self) -> None:
@@ -124,13 +128,13 @@ class _Categories:
         self._name = name
         self._found: set[Any] = set()
 
-    def add(self, placed: Placed) -> None:
+    def add(self, placed: PlacedBatch) -> None:
         values, codes = as_codes(placed.batch, self._name)
         self._found.update(
             values[code] for code in np.unique(codes[placed.placement.rows]).tolist()
         )
         if len(self._found - {None}) > MAX_CATEGORIES:
-            raise too_many_categories(self._name, "more", OTHERS)
+            raise too_many_categories(self._name, "more", LEAVE_OUT)
 
     def end_pass(self) -> None:
         self.column = categorical_column(self._name, self._found)
@@ -146,7 +150,7 @@ class _Thresholds:
         self._name, self._kind, self._levels, self._search = name, kind, levels, search
         self._counts: Counts | None = None
 
-    def add(self, placed: Placed) -> None:
+    def add(self, placed: PlacedBatch) -> None:
         values = read_numbers(placed.batch, self._name)[placed.placement.rows]
         weights = None if placed.weights is None else placed.weights[placed.placement.rows]
         ranges = self._search.ranges
@@ -164,7 +168,7 @@ class _Thresholds:
 
 def store_columns(
     columns: Sequence[Column],
-    settled: Mapping[str, Bounds],
+    known: Mapping[str, Bounds],
     slots: int,
     rows: int,
     passes: Passes,
@@ -173,7 +177,7 @@ def store_columns(
 
     Parameters
     ----------
-    settled : what the files state of columns that were learned from that alone
+    known : what the files state of columns that were learned from that alone
     slots, rows : the number of slots, a multiple of 64, and of rows in them
     """
     literals = Literals(columns)
@@ -183,10 +187,10 @@ def store_columns(
         number: np.empty(rows, np.min_scalar_type(columns[number].thresholds + 1))
         for number in literals.ordered
     }
-    used = [n for n, column in enumerate(columns) if column.count or column.name in settled]
+    used = [n for n, column in enumerate(columns) if column.count or column.name in known]
     targets = [
         Target(
-            columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n), settled.get(columns[n].name)
+            columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n), known.get(columns[n].name)
         )
         for n in used
     ]
@@ -219,14 +223,14 @@ def _wait(running: Sequence[Future[None]]) -> None:
         each.result()
 
 
-def _store(placed: Placed, share: Sequence[Target]) -> None:
+def _store(placed: PlacedBatch, share: Sequence[Target]) -> None:
     """Store some columns of one batch."""
     for target in share:
         _store_column(placed, target)
 
 
-def _store_column(placed: Placed, target: Target) -> None:
-    column, out_bits, out_ranks, stated = target
+def _store_column(placed: PlacedBatch, target: Target) -> None:
+    column, out_bits, out_ranks, bounds = target
     batch, placement = placed.batch, placed.placement
     if column.categories is not None:
         add_categories(_positions(batch, column), placement.rows, placement.slots, out_bits)
@@ -237,8 +241,8 @@ def _store_column(placed: Placed, target: Target) -> None:
         _store_plain(placed, column, plain, out_bits[0])
         return
     numbers = read_numbers(batch, column.name)
-    if stated is not None:
-        check_stated(numbers, stated, column.name, batch)
+    if bounds is not None:
+        check_statistics(numbers, bounds, column.name, batch)
     ranks = column.ranks_of(numbers)
     if out_ranks is not None:
         out_ranks[placement.places] = ranks[placement.rows]
@@ -249,7 +253,7 @@ def _store_column(placed: Placed, target: Target) -> None:
 
 
 def _store_plain(
-    placed: Placed,
+    placed: PlacedBatch,
     column: Column,
     values: np.typing.NDArray[Any],
     out_words: np.typing.NDArray[np.uint64],
@@ -267,7 +271,7 @@ def _store_plain(
         placed.placement.add((values > values.dtype.type(low)).view(np.uint8), out_words)
         right = not known or low <= values.min() <= values.max() <= high
     if not right:
-        raise misstated(column.name, placed.batch)
+        raise wrong_statistics(column.name, placed.batch)
 
 
 def _positions(batch: Batch, column: Column) -> np.typing.NDArray[np.int32]:

@@ -1,7 +1,8 @@
 """Tests on columns, written out one by one, as a saved model has them.
 
-A fitted model chooses among all tests that its columns offer. A saved model keeps only those that a
-tree makes, each with its column, its value and its text, and finds its columns by name.
+A fitted model chooses among all tests that its columns offer (``mictree.columns.literals``). A
+saved model keeps only those that a tree makes, each with its column, its value and its text, and
+finds its columns by name. ``Tests`` answers the same questions as ``Literals``.
 """
 
 from __future__ import annotations
@@ -17,14 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mictree.columns.cells import MOMENTS, NUMBERS, SPACED, TEXT
-from mictree.columns.column import as_levels
-from mictree.columns.data import Data
-from mictree.columns.finite import check_finite
+from mictree.columns.data import Data, check_finite, part_of
+from mictree.columns.literals import as_levels
 from mictree.columns.ordered import TIMES, apart, changed, check_kind
-from mictree.columns.series import part_of
 
 if TYPE_CHECKING:
-    from mictree.columns.column import Column as FittedColumn
+    from mictree.columns.literals import Column as FittedColumn
     from mictree.columns.literals import Literals
 
 BoolArray = np.typing.NDArray[np.bool_]
@@ -271,7 +270,7 @@ def write_out(
             value = float(column.threshold(place) if threshold is None else threshold)
         number = list(columns).index(position)
         tests.append(Test(number, relation, value, *literals.texts(literal, threshold)))
-    return tuple(columns.values()), tuple(_tell_apart(list(columns.values()), tests))
+    return tuple(columns.values()), tuple(_with_exact_numbers(list(columns.values()), tests))
 
 
 def _seen_texts(column: FittedColumn) -> tuple[str, ...] | None:
@@ -284,7 +283,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _tell_apart(columns: Sequence[Column], tests: Sequence[Test]) -> Iterator[Test]:
+def _with_exact_numbers(columns: Sequence[Column], tests: Sequence[Test]) -> Iterator[Test]:
     """Exact numbers where thresholds between the same two values of the table read alike."""
     uses = Counter(test.text for test in tests)
     for test in tests:

@@ -1,8 +1,12 @@
 """Identify the order in which a learner splits leaves, from the trees it grows on crafted data.
 
 Libraries call their growth "best first" or "leaf-wise" but do not document whether they weight a
-leaf's gain by its rows. On these data the orders give different trees, entropy and gini make the
-same tests at every leaf by a wide margin, and every split changes a prediction.
+leaf's gain by its rows. So the learner grows trees of sizes 1 to ``MAX_SIZE`` on each of ``CASES``,
+and its predictions are compared with those of growers whose order is known. An order is named only
+if one of its growers agrees at every size of every case and no other order's grower does.
+
+The data leave no other explanation. On them the orders give different trees, entropy and gini make
+the same tests at every leaf by a wide margin, and every split changes a prediction.
 """
 
 from __future__ import annotations
@@ -14,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from mictree.comparison.judged import Lesson
-from mictree.comparison.learners import Peer, read_peers
+from mictree.comparison.held_out import TrainingSet
+from mictree.comparison.run import Peer, read_peers
 from mictree.growers.rules import ID3, BestFirst, Grower, TopDown
 from mictree.problems.sample import SampleProblem
 
@@ -155,16 +159,18 @@ def identify_rule(learner: Any) -> GrowthOrder:
         raise ValueError(f"one learner is identified at a time; got {len(peers)}")
     peer = peers[0]
     evidence = []
-    agreeing = {(order, way) for order, (_, ways) in ORDERS.items() for way in range(len(ways))}
+    agreeing = {
+        (order, grower) for order, (_, growers) in ORDERS.items() for grower in range(len(growers))
+    }
     for number, case in enumerate(CASES):
         for size, labels in enumerate(_predictions(peer, case)):
             if size == 0:
                 continue
             same = {
-                (order, way)
-                for order, (_, ways) in ORDERS.items()
-                for way in range(len(ways))
-                if np.array_equal(_expected(order, way, number)[size], labels)
+                (order, grower)
+                for order, (_, growers) in ORDERS.items()
+                for grower in range(len(growers))
+                if np.array_equal(_expected(order, grower, number)[size], labels)
             }
             agreeing &= same
             found = tuple(order for order in ORDERS if any(each == order for each, _ in same))
@@ -175,13 +181,13 @@ def identify_rule(learner: Any) -> GrowthOrder:
 
 def _predictions(peer: Peer, case: Case) -> list[np.ndarray]:
     bits, labels = case.data()
-    lesson = Lesson(SampleProblem(bits, labels), bits, labels, bits)
-    return [model.codes(bits) for model in peer.models(lesson, MAX_SIZE)]
+    training = TrainingSet(SampleProblem(bits, labels), bits, labels, bits)
+    return [model.codes(bits) for model in peer.models(training, MAX_SIZE)]
 
 
 @cache
-def _expected(order: str, way: int, number: int) -> tuple[np.ndarray, ...]:
+def _expected(order: str, grower: int, number: int) -> tuple[np.ndarray, ...]:
     """The predictions of a grower of a known order, by size."""
     bits, labels = CASES[number].data()
-    growth = ORDERS[order][1][way].grow(SampleProblem(bits, labels), MAX_SIZE)
+    growth = ORDERS[order][1][grower].grow(SampleProblem(bits, labels), MAX_SIZE)
     return tuple(growth.tree(size).predict(bits) for size in range(MAX_SIZE + 1))

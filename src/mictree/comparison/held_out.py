@@ -1,24 +1,36 @@
-"""Held-out rows: how they are chosen, and the errors on them."""
+"""Errors on held-out rows, and the trees of any learner as a fold sees them.
+
+A fold trains trees on some rows and measures them on the others. ``HeldOut`` has these errors by
+fold and size. Folds share training rows, so their errors are not independent; the standard error of
+a difference is corrected for that (Nadeau and Bengio, Inference for the Generalization Error,
+Machine Learning 2003).
+
+All learners train on one ``TrainingSet``: the same rows with the same literals, and labels that are
+positions among the classes. What they make are three kinds of ``Model``: a tree of mictree's own, a
+lone leaf, and a model of another package. Such a model reads ordered columns as ranks and every
+other literal as a 0/1 column; its predictions are checked, because nothing else guarantees that
+they are labels that it has learned. ``ScorableModel`` shows any of the three to scikit-learn's
+scorers.
+"""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
-from mictree._support.checks import check_size, check_unmasked
-from mictree.columns.arrays import read_array
-from mictree.estimators.sizes import check_after, rank_moments, time_folds
-from mictree.problems.labels import Coded
+from mictree.columns.data import read_array
+from mictree.columns.ordered import Ranks
+from mictree.problems.sample import SampleProblem
+from mictree.tree import Tree
 
-IN_TIME = "cross-validation in order of time"
 OPTIMAL = "optimal"  # the name of the optimal trees beside those of the learners
 
 FloatArray = np.typing.NDArray[np.float64]
-RowNumbers = np.typing.NDArray[np.intp]
+Codes = np.typing.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -58,125 +70,153 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The folds of a comparison.
+class TrainingSet:
+    """Rows to learn from, and others to predict; labels are positions among the classes."""
 
-    Attributes
-    ----------
-    folds : training and held-out rows of each
-    each : the number of folds of one cross-validation
-    repeats : the number of cross-validations
-    splitter : the name of a scikit-learn splitter, ``IN_TIME`` or nothing
-    """
-
-    folds: tuple[tuple[RowNumbers, RowNumbers], ...] = ()
-    each: int = 0
-    repeats: int = 1
-    splitter: str = ""
-
-    def __len__(self) -> int:
-        return len(self.folds)
+    problem: SampleProblem
+    rows: Any
+    codes: Codes
+    others: Any
+    weights: FloatArray | None = None  # of the rows to learn from
 
     @property
-    def ratio(self) -> float:
-        """Held-out rows per training row."""
-        if not self.splitter:
-            return 1 / (self.each - 1) if self.each else 0.0
-        return float(np.mean([len(test) / len(train) for train, test in self.folds]))
+    def classes(self) -> int:
+        """The number of classes, learned or not."""
+        return len(self.problem.classes)
+
+    @property
+    def learned_classes(self) -> int:
+        """The labels to learn from are 0 to this number, itself not among them."""
+        return int(self.codes.max()) + 1
+
+    @property
+    def masses(self) -> FloatArray:
+        """The weight of each class among the rows to learn from."""
+        return np.bincount(self.codes, self.weights, self.classes).astype(float)
+
+    @cached_property
+    def learned_ranks(self) -> Ranks:
+        """The rows to learn from as ranks and bits."""
+        return self.problem.literals.ranks(self.rows)
+
+    @cached_property
+    def _others(self) -> Ranks:
+        return self.problem.literals.ranks(self.others)
+
+    def ranks(self, rows: Any) -> Ranks:
+        """Any rows as ranks and bits."""
+        return self._others if rows is self.others else self.problem.literals.ranks(rows)
 
 
-def plan_folds(
-    X: Any, coded: Coded, cv: Any, repeats: int, groups: Any, seed: int, after: Any = None
-) -> Plan:
-    """Folds in which classes are in proportion, or in order of time, or those of a splitter."""
-    check_folds(cv, repeats, seed)
-    if after is not None:
-        check_after(cv, 1, groups)
-        ranks = rank_moments(after, len(coded.codes))
-        return Plan(tuple(time_folds(ranks, cv)), int(cv), 1, IN_TIME) if cv else Plan()
-    times, rows = int(repeats), len(coded.codes)
-    members = None if groups is None else np.asarray(check_unmasked(groups, "groups"))
-    if members is not None and members.shape != (rows,):
-        raise ValueError(f"groups must be one value a row; its shape is {members.shape}")
-    if hasattr(cv, "split"):
-        labels = read_array(coded.classes)[coded.codes]
-        return _check_plan(cv.split(X, labels, members), type(cv).__name__, rows)
-    if cv == 0:
-        return Plan()
-    if members is not None:
-        return Plan(_grouped_folds(coded, cv, times, members, int(seed)), cv, times)
-    counts = np.bincount(coded.codes, minlength=len(coded.classes))
-    label, count = coded.classes[int(counts.argmin())], int(counts.min())
-    if count < min(cv, 2):
-        raise ValueError(f"cv must be 0 if a class has a single row, as {label!r} has; got {cv}")
-    if count < cv:
-        raise ValueError(
-            f"cv must be 0 or from 2 to the number of rows of the rarest class; {label!r} has "
-            f"{count}; got {cv}"
-        )
-    return Plan(tuple(folds(coded, cv, times, seed)), cv, times)
+class Model(Protocol):
+    """A tree of some size, of any learner."""
+
+    def codes(self, rows: Any) -> Codes:
+        """The label of each row, as a position among the classes."""
+        ...
+
+    def shares(self, rows: Any) -> FloatArray:
+        """The share of each class for each row."""
+        ...
 
 
-def check_folds(cv: Any, repeats: Any, seed: Any) -> None:
-    """Refuse folds that no rows could have."""
-    if check_size(repeats, "repeats") == 0:
-        raise ValueError("repeats must be at least 1; got 0")
-    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
-        raise ValueError(f"random_state must be an integer from 0 to 2**32 - 1; got {seed!r}")
-    if not hasattr(cv, "split") and check_size(cv, "cv") == 1:
-        raise ValueError("cv must be 0 or at least 2; got 1")
+@dataclass(frozen=True)
+class GrownTree:
+    """A tree of mictree's own."""
+
+    training: TrainingSet
+    tree: Tree
+
+    def codes(self, rows: Any) -> Codes:
+        """The label of each row."""
+        return self.tree.predict(self._bits(rows))
+
+    def shares(self, rows: Any) -> FloatArray:
+        """The shares of classes in the row's leaf, by the weight of the rows learned from."""
+        masses = np.zeros((len(self.tree.tests), self.training.classes))
+        weights = 1.0 if self.training.weights is None else self.training.weights
+        leaves = self.tree.apply(self._bits(self.training.rows))
+        np.add.at(masses, (leaves, self.training.codes), weights)
+        found = masses[self.tree.apply(self._bits(rows))]
+        return found / found.sum(axis=1, keepdims=True)
+
+    def _bits(self, rows: Any) -> Any:
+        return self.training.problem.literals.transform(rows, self.tree)
 
 
-def _check_plan(splits: Any, name: str, rows: int) -> Plan:
-    """The folds of a splitter of one's own."""
-    found = []
-    for train, test in splits:
-        if not len(train) or not len(test):
+@dataclass(frozen=True)
+class LoneLeaf:
+    """A lone leaf, which many learners cannot make."""
+
+    training: TrainingSet
+
+    def codes(self, rows: Any) -> Codes:
+        """The label of each row."""
+        return np.full(len(self.training.ranks(rows)), self.training.masses.argmax())
+
+    def shares(self, rows: Any) -> FloatArray:
+        """The shares of classes among all rows learned from."""
+        masses = self.training.masses
+        return np.tile(masses / masses.sum(), (len(self.training.ranks(rows)), 1))
+
+
+@dataclass(frozen=True)
+class ForeignModel:
+    """A model of another package, which reads ranks and bits; its answers are checked."""
+
+    training: TrainingSet
+    name: str
+    model: Any
+
+    def codes(self, rows: Any) -> Codes:
+        """The label of each row."""
+        ranks = self.training.ranks(rows)
+        labels = np.asarray(self.model.predict(ranks))
+        if labels.shape != (len(ranks),):
             raise ValueError(
-                f"every fold must have rows to learn from and held-out ones; fold {len(found) + 1} "
-                f"of {name} has {len(train)} and {len(test)}"
+                f"a learner must predict one label a row; {self.name} gave the shape "
+                f"{labels.shape} for {len(ranks)} rows"
             )
-        found.append((np.arange(rows)[train], np.arange(rows)[test]))
-    if len(found) < 2:
-        raise ValueError(f"cv must give at least 2 folds; {name} gives {len(found)}")
-    return Plan(tuple(found), len(found), 1, name)
+        known = np.isin(labels, np.arange(self.training.learned_classes))
+        if not known.all():
+            raise ValueError(
+                "a learner must predict the labels it learned from, 0 to "
+                f"{self.training.learned_classes - 1}; {self.name} gave {labels[~known][0]!r}"
+            )
+        return labels
+
+    def shares(self, rows: Any) -> FloatArray:
+        """The shares of classes that the model gives; of other classes 0."""
+        if not hasattr(self.model, "predict_proba"):
+            raise ValueError(
+                f"this scoring needs probabilities, and so a model with predict_proba; "
+                f"{self.name}'s has none"
+            )
+        ranks = self.training.ranks(rows)
+        given = np.asarray(self.model.predict_proba(ranks), dtype=float)
+        learned = np.asarray(getattr(self.model, "classes_", np.unique(self.training.codes)))
+        if given.shape != (len(ranks), len(learned)):
+            raise ValueError(
+                f"predict_proba must give {len(learned)} numbers a row; {self.name} gave the shape "
+                f"{given.shape} for {len(ranks)} rows"
+            )
+        shares = np.zeros((len(ranks), self.training.classes))
+        shares[:, learned.astype(np.intp)] = given
+        return shares
 
 
-def _grouped_folds(
-    coded: Coded, cv: int, times: int, groups: np.ndarray, seed: int
-) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
-    """Folds that cut no group, classes in proportion as far as groups allow."""
-    from sklearn.model_selection import StratifiedGroupKFold
+class ScorableModel(ClassifierMixin, BaseEstimator):
+    """A model as scikit-learn's scorers expect it: fitted, with the labels of the data set."""
 
-    count = len(np.unique(groups))
-    if cv > count:
-        raise ValueError(f"cv must be at most the number of groups, {count}; got {cv}")
-    rows = np.zeros((len(groups), 1))
-    found = []
-    with warnings.catch_warnings():  # a class in fewer groups than folds is missing from some
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        for number in range(times):
-            splitter = StratifiedGroupKFold(cv, shuffle=True, random_state=(seed + number) % 2**32)
-            found += list(splitter.split(rows, coded.codes, groups))
-    return tuple(found)
+    def __init__(self, model: Model, classes: tuple[Any, ...]) -> None:
+        self.model = model
+        self.classes = classes
+        self.classes_ = read_array(classes)
 
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row."""
+        return self.classes_[self.model.codes(X)]
 
-def folds(
-    coded: Coded, cv: int, repeats: int, seed: int
-) -> Iterator[tuple[RowNumbers, RowNumbers]]:
-    """Training and held-out rows of each fold, classes in proportion."""
-    from sklearn.model_selection import RepeatedStratifiedKFold
-
-    chosen = RepeatedStratifiedKFold(n_splits=cv, n_repeats=repeats, random_state=seed)
-    return chosen.split(np.empty((len(coded.codes), 0)), coded.codes)
-
-
-def take_rows(X: Any, rows: RowNumbers) -> Any:
-    """Some rows of a matrix, a sparse matrix or a frame."""
-    from sklearn.utils import _safe_indexing
-
-    if not hasattr(X, "shape") and not hasattr(X, "columns"):
-        X = read_array(X)
-    if hasattr(X, "tocsr"):
-        X = X.tocsr()
-    return _safe_indexing(X, rows)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The share of each class for each row."""
+        return self.model.shares(X)

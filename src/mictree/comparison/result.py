@@ -1,27 +1,40 @@
-"""Comparison results, and their text form as a table; ``sentences`` has the rest."""
+"""The result of a comparison: its numbers, a table of them, and what follows in plain sentences.
+
+On training rows a learner's excess is certified. The optimum of a size lies between two bounds, and
+so does the excess; the learner's own tree bounds the optimum too. On held-out rows there is only
+evidence. A difference counts as clear if it is more than ``CLEAR`` standard errors, which are
+corrected for folds that share training rows (see ``held_out``). Any other difference is called
+unclear, and "same" is kept for errors that are equal in every fold. The advised size follows the
+one-standard-error rule of Breiman, Friedman, Olshen and Stone (Classification and Regression Trees,
+1984, section 3.4.3).
+
+Every sentence and every cell is computed from the attributes of ``Comparison``, so texts, frames,
+pages and plots agree.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mictree._support.checks import check_size
-from mictree._support.words import count_of
-from mictree.comparison import sentences
+from mictree._support.words import count_of, show_number
 from mictree.comparison.held_out import OPTIMAL, HeldOut
 from mictree.excess import ROUNDING
 from mictree.optimal import CertifiedErrors
-from mictree.optimal.search.certified import SampleOptimalTrees
+from mictree.optimal.frontier import SampleOptimalTrees
 
 if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
     from mictree.estimators.optimal import OptimalTreeClassifier
-    from mictree.estimators.scoring import ClassResults
+    from mictree.estimators.predicting import ClassResults
+
 
 CLEAR = 2.0  # standard errors in a clear difference
 
@@ -147,15 +160,21 @@ class Comparison:
     @property
     def frame(self) -> polars.DataFrame:
         """A polars frame with a row for each learner and size; "optimal" is one of them."""
-        from mictree.comparison.frame import to_frame
+        import polars
 
-        return to_frame(self)
+        rows = [row for name in (OPTIMAL, *self.names) for row in _rows(self, name)]
+        texts = {"learner": polars.String, "size": polars.Int64, "proved": polars.Boolean}
+        kinds = {
+            name: texts.get(name, polars.String if name == "optimal_is" else polars.Float64)
+            for name in rows[0]
+        }
+        return polars.DataFrame(rows, schema=kinds)
 
     def __repr__(self) -> str:
         return f"Comparison({self.title}; {', '.join(self.names)}; sizes 0 to {self.max_size})"
 
     def _repr_html_(self) -> str:
-        from mictree._support.notebook import to_table, to_text
+        from mictree._support.words import to_table, to_text
 
         rows = [self.cells(size) for size in range(self.max_size + 1)]
         return to_table(self.columns(), rows, self.title) + to_text("\n".join(self.summary))
@@ -171,12 +190,57 @@ class Comparison:
     @property
     def findings(self) -> list[str]:
         """The MIC of each learner, and the sizes at which the optimal tree does better."""
-        return sentences.findings(self)
+        lines = []
+        for name in self.names:
+            least, most = self.mic(name)
+            ends = show_number(least, 4), show_number(most, 4)
+            shown = f"= {ends[0]}" if self.proved else f"between {ends[0]} and {ends[1]}"
+            lines.append(f"{name}: MIC({self.max_size}) {shown}")
+        return lines + self.worth_it
+
+    @property
+    def worth_it(self) -> list[str]:
+        """One line for each learner: the sizes at which the optimal tree errs less on new rows."""
+        lines = []
+        for name in self.names if self.held_out else ():
+            found = self.verdicts(name)
+            parts = [
+                f"{what} at size {_spans(found, what)}"
+                for what in ("better", "worse")
+                if what in found[1:]
+            ]
+            text = "; ".join(parts) or "no clear difference at any size"
+            lines.append(f"on held-out rows the optimal tree against {name}: {text}")
+        if self.unproved_folds.any():
+            first = int(np.argmax(self.unproved_folds > 0))
+            lines.append(
+                f"from size {first} on, some folds' optimal trees are not proved: "
+                "the best found in time"
+            )
+        if self.interrupted:
+            lines.append(
+                "interrupted by Ctrl-C: optimal errors are those proved so far; no rows held out"
+            )
+        return lines
 
     @property
     def advice(self) -> list[str]:
         """What to do, one plain sentence for each learner; empty without held-out rows."""
-        return sentences.advice(self)
+        if not self.held_out:
+            return []
+        size = self.advised_size
+        words = {
+            "better": "and clearly better on new rows",
+            "worse": "but clearly worse on new rows",
+            "same": "and the same on new rows",
+            "unclear": "no clear difference on new rows",
+        }
+        lines = [
+            f"the optimal tree is {_ahead(self, name, size)} on training rows, "
+            f"{words[self.verdicts(name)[size]]}"
+            for name in self.names
+        ]
+        return [f"use {count_of(size, 'split')}; {lines[0]}", *lines[1:]]
 
     @property
     def advised_size(self) -> int:
@@ -258,18 +322,13 @@ class Comparison:
         >>> result.class_results(3).recall.tolist()
         [1.0, 1.0]
         """
-        from mictree.estimators.scoring import ClassResults
+        from mictree.estimators.predicting import ClassResults
 
         if not self.confusion:
             raise ValueError("results of classes are those of held-out rows; there are none")
         if not 0 <= check_size(size, "size") <= self.max_size:
             raise ValueError(f"size must be at most max_size, {self.max_size}; got {size}")
         return ClassResults(self.classes, self.confusion[size].toarray())
-
-    @property
-    def worth_it(self) -> list[str]:
-        """One line for each learner: the sizes at which the optimal tree errs less on new rows."""
-        return sentences.worth_it(self)
 
     def columns(self) -> list[str]:
         """The headings of ``cells``.
@@ -339,3 +398,60 @@ class Comparison:
         from mictree.plotting.comparison import draw_comparison
 
         return draw_comparison(figure, self)
+
+
+def _ahead(comparison: Comparison, name: str, size: int) -> str:
+    """How much better than a learner the optimal tree is on training rows, in words."""
+    least, most = (100 * float(ends[size]) for ends in comparison.excess(name))
+    if most <= 100 * ROUNDING:
+        return f"no better than {name}"
+    if most < 0.05:
+        return f"less than 0.1 points better than {name}"
+    points = f"{least:.1f}" if most - least < 0.05 else f"{least:.1f} to {most:.1f}"
+    return f"{points} points better than {name}"
+
+
+def _spans(found: list[str], what: str) -> str:
+    """The sizes with a verdict; 1, 2, 3, 7 as "1-3, 7"."""
+    spans: list[list[int]] = []
+    for size in [size for size, each in enumerate(found) if each == what]:
+        if spans and size == spans[-1][-1] + 1:
+            spans[-1].append(size)
+        else:
+            spans.append([size])
+    return ", ".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)
+
+
+def _rows(comparison: Comparison, name: str) -> Iterator[dict[str, Any]]:
+    own = name == OPTIMAL
+    errors = comparison.optimal_errors.upper if own else comparison.training_errors[name]
+    least, most = (0 * errors, 0 * errors) if own else comparison.excess(name)
+    verdicts: list[Any] = [None] * len(errors)
+    apart = spread = held = np.full(len(errors), math.nan)
+    if comparison.held_out:
+        held = comparison.held_out[name].shown
+        if not own:
+            apart, spread = comparison.held_out[name].less(comparison.held_out[OPTIMAL])
+            verdicts = list(comparison.verdicts(name))
+    names = ("held_out_error", "held_out_above_optimal")
+    if comparison.scoring:
+        names = ("held_out_score", "held_out_below_optimal")
+    for size in range(len(errors)):
+        yield {
+            "learner": name,
+            "size": size,
+            "training_error": float(errors[size]),
+            "optimal_lower": float(comparison.optimal_errors.lower[size]),
+            "optimal_upper": float(comparison.optimal_errors.upper[size]),
+            "proved": bool(comparison.optimal_errors.proved[size]),
+            "excess_least": float(least[size]),
+            "excess_most": float(most[size]),
+            names[0]: _known(held[size]),
+            names[1]: _known(apart[size]),
+            "standard_error": _known(spread[size]),
+            "optimal_is": verdicts[size],
+        }
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)

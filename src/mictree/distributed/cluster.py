@@ -1,6 +1,9 @@
 """Work on partitions by Dask: on the active client's workers, or by Dask's own scheduler.
 
-Tasks are pure functions of partitions, so Dask repeats those of a worker that died.
+``hold`` computes partitions and leaves them on their workers, bundled by thread; ``change``
+replaces what is held; ``reduce`` fetches one merged result, which is a round. Tasks are pure
+functions of partitions, so Dask repeats those of a worker that died. A cluster without any worker
+is waited for ``PATIENCE`` seconds, because it may be starting.
 """
 
 from __future__ import annotations

@@ -1,4 +1,18 @@
-"""Dask DataFrames and Arrays as partitions of rows; importing this module does not import Dask."""
+"""Dask collections as partitions of rows, each read once, and the plan by which all are packed.
+
+A fit needs columns, classes and the unit of weights that are the same for all partitions, but no
+worker sees all rows. So every worker first makes a ``Digest`` of its partition: rows in the order
+of their slots, and each column as its distinct values with the position of every row's value among
+them. Labels sort alike in every partition, so a partition's classes are in the order of those of
+the whole collection, and the slots are final. A ``Summary`` of each digest travels; summaries merge
+in any order, and from the merged one follow classes, kinds of columns and the scale of weights
+(``Plan``). Thresholds need counts of values as well, which ``count_values`` makes from the digests.
+Whatever the columns turn out to be, they are computed from each column's distinct values alone; a
+column of at most two values is a row of bits, as growing needs it.
+
+Predictions and accuracies of a collection need no plan: ``map_rows`` and ``share_of_rows`` work on
+each partition where it lies. Importing this module does not import Dask.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +20,42 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.sums import exact_sums
+from mictree._support.checks import check_unmasked
+from mictree._support.numbers import as_number, exact_sums
+from mictree.columns.data import Data, infinite, unnamed
+from mictree.columns.literals import (
+    OUT,
+    Column,
+    Literals,
+    as_levels,
+    categorical_column,
+    check_numbers,
+    ordered_column,
+)
+from mictree.columns.ordered import TIMES, Counts, Edges, Placement, Ranges, rank
+from mictree.columns.packing import pack_bits, valid_slots
 from mictree.distributed.cluster import Cluster
-from mictree.problems.labels import NO_WEIGHT, as_weights
+from mictree.problems.sample import (
+    NO_WEIGHT,
+    Coded,
+    Scale,
+    are_decimals,
+    as_weights,
+    binary_places,
+    decimal_places,
+    unpack,
+)
+
+MOST_THRESHOLDS = 255  # of a column, unless ``max_thresholds`` says otherwise
+MOST_PLACES = 16  # decimal places of weights
+
+FloatArray = np.typing.NDArray[np.float64]
+IntArray = np.typing.NDArray[np.int64]
+Words = np.typing.NDArray[np.uint64]
 
 
 def is_collection(values: Any) -> bool:
@@ -129,7 +172,7 @@ def _delayed(values: Any) -> list[Any]:
     return list(values.to_delayed().ravel())
 
 
-def check_lengths(partition: tuple[Any, Any, Any], number: int) -> None:
+def _check_lengths(partition: tuple[Any, Any, Any], number: int) -> None:
     """Refuse a partition whose X, y and weights have different numbers of rows."""
     X, y, sample_weight = partition
     for name, values in (("y", y), ("sample_weight", sample_weight)):
@@ -159,7 +202,7 @@ def share_of_rows(
 def _count_held(part: tuple[Any, int], function: Callable[..., np.ndarray]) -> tuple[int, int]:
     """The weight of the rows of a partition for which a function holds, and of all, exactly."""
     (X, y, sample_weight), number = part
-    check_lengths((X, y, sample_weight), number)
+    _check_lengths((X, y, sample_weight), number)
     if not len(X):
         return 0, 0
     holds = np.asarray(function(X, y), dtype=np.int64)
@@ -233,3 +276,379 @@ def _not_empty(rows: Any, function: Callable[[Any], np.ndarray], like: np.ndarra
 
 def _as_series(rows: Any, function: Callable[[Any], np.ndarray], like: np.ndarray) -> Any:
     return rows._constructor_sliced(_not_empty(rows, function, like), index=rows.index)
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A partition's rows of positive weight.
+
+    Attributes
+    ----------
+    labels : the distinct labels of all rows
+    all_rows : how many rows have each of them, also those of weight 0
+    slots : of the rows, those of each of the labels in turn; all that follows is in this order
+    weights : of the rows; None without weights
+    columns : each column
+    """
+
+    labels: np.ndarray
+    all_rows: np.typing.NDArray[np.int64]
+    slots: Slots
+    weights: FloatArray | None
+    columns: tuple[Distinct, ...]
+
+    def __sizeof__(self) -> int:
+        """Dask leaves large partitions where they are; it must see that they are."""
+        weights = 0 if self.weights is None else self.weights.nbytes
+        columns = sum(each.positions.nbytes + 8 * len(each.values) for each in self.columns)
+        return self.slots.valid.nbytes + weights + columns
+
+
+class Summary(NamedTuple):
+    """What the columns and classes of a collection are decided by; it travels, and merges."""
+
+    labels: list[np.ndarray]
+    all_rows: list[np.typing.NDArray[np.int64]]
+    rows: int  # of positive weight
+    weight: int  # the exact sum, in units of 2**-UNIT
+    decimals: tuple[bool, ...]  # whether all weights have at most so many decimal places
+    ones: bool  # whether all weights are 1
+    columns: tuple[ColumnSummary, ...] | None  # None if there are no rows
+
+
+class ColumnSummary(NamedTuple):
+    """What is known of a column before its values are counted."""
+
+    kinds: frozenset[str]
+    levels: frozenset[tuple[Any, ...] | None]
+    categories: frozenset[Any] | None  # None if they are numbers
+    numbers: bool  # some value is a number
+    missing: bool
+    bits: frozenset[float] | None  # the numbers, if all are 0 or 1
+
+
+def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
+    """Read the X, y and weights of a partition; errors name its number."""
+    X, y, sample_weight = partition
+    rows = len(X)
+    _check_lengths(partition, number)
+    labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
+    all_rows = class_rows = np.bincount(codes, minlength=len(labels))
+    weights, keep = None, np.empty(0, dtype=bool)
+    if sample_weight is not None:
+        weights = as_weights(sample_weight, rows)
+        keep = weights > 0
+        class_rows = np.bincount(codes[keep], minlength=len(labels))
+    slots = Slots.of(class_rows)
+    placement = slots.place(codes, keep)
+    columns: tuple[Distinct, ...] = ()
+    if slots.rows:
+        data = Data(X)
+        columns = tuple(distinct(data, place, slots, placement) for place in range(data.width))
+    given = None if weights is None else weights[placement.rows]
+    return Digest(labels, all_rows, slots, given, columns)
+
+
+def summarize(part: Digest) -> Summary:
+    """What a partition tells about columns and classes."""
+    weights = part.weights
+    ones = weights is None or (bool(np.all(weights == 1)) and part.all_rows.sum() == len(weights))
+    return Summary(
+        [part.labels],
+        [part.all_rows],
+        part.slots.rows,
+        0 if weights is None else exact_sums(weights, np.zeros(len(weights), np.int64), 1)[0],
+        tuple(weights is None or are_decimals(weights, p) for p in range(MOST_PLACES)),
+        ones,
+        tuple(map(_summarize_column, part.columns)) if part.columns else None,
+    )
+
+
+def _summarize_column(column: Distinct) -> ColumnSummary:
+    values = column.values
+    missing = None in values if isinstance(values, list) else bool(np.isnan(values).any())
+    bits = None if isinstance(values, list) else frozenset(values[: len(values) - missing].tolist())
+    return ColumnSummary(
+        frozenset([column.kind]),
+        frozenset([column.levels]),
+        frozenset(values) - {None} if isinstance(values, list) else None,
+        not isinstance(values, list) and len(values) > missing,
+        missing,
+        bits if bits is not None and bits <= {0.0, 1.0} else None,
+    )
+
+
+def merge_summaries(summaries: Sequence[Summary]) -> Summary:
+    """The summary of the rows of all."""
+    known = [each.columns for each in summaries if each.columns is not None]
+    return Summary(
+        [labels for each in summaries for labels in each.labels],
+        [rows for each in summaries for rows in each.all_rows],
+        sum(each.rows for each in summaries),
+        sum(each.weight for each in summaries),
+        tuple(all(flags) for flags in zip(*(each.decimals for each in summaries), strict=True)),
+        all(each.ones for each in summaries),
+        tuple(map(_merge_columns, zip(*known, strict=True))) if known else None,
+    )
+
+
+def _merge_columns(parts: tuple[ColumnSummary, ...]) -> ColumnSummary:
+    texts = [part.categories for part in parts if part.categories is not None]
+    bits = [part.bits for part in parts if part.bits is not None]
+    return ColumnSummary(
+        frozenset().union(*(part.kinds for part in parts)),
+        frozenset().union(*(part.levels for part in parts)),
+        frozenset().union(*texts) if texts else None,
+        any(part.numbers for part in parts),
+        any(part.missing for part in parts),
+        frozenset().union(*bits) if len(bits) == len(parts) else None,
+    )
+
+
+def count_values(
+    part: Digest, searched: dict[int, Ranges], scale: Scale | None
+) -> dict[int, Counts]:
+    """The whole weights of the values of some columns, in ranges of values."""
+    weights = None
+    if part.weights is not None and scale is not None:
+        weights = scale.whole(part.weights).weights
+    counts = {}
+    for number, ranges in searched.items():
+        if not part.columns:
+            counts[number] = ranges.count(np.empty(0))
+            continue
+        column = part.columns[number]
+        positions = column.of_rows(part.slots)
+        masses = np.bincount(positions, weights=weights, minlength=len(column.values))
+        counts[number] = ranges.count(np.asarray(column.values, float), masses.astype(float))
+    return counts
+
+
+def merge_counts(parts: Sequence[dict[int, Counts]]) -> dict[int, Counts]:
+    """The counts of the rows of all."""
+    first, *others = parts
+    merged = dict(first)
+    for other in others:
+        for number, counts in other.items():
+            merged[number] = merged[number].merge(counts)
+    return merged
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a partition is packed.
+
+    Attributes
+    ----------
+    labels : the classes
+    literals : the tests that all columns offer
+    scale : how weights become whole; None if every row weighs 1
+    """
+
+    labels: np.ndarray
+    literals: Literals
+    scale: Scale | None
+
+
+def scale_of(summary: Summary, weighted: bool) -> Scale | None:
+    """How the weights of all rows become whole, as ``whole_weights`` has it; None if all are 1."""
+    if not weighted or summary.ones:
+        return None
+    if not summary.rows:
+        raise ValueError(NO_WEIGHT)
+    total = as_number(summary.weight)
+    for places in decimal_places(float(total)):
+        if summary.decimals[places]:
+            return Scale(places, None)
+    return Scale(None, binary_places(total))
+
+
+def names_of(partitions: Partitions) -> tuple[str, ...]:
+    """The columns' names; ``x0``, ``x1``, ... if they have none."""
+    return unnamed(partitions.width) if partitions.names is None else partitions.names
+
+
+def are_ordered(columns: tuple[ColumnSummary, ...], names: tuple[str, ...]) -> list[bool]:
+    """Which columns hold numbers; refuses those that hold different things in different parts."""
+    for name, column in zip(names, columns, strict=True):
+        if column.categories is not None and column.numbers:
+            raise ValueError(f"a column must hold numbers or texts, not both; {name} holds both")
+        times = {kind if kind in TIMES else "number" for kind in column.kinds}
+        if len(times) > 1 and column.numbers:
+            both = " and ".join(sorted(times))
+            raise ValueError(f"a column must have one type in all partitions; {name} has {both}")
+        if len(column.levels) > 1:
+            raise ValueError(
+                f"ordered categories must be the same in all partitions; those of {name} are not"
+            )
+    return [column.categories is None for column in columns]
+
+
+def literals_of(
+    partitions: Partitions,
+    columns: tuple[ColumnSummary, ...],
+    edges: dict[int, Edges],
+    weighted: bool,
+) -> Literals:
+    """The literals of all columns, those of ordered ones from their edges."""
+    names = names_of(partitions)
+    all_bits = all(column.bits is not None and not column.missing for column in columns)
+    if partitions.kind in (np.uint8, np.bool_) and all_bits and not weighted:
+        return Literals.binary(names)
+    return Literals(
+        [_column(name, columns[number], edges.get(number)) for number, name in enumerate(names)]
+    )
+
+
+def _column(name: str, summary: ColumnSummary, edges: Edges | None) -> Column:
+    if edges is None:
+        missing = {None} if summary.missing else set()
+        return categorical_column(name, set(summary.categories or ()) | missing)
+    (levels,) = summary.levels
+    missing = summary.missing and summary.numbers
+    return ordered_column(name, edges._replace(missing=missing), _kind(summary), levels)
+
+
+def known_edges(summary: ColumnSummary) -> Edges | None:
+    """The edges of a column of 0 and 1; None if its values must be counted first."""
+    if summary.bits is None:
+        return None
+    both = len(summary.bits) == 2
+    low, high = (np.array([float(value)] if both else []) for value in (0, 1))
+    return Edges(low, high, False, summary.missing)
+
+
+def _kind(summary: ColumnSummary) -> str:
+    """The type by which a column reads; of several types of numbers, any."""
+    return min(summary.kinds)
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Where rows lie: those of each class in adjacent slots, every class from a new word on.
+
+    Attributes
+    ----------
+    class_rows : the number of rows of each class
+    first_word : of each class, and the end
+    valid : ones for the slots that hold a row
+    """
+
+    class_rows: IntArray
+    first_word: IntArray
+    valid: Words
+
+    @classmethod
+    def of(cls, class_rows: IntArray) -> Slots:
+        """The slots of so many rows of each class."""
+        first_word = np.zeros(len(class_rows) + 1, dtype=np.int64)
+        np.cumsum((class_rows + 63) // 64, out=first_word[1:])
+        valid = np.empty(first_word[-1], dtype=np.uint64)
+        valid_slots(class_rows, first_word, valid)
+        return cls(class_rows, first_word, valid)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.class_rows.sum())
+
+    @property
+    def numbers(self) -> IntArray:
+        """The slot of each row."""
+        return np.flatnonzero(unpack(self.valid))
+
+    def place(
+        self, codes: np.typing.NDArray[np.int32], keep: np.typing.NDArray[np.bool_]
+    ) -> Placement:
+        """Where rows of these classes lie; ``keep`` is empty if all of them have a slot."""
+        small = codes.astype(np.min_scalar_type(max(0, len(self.class_rows) - 1)))
+        places = np.cumsum(self.class_rows) - self.class_rows
+        return Placement(small, keep, 64 * self.first_word[:-1], places)
+
+
+class Distinct(NamedTuple):
+    """A column: its distinct values, and the position of every row's value among them.
+
+    Numbers ascend, with NaN last if a value is missing; categories are a list with None.
+    """
+
+    values: FloatArray | list[Any]
+    positions: np.typing.NDArray[np.unsignedinteger]  # or words, if there are at most two values
+    kind: str
+    levels: tuple[Any, ...] | None
+
+    def of_rows(self, slots: Slots) -> np.typing.NDArray[np.unsignedinteger]:
+        """The position of each row."""
+        if len(self.values) > 2:
+            return self.positions
+        return unpack(self.positions)[slots.numbers]
+
+    def where(self, holds: np.typing.NDArray[np.bool_], slots: Slots) -> Words:
+        """Ones for the rows whose value is one of those that hold a literal."""
+        if len(self.values) > 2:
+            return _as_words(holds[self.positions], slots)
+        low, high = bool(holds[0]), bool(holds[-1])
+        if low == high:
+            return slots.valid if high else np.zeros_like(slots.valid)
+        return self.positions if high else slots.valid & ~self.positions
+
+
+def distinct(data: Data, number: int, slots: Slots, placement: Placement) -> Distinct:
+    """Read a column."""
+    name, kind, levels = data.names[number], data.kind(number), data.levels(number)
+    whole = data.integers(number)
+    found = None if whole is None else _two_values(whole, slots, placement)
+    if found is not None:
+        return Distinct(*found, kind, levels)
+    values, rows = data.column(number), placement.rows
+    if isinstance(values, list) and levels is None:
+        seen: dict[Any, int] = {}
+        positions = np.array([seen.setdefault(values[row], len(seen)) for row in rows.tolist()])
+        return _stored(list(seen), positions, slots, kind, None)
+    if isinstance(values, list):
+        values = as_levels(values, levels or (), name)
+    check_numbers(data, number, name)
+    found = _two_values(values, slots, placement)
+    if found is not None:
+        return Distinct(*found, kind, levels)
+    values = values[rows]
+    absent = np.isnan(values)
+    present = values[~absent]
+    if not np.isfinite(present).all():
+        raise infinite(name, advice=OUT)
+    below, above, ranks, _ = rank(present, None, None)
+    held = np.append(below, above[-1:]) if len(above) else present[:1] + 0.0
+    if not absent.any():
+        return _stored(held, ranks, slots, kind, levels)
+    positions = np.full(len(values), len(held), dtype=np.min_scalar_type(len(held)))
+    positions[~absent] = ranks
+    return _stored(np.append(held, np.nan), positions, slots, kind, levels)
+
+
+def _two_values(
+    values: np.typing.NDArray[Any], slots: Slots, placement: Placement
+) -> tuple[FloatArray, Words] | None:
+    """The values and bits of a column of 0 and 1, much faster than by ranking; else None."""
+    if values.dtype.itemsize > 1:
+        zeros, ones = (values == 0).view(np.uint8), (values == 1).view(np.uint8)
+        values = 2 - 2 * zeros - ones  # all others become 2
+    words = np.zeros_like(slots.valid)
+    if not placement.add(np.ascontiguousarray(values).view(np.uint8), words):
+        return None
+    if np.array_equal(words, slots.valid):
+        return np.ones(1), np.zeros_like(words)
+    return np.arange(2.0)[: 1 + bool(words.any())], words
+
+
+def _stored(
+    values: FloatArray | list[Any], positions: np.ndarray, slots: Slots, kind: str,
+    levels: tuple[Any, ...] | None,
+) -> Distinct:  # fmt: skip
+    if len(values) <= 2:
+        return Distinct(values, _as_words(positions.astype(bool), slots), kind, levels)
+    small = positions.astype(np.min_scalar_type(len(values) - 1), copy=False)
+    return Distinct(values, small, kind, levels)
+
+
+def _as_words(flags: np.typing.NDArray[np.bool_], slots: Slots) -> Words:
+    return pack_bits(flags, slots.numbers, 64 * len(slots.valid))[0]

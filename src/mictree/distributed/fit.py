@@ -1,4 +1,11 @@
-"""From Dask collections to a splitting: digests, columns, packed partitions, growth."""
+"""From Dask collections to a splitting: digests, columns, packed partitions, growth.
+
+``Rows`` reads every partition once, where it lies, and keeps it there: first as a digest, then
+packed by one plan for all. The edges of ordered columns are searched by rounds of counting, so
+thresholds are exact however the rows are cut into partitions. ``grow`` then runs the growing loop
+here and sends only paths to the workers; counts come back. The same rows give the same tree,
+whatever the number of partitions and workers.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from mictree.columns.quantiles import Edges, EdgeSearch
+from mictree.columns.ordered import Edges, EdgeSearch
 from mictree.distributed.cluster import Cluster
-from mictree.distributed.collections import Partitions
-from mictree.distributed.digest import (
+from mictree.distributed.collections import (
+    MOST_THRESHOLDS,
+    Partitions,
+    Plan,
     Summary,
+    are_ordered,
     count_values,
     digest,
+    known_edges,
+    literals_of,
     merge_counts,
     merge_summaries,
+    names_of,
+    scale_of,
     summarize,
 )
-from mictree.distributed.growth import Growing
-from mictree.distributed.leaves import Offers
+from mictree.distributed.growth import Growing, Offers
 from mictree.distributed.packed import (
     Counted,
     Path,
@@ -30,23 +43,11 @@ from mictree.distributed.packed import (
     pack,
     weigh_leaves,
 )
-from mictree.distributed.plan import (
-    MOST_THRESHOLDS,
-    Plan,
-    are_ordered,
-    known_edges,
-    literals_of,
-    names_of,
-    scale_of,
-)
+from mictree.growers.choosing import RuleFunctions
+from mictree.growers.data_gains import limits_of, weighing_of
 from mictree.growers.data_loop import Splitting
-from mictree.growers.functions import RuleFunctions
-from mictree.growers.offers import limits_of, weighing_of
 from mictree.growers.rules import Grower
-from mictree.problems.labels import Factors, Scale
-from mictree.problems.limits import Limits
-from mictree.problems.packed import masses_of_sums
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Factors, Limits, SampleProblem, Scale, masses_of_sums
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]

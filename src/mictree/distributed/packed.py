@@ -1,7 +1,11 @@
 """A packed partition, and counts of its rows at some leaves; runs on workers.
 
-A leaf is the path to it. Workers keep nothing between two rounds but their packed partitions, so a
-partition that was lost with its worker is packed again, and counting goes on.
+A partition is packed as the loop on one machine packs rows: a row of bits for each stored literal,
+ranks for ordered columns, the rows of a class in adjacent slots. A leaf is the path to it, and
+``count_leaves`` follows the path to a mask of slots, then counts classes beneath it. Workers keep
+nothing between two rounds but their packed partitions, so a partition that was lost with its worker
+is packed again, and counting goes on. Counts are integers and weights are whole numbers, so
+partitions merge exactly and in any order.
 """
 
 from __future__ import annotations
@@ -13,13 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.jit import inner_jit, jit, lowest_bit
-from mictree._support.sums import exact_sums
+from mictree._support.numbers import exact_sums
 from mictree.columns.literals import Literals
 from mictree.columns.packing import add_categories
-from mictree.distributed.digest import Digest
-from mictree.distributed.distinct import Slots
-from mictree.distributed.plan import Plan
-from mictree.growers.counting import count, count_class_rows, weigh, weigh_class_rows
+from mictree.distributed.collections import Digest, Plan, Slots
+from mictree.growers.data_rows import count, count_class_rows, weigh, weigh_class_rows
 
 IntArray = np.typing.NDArray[np.int64]
 FloatArray = np.typing.NDArray[np.float64]

@@ -1,4 +1,12 @@
-"""The base of all tree estimators: a tree that predicts, with its texts, pictures and exports."""
+"""The base of all tree estimators: a fitted tree with its texts, pictures, files and exports.
+
+``TreeClassifier`` adds to ``Predicting`` all that shows a tree or passes it on: text, rules in
+words and code, the path of one row, a frame, Graphviz, drawings, TikZ, scikit-learn's own tree,
+JSON, and predictions for Parquet files. Subclasses define ``fit``. Every method works on the pair
+of ``_splitting``, the order in which leaves were split, and ``_problem``, whose literals name the
+tests, so greedy, optimal and loaded trees share all of them. Each takes ``size=`` and then uses the
+tree of that size. The modules that do the work are imported when a method needs them.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 
     from mictree.estimators.rules import Rules
     from mictree.plotting.data_tree import Card
+
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -370,7 +379,7 @@ class TreeClassifier(Predicting):
         """scikit-learn's diagram of the parameters and, once fitted, the drawn tree."""
         from sklearn.utils import estimator_html_repr
 
-        from mictree._support.notebook import to_svg
+        from mictree._support.words import to_svg
 
         diagram = estimator_html_repr(self)
         return diagram + to_svg(self.draw()) if "_splitting" in vars(self) else diagram

@@ -1,4 +1,10 @@
-"""A grown tree in other forms: scikit-learn's, a frame, Graphviz, cards to draw."""
+"""A grown tree in other forms: scikit-learn's, a frame, Graphviz, cards to draw.
+
+Growth numbers nodes in order of creation: split ``k`` makes the nodes ``2k + 1`` and ``2k + 2``. A
+``Tree``, and scikit-learn, number them in preorder, low subtrees first. ``preorder`` translates one
+into the other, and everything here that reads counts of a growth for nodes of a tree goes through
+it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mictree._support.words import count_of
+from mictree.columns.written import TIMES
 from mictree.impurity.criteria import of_classes
 from mictree.tree import LEAF, Tree
 
@@ -102,12 +109,13 @@ def to_cards(
 
     masses, counts = splitting.masses[creation], splitting.rows[creation].sum(axis=1)
     shares = masses / masses.sum(axis=1, keepdims=True)
+    error = "weighted error" if splitting.weighted else "error"
     cards = []
     for node, test in enumerate(tree.tests):
         label = None if test != LEAF else tree.labels[node]
         notes = (
             f"{count_of(int(counts[node]), 'row')} ({_percent(counts[node] / counts[0])})",
-            f"error {1 - shares[node].max():.1%}",
+            f"{error} {1 - shares[node].max():.1%}",
         )
         title = classes[tree.labels[node]] if test == LEAF else f"{tree.variables[test]}?"
         marked = int(creation[node]) in path
@@ -208,9 +216,11 @@ def _sklearn_nodes(model: Any, tree: Tree, splitting: Splitting, literals: Any, 
             step = split_of[int(creation[node])]
             feature, position = literals.locate(int(splitting.literals[step]))
             column = literals.columns[feature]
-            if column.categories is not None:
+            categorical = column.categories is not None or column.levels is not None
+            if categorical or column.style in TIMES:  # scikit-learn reads times in another unit
+                held = "is categorical" if categorical else "holds times"
                 raise ValueError(
-                    f"scikit-learn's trees test numbers; {column.name} is categorical: use "
+                    f"scikit-learn's trees test numbers; {column.name} {held}: use "
                     'to_sklearn(on="literals") with literals_.transform(X, tree_)'
                 )
             # "is missing" is "not at most infinity, missing values to the right"

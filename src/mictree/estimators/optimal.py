@@ -1,4 +1,11 @@
-"""The best tree of a size as a scikit-learn estimator."""
+"""The best tree of a size as a scikit-learn estimator.
+
+The search (``mictree.optimal``) returns the best tree of every size up to ``max_size`` with bounds
+on the least error; trees of two sizes may have no split in common, so all of them are kept. A
+``penalty`` chooses among them the least sum of error and price. How large a tree the price could
+ever pay for follows from the error of a greedy tree, which bounds the size to search. Leaves that
+are too small are pruned after the search, and the bounds then hold for trees under that limit.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +19,18 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
-from mictree.columns.arrays import read_array
-from mictree.columns.data import unnamed
+from mictree.columns.data import read_array, unnamed
 from mictree.estimators.base import TreeClassifier
 from mictree.estimators.exports import preorder
-from mictree.estimators.penalty import PenaltyPath, is_certified, penalty_path, unavoidable
-from mictree.estimators.reading import read_labels
+from mictree.estimators.predicting import read_labels
+from mictree.estimators.sizes import PenaltyPath, is_certified, penalty_path, unavoidable
 from mictree.growers.data_loop import Splitting
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
-from mictree.optimal.result import repeat_last
-from mictree.optimal.search.certified import SampleOptimalTrees, solve
-from mictree.problems.labels import class_weights, read_weights
-from mictree.problems.limits import Limits
-from mictree.problems.sample import SampleProblem
+from mictree.optimal.frontier import SampleOptimalTrees, solve
+from mictree.optimal.solve import repeat_last
+from mictree.problems.sample import Limits, SampleProblem, class_weights, read_weights
 from mictree.tree import LEAF, Tree
 
 MOST_GREEDY = 1000  # splits of the greedy tree that says which sizes a price can pay for
@@ -224,7 +228,7 @@ class OptimalTreeClassifier(TreeClassifier):
     def frontier_(self) -> CertifiedErrors:
         """The least training error by size."""
         lower, upper = self._fitted("_bounds")
-        return CertifiedErrors.between(lower, upper.copy())
+        return CertifiedErrors(lower, upper.copy())
 
     @property
     def proved_(self) -> bool:

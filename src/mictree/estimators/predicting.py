@@ -1,28 +1,102 @@
-"""Trees as scikit-learn's classifiers: predicting, sizes, importances."""
+"""A fitted tree as scikit-learn's classifier: what it reads, predicts, and how good that is.
+
+``Reading`` checks X as scikit-learn does, except that frames and texts stay as they are, because a
+tree tests columns by their own types. ``Predicting`` follows the splits of a growth in order: after
+the first ``size`` of them every row is at its leaf of the tree of that size, so one pass gives the
+predictions of all sizes. The copy that is pickled has neither training rows nor unused thresholds.
+
+Predictions are measured by accuracy, by a scikit-learn scoring or a callable (``Scorer``), or class
+by class (``ClassResults``). Labels are handled as positions among the sorted classes (``Coded``).
+"""
 
 from __future__ import annotations
 
+import difflib
+import math
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from mictree._support.checks import check_size, check_unmasked
+from mictree._support.words import show_digits, show_text
+from mictree.columns.data import Data, check_loaded, is_missing, read_array
 from mictree.columns.literals import Literals
-from mictree.distributed.collections import is_collection, map_rows, share_of_rows
+from mictree.distributed.collections import is_collection, is_frame, map_rows, share_of_rows
 from mictree.estimators import exports
-from mictree.estimators.reading import Reading, as_labels, check_present
-from mictree.estimators.scoring import ClassResults, class_results
 from mictree.growers.data_loop import Splitting
-from mictree.problems.labels import read_weights
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Coded, SampleProblem, read_weights
 from mictree.tree import Tree
 
+if TYPE_CHECKING:
+    import polars
+
+
 FloatArray = np.typing.NDArray[np.float64]
+Codes = np.typing.NDArray[np.integer]
+
+USEFUL = (
+    "accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef", "neg_log_loss", "roc_auc",
+    "roc_auc_ovr",
+)  # fmt: skip
+HEADS = ("class", "rows", "predicted", "recall", "precision")
+NEVER = "never predicted"  # the mark of such a class
+MOST_CLASSES = 20  # of a confusion matrix in a text
+
+
+class Reading(BaseEstimator):
+    """An estimator that remembers the columns of the X it was fitted on."""
+
+    n_features_in_: int
+
+    def _note_columns(self, X: Any) -> None:
+        """Set the attributes that scikit-learn has for the columns of a fit on a collection."""
+        if is_frame(X):
+            validate_data(self, X=X._meta, reset=True, skip_check_array=True)  # type: ignore[arg-type]
+            return
+        self.n_features_in_ = int(X.shape[1])
+        vars(self).pop("feature_names_in_", None)
+
+    def _read(self, X: Any, reset: bool) -> Data:
+        """Check X as scikit-learn does, but leave frames and texts as they are."""
+        if is_collection(X):
+            raise TypeError(
+                "only fit of greedy trees, predict, predict_proba and score take Dask "
+                f"collections; call X.compute() first to use {type(self).__name__} otherwise"
+            )
+        check_loaded(X)
+        if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biu" and X.size:
+            if reset:  # nothing here can fail; skipping check_array makes small fits faster
+                self.n_features_in_ = X.shape[1]
+                vars(self).pop("feature_names_in_", None)
+                return Data(X)
+            if X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
+                return Data(X)
+        if hasattr(X, "columns") and not hasattr(X, "tocsc"):
+            data = Data(X, remember=not reset)
+            validate_data(self, X=X, reset=reset, skip_check_array=True)  # type: ignore[arg-type]
+            if not data.rows or not data.width:
+                raise ValueError(
+                    f"Found array with {data.rows} sample(s) and {data.width} feature(s) "
+                    f"(shape=({data.rows}, {data.width})) while a minimum of 1 is required."
+                )
+            return data
+        # a column is learned, or tested, only if it is finite; the error names one that is not
+        options: dict[str, Any] = {"accept_sparse": "csc", "ensure_all_finite": False}
+        if isinstance(X, np.ma.MaskedArray) or not hasattr(X, "__array__"):
+            X = X if hasattr(X, "tocsc") else read_array(X)
+        if getattr(getattr(X, "dtype", None), "kind", None) in ("O", "U", "S"):
+            options = {"dtype": None, "ensure_all_finite": False}
+        checked = validate_data(self, X=X, reset=reset, **options)  # type: ignore[arg-type]
+        return Data(checked, remember=not reset)
 
 
 class Predicting(ClassifierMixin, Reading, ABC):
@@ -163,7 +237,7 @@ class Predicting(ClassifierMixin, Reading, ABC):
     def _is_right(self, X: Any, y: Any) -> np.typing.NDArray[np.bool_]:
         """Which rows of a partition have the class that is predicted."""
         truth = column_or_1d(as_labels(y))
-        check_present(y, truth)
+        _check_present(y, truth)
         return self.predict(X) == truth
 
     def class_results(
@@ -361,3 +435,286 @@ class Predicting(ClassifierMixin, Reading, ABC):
         while path[-1]:
             path.append(int(self._splitting.leaves[(path[-1] - 1) // 2]))
         return path
+
+
+def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
+    """The classes, and each label's position among them."""
+    y = as_labels(y)
+    plain = type(y) is np.ndarray and y.ndim == 1
+    labels = y if plain else column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y must not contain NaN or infinity")
+    if len(labels) != rows:
+        check_consistent_length(np.empty(rows), labels)
+    classes, codes = Coded.positions(labels)
+    if labels.dtype.kind not in "biu":
+        check_classification_targets(labels)
+    return classes, Coded(tuple(classes.tolist()), codes)
+
+
+def as_labels(y: Any) -> Any:
+    """Labels as given, lists as arrays; integers and Booleans of pandas' own types as NumPy's."""
+    if isinstance(y, list | tuple):
+        return read_array(y)
+    kind = getattr(y, "dtype", None)
+    own = getattr(kind, "kind", None) in ("b", "i", "u") and not isinstance(kind, np.dtype)
+    if own and not y.isna().any():  # scikit-learn would make floats of them
+        return read_array(y.tolist())
+    return check_unmasked(y, "y")
+
+
+def _check_present(y: Any, labels: np.ndarray) -> None:
+    """Refuse labels of which one is missing; ``labels`` are those of y as an array."""
+    if hasattr(y, "isna"):
+        missing = bool(y.isna().any())
+    elif labels.dtype.kind == "O":
+        missing = any(is_missing(label) or label != label for label in labels)
+    else:
+        missing = labels.dtype.kind in "fcmM" and bool(np.any(labels != labels))
+    if missing:
+        raise ValueError("y must not contain missing values")
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A measure on held-out rows; more is better.
+
+    Attributes
+    ----------
+    score : a callable ``(model, X, y)``
+    name : what to call it
+    named : whether it is one of scikit-learn's by its name; only these take weights
+    """
+
+    score: Callable[..., Any]
+    name: str
+    named: bool
+
+    def __call__(self, model: Any, X: Any, y: Any, weights: Any = None) -> float:
+        """The score of a model, one finite number."""
+        options = {"sample_weight": weights} if weights is not None and self.named else {}
+        score = self._apply(model, X, y, options)
+        if not isinstance(score, Real) or not math.isfinite(score):
+            raise ValueError(f"a scoring must give one finite number; got {score!r}")
+        return float(score)
+
+    def check(self, classes: Any) -> None:
+        """Refuse a scoring by name that cannot judge these classes, before any tree is grown."""
+        if not self.named:
+            return
+        from sklearn.dummy import DummyClassifier
+
+        rows = np.zeros((len(classes), 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that constant answers are poor
+            self._apply(DummyClassifier().fit(rows, classes), rows, classes, {})
+
+    def _apply(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> Any:
+        try:
+            return self.score(model, X, y, **options)
+        except ValueError as error:
+            if not self.named:
+                raise
+            reason = str(error).partition("\n")[0]
+            raise ValueError(f"scoring must suit the labels; {self.name} says: {reason}") from error
+
+
+def read_scoring(scoring: Any) -> Scorer | None:
+    """A scoring by its name, or a callable ``(model, X, y)``; None for none."""
+    if scoring is None:
+        return None
+    if callable(scoring):
+        return Scorer(scoring, getattr(scoring, "__name__", "score"), named=False)
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if scoring not in get_scorer_names():
+        near = difflib.get_close_matches(str(scoring), get_scorer_names(), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"scoring must be a name that scikit-learn knows, such as {', '.join(USEFUL)}, or a "
+            f"callable (model, X, y); got {scoring!r}{hint}"
+        )
+    return Scorer(get_scorer(scoring), scoring, named=True)
+
+
+@dataclass(frozen=True)
+class ClassResults:
+    """Recall and precision of each class, and the confusion matrix, on some rows.
+
+    Attributes
+    ----------
+    classes : the labels
+    confusion : by true class and predicted class, the number of rows, or their weight
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[0], [0], [0], [1]], ["no", "no", "yes", "yes"]
+    >>> model = mt.TopDownClassifier(max_size=1).fit(X, y)
+    >>> print(model.class_results(X, y))
+    class  rows  predicted  recall  precision
+    no        2          3   1.000      0.667
+    yes       2          1   0.500      1.000
+    <BLANKLINE>
+    true / predicted  no  yes
+    no                 2    0
+    yes                1    1
+    """
+
+    classes: tuple[Any, ...]
+    confusion: np.typing.NDArray[Any]
+
+    @property
+    def rows(self) -> np.typing.NDArray[Any]:
+        """The number or weight of the rows of each class."""
+        return self.confusion.sum(axis=1)
+
+    @property
+    def predicted(self) -> np.typing.NDArray[Any]:
+        """The number or weight of the rows for which each class is predicted."""
+        return self.confusion.sum(axis=0)
+
+    @property
+    def recall(self) -> FloatArray:
+        """The share of the rows of a class for which it is predicted; NaN for no rows."""
+        return _quotients(np.diag(self.confusion), self.rows)
+
+    @property
+    def precision(self) -> FloatArray:
+        """The share of right predictions of a class; NaN if it is never predicted."""
+        return _quotients(np.diag(self.confusion), self.predicted)
+
+    @property
+    def never_predicted(self) -> tuple[Any, ...]:
+        """The classes that are predicted for none of the rows."""
+        found = np.flatnonzero(self.predicted == 0)
+        return tuple(self.classes[number] for number in found)
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """A polars frame with a row for each class."""
+        import polars
+
+        columns = (list(self.classes), self.rows, self.predicted, self.recall, self.precision)
+        return polars.DataFrame(dict(zip(HEADS, columns, strict=True)))
+
+    def heads(self) -> tuple[str, ...]:
+        """The headings of ``cells``; remarks only if a class is never predicted.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> model = mt.TopDownClassifier(max_size=0).fit([[0], [0], [1]], [0, 0, 1])
+        >>> model.class_results([[0], [1]], [0, 1]).heads()
+        ('class', 'rows', 'predicted', 'recall', 'precision', 'remark')
+        """
+        return (*HEADS, "remark") if self.never_predicted else HEADS
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The frame as texts; a class that is never predicted is marked.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> model = mt.TopDownClassifier(max_size=0).fit([[0], [0], [1]], [0, 0, 1])
+        >>> for line in model.class_results([[0], [1]], [0, 1]).cells():
+        ...     print(line)
+        ('0', '1', '2', '1.000', '0.500', '')
+        ('1', '1', '0', '0.000', '-', 'never predicted')
+        """
+        lines = []
+        for number, label in enumerate(self.classes):
+            rows, predicted = self.rows[number], self.predicted[number]
+            shares = (self.recall[number], self.precision[number])
+            line = (show_text(str(label)), _show_count(rows), _show_count(predicted),
+                    *("-" if math.isnan(share) else f"{share:.3f}" for share in shares),
+                    "" if predicted else NEVER)  # fmt: skip
+            lines.append(line[: len(self.heads())])
+        return lines
+
+    def matrix_heads(self) -> tuple[str, ...]:
+        """The headings of ``matrix_cells``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> model = mt.TopDownClassifier(max_size=0).fit([[0], [0], [1]], [0, 0, 1])
+        >>> model.class_results([[0], [1]], [0, 1]).matrix_heads()
+        ('true / predicted', '0', '1')
+        """
+        return ("true / predicted", *(show_text(str(label)) for label in self.classes))
+
+    def matrix_cells(self) -> list[tuple[str, ...]]:
+        """The confusion matrix as texts, a line for each true class.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> model = mt.TopDownClassifier(max_size=0).fit([[0], [0], [1]], [0, 0, 1])
+        >>> model.class_results([[0], [1]], [0, 1]).matrix_cells()
+        [('0', '1', '0'), ('1', '1', '0')]
+        """
+        return [
+            (show_text(str(label)), *map(_show_count, line))
+            for label, line in zip(self.classes, self.confusion, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        return f"ClassResults({len(self.classes)} classes, {_show_count(self.rows.sum())} rows)"
+
+    def __str__(self) -> str:
+        lines = _align(self.heads(), self.cells())
+        if len(self.classes) <= MOST_CLASSES:
+            return "\n".join([*lines, "", *_align(self.matrix_heads(), self.matrix_cells())])
+        return "\n".join([*lines, "", f"(a matrix of {len(self.classes)} classes is not shown)"])
+
+    def _repr_html_(self) -> str:
+        from mictree._support.words import to_table
+
+        shown = to_table(self.heads(), self.cells())
+        if len(self.classes) > MOST_CLASSES:
+            return shown
+        return shown + to_table(self.matrix_heads(), self.matrix_cells())
+
+
+def class_results(
+    classes: np.ndarray, labels: Any, codes: Codes, weights: FloatArray | None
+) -> ClassResults:
+    """Results from true labels and predictions, which are positions among the classes.
+
+    Labels that are no classes get lines of their own.
+    """
+    found, truth = Coded.positions(labels)
+    every = np.concatenate([classes.astype(object), found.astype(object)])
+    union = Coded.positions(every)[0].tolist()
+    place = {label: number for number, label in enumerate(union)}
+    true, known = (
+        np.array([place[label] for label in each.tolist()], dtype=np.intp)
+        for each in (found, classes)
+    )
+    pairs = true[truth] * len(union) + known[codes]
+    counts = np.bincount(pairs, weights, len(union) ** 2)
+    return ClassResults(tuple(union), counts.reshape(len(union), len(union)))
+
+
+def _quotients(parts: np.typing.NDArray[Any], wholes: np.typing.NDArray[Any]) -> FloatArray:
+    """Quotients, NaN where the denominator is 0."""
+    return np.divide(parts, wholes, out=np.full(len(wholes), math.nan), where=wholes > 0)
+
+
+def _show_count(number: Any) -> str:
+    """A number of rows, or a weight in four digits or more."""
+    return f"{number:,}" if isinstance(number, int | np.integer) else show_digits(float(number), 4)
+
+
+def _align(heads: tuple[str, ...], lines: list[tuple[str, ...]]) -> list[str]:
+    """Lines of cells below headings; the first column and remarks to the left."""
+    widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+    left = (heads[0], "remark")
+    return [
+        "  ".join(
+            cell.ljust(width) if head in left else cell.rjust(width)
+            for head, cell, width in zip(heads, line, widths, strict=True)
+        ).rstrip()
+        for line in (heads, *lines)
+    ]

@@ -1,28 +1,42 @@
-"""A tree as the rules that a person would write, and the path of one row in words.
+"""A tree as rules that a person would write, as SQL and Python; and the path of one row in words.
 
-Bounds on one column are merged, leaves of one class under one test are merged, and the rules that
-cover most rows come first.
+A path tests one column several times; ``merge`` makes one ``Condition`` of all that it demands of
+the column. A split between leaves of one class decides nothing and is left out, except where
+probabilities are asked for. Rules that cover most rows come first, and exactly one applies to a
+row.
+
+A missing value fails every test but "is missing". So ``age <= 40`` holds for a missing age too,
+unless another test on the path excludes that. Code always says so; words do only where values were
+missing in the training rows.
+
+Columns of times are read as microseconds: since 1970, since midnight, or of a duration. Code
+compares texts in ISO 8601, which sort as times do, with the last time that is not above the
+threshold: a whole number of microseconds or, where rows differ by less, of nanoseconds. Python's
+own types would silently drop nanoseconds, so Python code with them takes pandas' types only and
+fails with others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.words import count_of, show_digits, show_text
-from mictree.columns.data import Data
+from mictree.columns.data import FINER, Data, last_tick
 from mictree.columns.ordered import time_text
-from mictree.columns.series import FINER
-from mictree.columns.written import TIMES, Tests
-from mictree.estimators.conditions import Condition, Step, join_words, merge
-from mictree.estimators.times import to_python_value
+from mictree.columns.written import TIMES, Column, Test, Tests
 from mictree.growers.data_loop import Splitting
 
 if TYPE_CHECKING:
     import polars
+
+
+WEIGHTED = "; weighted"  # between a number of rows and shares that are not theirs
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,7 @@ class Rule:
     rows : training rows that satisfy the conditions
     coverage : their share of the weight of all rows
     precision : the share of their weight that has the label
+    weighted : whether weights make such shares of the tree other than those of rows
     """
 
     conditions: tuple[Condition, ...]
@@ -43,16 +58,19 @@ class Rule:
     rows: int
     coverage: float
     precision: float
+    weighted: bool = False
 
     def __str__(self) -> str:
-        lead = f"if {join_words(self.conditions)} then" if self.conditions else "always"
+        lead = f"if {_join_words(self.conditions)} then" if self.conditions else "always"
         return show_text(f"{lead} {self.label}")
 
     @property
     def support(self) -> str:
         """Rows, coverage and precision in words."""
-        rows = f"{count_of(self.rows, 'row')}, {self.coverage:.0%} of all"
-        return f"{rows}; {self.precision:.0%} of them {self.label}"
+        rows, share = count_of(self.rows, "row"), f"{self.coverage:.0%} of all"
+        if self.weighted:
+            return f"{rows}{WEIGHTED}: {share}, {self.precision:.0%} {self.label}"
+        return f"{rows}, {share}; {self.precision:.0%} of them {self.label}"
 
 
 class Leaf(NamedTuple):
@@ -95,14 +113,20 @@ class Rules(Sequence[Rule]):
         return f"Rules({len(self)} rules)"
 
     def _repr_html_(self) -> str:
-        from mictree._support.notebook import to_table
+        from mictree._support.words import to_table
 
         rows = [
-            (join_words(rule.conditions) or "always", rule.label, f"{rule.rows:,}",
+            (_join_words(rule.conditions) or "always", rule.label, f"{rule.rows:,}",
              f"{rule.coverage:.0%}", f"{rule.precision:.0%}")
             for rule in self
         ]  # fmt: skip
-        return to_table(["if", "then", "rows", "coverage", "precision"], rows)
+        kind = "weighted " if self.weighted else ""
+        return to_table(["if", "then", "rows", f"{kind}coverage", f"{kind}precision"], rows)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether coverage and precision are shares of weights, and not those of rows."""
+        return self[0].weighted
 
     @property
     def frame(self) -> polars.DataFrame:
@@ -111,7 +135,7 @@ class Rules(Sequence[Rule]):
 
         return polars.DataFrame(
             {
-                "rule": [join_words(rule.conditions) or "always" for rule in self],
+                "rule": [_join_words(rule.conditions) or "always" for rule in self],
                 "label": [rule.label for rule in self],
                 "rows": [rule.rows for rule in self],
                 "coverage": [rule.coverage for rule in self],
@@ -131,7 +155,7 @@ class Rules(Sequence[Rule]):
             ``mictree predict --proba`` has for them; every leaf of the tree has its own
         """
         if not proba:
-            return _case([(rule.conditions, _sql_label(rule.label)) for rule in self])
+            return _case([(rule.conditions, _sql(rule.label)) for rule in self])
         texts = []
         for number, label in enumerate(self._classes):
             name = f"probability of {label}".replace('"', '""')
@@ -167,7 +191,7 @@ class Rules(Sequence[Rule]):
         lines = [f"def {name}(row):"]
         for column in columns.values():
             note = "  # of pandas: Python's own type has no nanoseconds"
-            read = to_python_value(column) + (note if column.name in fine else "")
+            read = _python_value(column) + (note if column.name in fine else "")
             lines.append(f"    {variable[column.name]} = {read}")
         for conditions, end in ends[:-1]:
             tests = [each.in_python(variable[each.column.name]) for each in conditions]
@@ -186,12 +210,6 @@ def _case(ends: Sequence[tuple[tuple[Condition, ...], str]]) -> str:
     return "\n".join([*lines, f"  ELSE {ends[-1][1]}", "END"])
 
 
-def _sql_label(label: Any) -> str:
-    if isinstance(label, str):
-        return "'" + label.replace("'", "''") + "'"
-    return repr(label).upper() if isinstance(label, bool) else repr(label)
-
-
 def make_rules(splitting: Splitting, tests: Tests, classes: np.ndarray) -> Rules:
     """The rules of the tree that a splitting makes; its literals are numbers of the tests."""
     labels = classes.tolist()
@@ -200,7 +218,8 @@ def make_rules(splitting: Splitting, tests: Tests, classes: np.ndarray) -> Rules
     for leaf, code, path in _ends(splitting, tests, merged=True):
         rows = int(splitting.rows[leaf].sum())
         precision = float(splitting.masses[leaf, code]) / weights[leaf]
-        rules.append(Rule(merge(path), labels[code], rows, weights[leaf] / weights[0], precision))
+        shares = weights[leaf] / weights[0], precision, splitting.weighted
+        rules.append(Rule(merge(path), labels[code], rows, *shares))
     ends = sorted(_ends(splitting, tests, merged=False), key=lambda end: -weights[end[0]])
     shares = splitting.masses / splitting.masses.sum(axis=1, keepdims=True)
     leaves = [Leaf(merge(path), tuple(shares[leaf].tolist())) for leaf, _, path in ends]
@@ -267,14 +286,15 @@ def explain(splitting: Splitting, tests: Tests, classes: np.ndarray, row: Any) -
     count = int(splitting.rows[nodes[-1]].sum())
     shares = sorted(zip(masses / masses.sum(), names, strict=True), key=lambda each: -each[0])
     found = ", ".join(f"{share:.0%} {name}" for share, name in shares if share > 0)
-    lines.append(f"The {count_of(count, 'training row')} like this: {found}.")
+    kind = WEIGHTED if splitting.weighted else ""
+    lines.append(f"The {count_of(count, 'training row')} like this{kind}: {found}.")
     return "\n".join(map(show_text, lines))
 
 
 def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
     """One row as data, the tests that find their columns in it, and its values as texts."""
-    if hasattr(row, "to_dict") and np.ndim(row) == 1 and all(isinstance(k, str) for k in row.index):
-        row = row.to_dict()  # a Series of pandas: ``frame.iloc[0]``
+    if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:  # pandas: ``frame.iloc[0]``
+        row = row.to_dict() if all(isinstance(k, str) for k in row.index) else row
     if isinstance(row, Mapping):
         import polars
 
@@ -299,9 +319,14 @@ def _read_row(tests: Tests, row: Any) -> tuple[Tests, Data, dict[str, str]]:
 
 
 def _as_column(value: Any) -> Any:
-    """A cell as a column for polars, which drops pandas' nanoseconds and misreads NumPy's times."""
+    """A cell as a column for polars, which drops pandas' nanoseconds and misreads NumPy's times.
+
+    Polars cannot read pandas' missing times.
+    """
     import polars
 
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return [None]
     aware = getattr(value, "tzinfo", None) is not None
     if any(getattr(value, part, 0) > 0 for part in ("nanosecond", "nanoseconds")):
         value = value.to_numpy()
@@ -345,3 +370,309 @@ def _exact(value: float, kind: Callable[[str], Any]) -> str:
     """The fewest digits, from six on, that are this value in its kind of floats."""
     texts = (show_digits(value, digits) for digits in range(6, 17))
     return next((text for text in texts if float(kind(text)) == value), repr(float(value)))
+
+
+Step = tuple[Column, Test, bool]  # a test, and whether it holds on the path
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a path demands of a column.
+
+    Attributes
+    ----------
+    low, high : tests that give the greatest lower and the least upper bound
+    equal : the test for the category that it must be
+    unequal : the tests for categories that it must not be
+    missing : whether it must be missing (True), must not (False), or may (None)
+    """
+
+    column: Column
+    low: Test | None = None
+    high: Test | None = None
+    equal: Test | None = None
+    unequal: tuple[Test, ...] = field(default=())
+    missing: bool | None = None
+
+    def and_(self, test: Test, holds: bool) -> Condition:
+        """The condition after one more test."""
+        if test.relation == "missing":
+            return replace(self, missing=holds)
+        if test.relation == "is":
+            if holds:
+                return replace(self, equal=test, missing=False)
+            return replace(self, unequal=(*self.unequal, test))
+        if holds:
+            greater = self.low is None or test.value > self.low.value
+            return replace(self, low=test if greater else self.low, missing=False)
+        less = self.high is None or test.value < self.high.value
+        return replace(self, high=test if less else self.high)
+
+    def in_words(self) -> str:
+        """As a person would write it: ``14.98 < radius <= 17.5``."""
+        name = self.column.name
+        if self.missing:
+            return f"{name} is missing"
+        if self.column.kind in ("binary", "boolean") and (self.low or self.high):
+            words = (self.low.text if self.low else "") or (self.high.negated if self.high else "")
+            return words if self.missing is False or self.low else words + self._or_missing()
+        if self.column.kind == "category":
+            return self._category_in_words()
+        low = "" if self.low is None else _shown(self.column, self.low)
+        high = "" if self.high is None else _shown(self.column, self.high)
+        if low and high:
+            return f"{low} < {name} <= {high}"
+        if low:
+            return f"{name} > {low}"
+        return f"{name} <= {high}{self._or_missing()}" if high else f"{name} is not missing"
+
+    @property
+    def says_or(self) -> bool:
+        """Whether the words have an "or"."""
+        return bool(self._or_missing()) and self.low is None
+
+    def _or_missing(self) -> str:
+        """Only where values are known to be missing, is it worth a word."""
+        known = self.high is not None and self.high.negated.startswith("not ")
+        plain = self.column.kind not in ("binary", "boolean")
+        return " or missing" if plain and known and self.missing is None else ""
+
+    def _category_in_words(self) -> str:
+        name = self.column.name
+        if self.equal is not None:
+            return f"{name} is {_shown(self.column, self.equal)}"
+        others = [_shown(self.column, test) for test in self.unequal]
+        others += ["missing"] if self.missing is False else []
+        if len(others) == 1:
+            return f"{name} is not {others[0]}"
+        if len(others) == 2:
+            return f"{name} is neither {others[0]} nor {others[1]}"
+        return f"{name} is none of {', '.join(others)}"
+
+    def in_sql(self) -> str:
+        """SQL; NULL is missing, and dates and times are compared with texts in ISO 8601."""
+        if self.column.part is not None:
+            what, dates, _ = self.column.part
+            raise ValueError(
+                f"SQL has no expression for the {what} of a date that all databases read; the tree "
+                f"tests that of {dates}: to_python has one"
+            )
+        name = '"' + self.column.name.replace('"', '""') + '"'
+        if self.missing:
+            return f"{name} IS NULL"
+        if self.column.kind == "boolean" and (self.low or self.high):
+            truth = f"{name} IS TRUE" if self.low else f"{name} IS NOT TRUE"
+            return (
+                f"{truth} AND {name} IS NOT NULL"
+                if self.missing is False and not self.low
+                else truth
+            )
+        if self.equal is not None:
+            return f"{name} = {_sql(self.equal.value)}"
+        if self.unequal:
+            listed = f"{name} NOT IN ({', '.join(_sql(test.value) for test in self.unequal)})"
+            return listed if self.missing is False else f"({listed} OR {name} IS NULL)"
+        if self.column.levels is not None and (self.low or self.high):
+            listed = f"{name} IN ({', '.join(_sql(level) for level in self._levels)})"
+            return f"({listed} OR {name} IS NULL)" if self._any_missing else listed
+        value = _sql_time if self.column.kind in TIMES else _sql_number
+        parts = [f"{name} > {value(self.column, self.low)}"] if self.low else []
+        if self.high is not None:
+            below = f"{name} <= {value(self.column, self.high)}"
+            parts.append(f"({below} OR {name} IS NULL)" if self._any_missing else below)
+        return " AND ".join(parts) or f"{name} IS NOT NULL"
+
+    @property
+    def _any_missing(self) -> bool:
+        """Whether a missing value satisfies the condition too."""
+        return self.missing is None and self.low is None
+
+    @property
+    def _levels(self) -> tuple[Any, ...]:
+        """The ordered categories within the bounds."""
+        assert self.column.levels is not None
+        low = -math.inf if self.low is None else self.low.value
+        high = math.inf if self.high is None else self.high.value
+        found = tuple(
+            level for place, level in enumerate(self.column.levels) if low < place <= high
+        )
+        if not found:
+            raise ValueError(f"a path must leave some category; {self.column.name} has none left")
+        return found
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether the bounds are times of nanoseconds, which Python's own types do not have."""
+        bounds = [test for test in (self.low, self.high) if test is not None]
+        return self.column.kind in TIMES and _tell_nanoseconds(self.column, bounds)
+
+    def in_python(self, variable: str) -> str:
+        """Python; None and NaN are missing. Times of nanoseconds are pandas' own."""
+        present = f"{variable} is not None and {variable} == {variable}"
+        absent = f"{variable} is None or {variable} != {variable}"
+        if self.missing:
+            return f"({absent})"
+        if self.equal is not None:
+            return f"{variable} == {self.equal.value!r}"
+        if self.unequal:
+            listed = ", ".join(repr(test.value) for test in self.unequal)
+            apart = f"{variable} not in ({listed},)"
+            return apart if self.missing is None else f"{present} and {apart}"
+        if self.low is None and self.high is None:
+            return present
+        if self.column.levels is not None:
+            within = f"{variable} in ({', '.join(map(repr, self._levels))},)"
+        else:
+            within = self._within(variable)
+        return f"({absent} or {within})" if self._any_missing else f"{present} and {within}"
+
+    def _within(self, variable: str) -> str:
+        """The bounds on a value that is not missing."""
+        key, fine = variable, self.is_fine
+        if self.column.kind in TIMES:
+            key = _python_key(self.column, variable, fine)
+        low, high = (
+            "" if test is None
+            else _python_time(self.column, test, fine) if self.column.kind in TIMES
+            else repr(test.value)
+            for test in (self.low, self.high)
+        )  # fmt: skip
+        if low and high:
+            return f"{low} < {key} <= {high}"
+        return f"{key} > {low}" if low else f"{key} <= {high}"
+
+
+def merge(path: Iterable[Step]) -> tuple[Condition, ...]:
+    """One condition for each column that the path tests, in the order of the first tests."""
+    conditions: dict[Column, Condition] = {}
+    for column, test, holds in path:
+        conditions[column] = conditions.get(column, Condition(column)).and_(test, holds)
+    return tuple(conditions.values())
+
+
+def _shown(column: Column, test: Test) -> str:
+    """The value as the test's text shows it."""
+    for word in (" > ", " is "):
+        if test.text.startswith(column.name + word):
+            return test.text.removeprefix(column.name + word)
+    return str(test.value)
+
+
+def _sql(value: Any) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"SQL must have finite numbers; got {value}")
+    return repr(value)
+
+
+def _sql_number(column: Column, test: Test) -> str:
+    return _sql(test.value)
+
+
+def _join_words(conditions: Sequence[Condition]) -> str:
+    """Conditions in words, joined by "and"; one with an "or" is in brackets among others."""
+    words = [condition.in_words() for condition in conditions]
+    if len(words) > 1:
+        words = [
+            f"({text})" if condition.says_or else text
+            for condition, text in zip(conditions, words, strict=True)
+        ]
+    return " and ".join(words)
+
+
+DAY = 86_400 * 10**9  # nanoseconds
+# what Python code compares with the texts; aware datetimes as UTC
+PYTHON_KEYS = {
+    "date": "{0}.isoformat()[:10]",
+    "datetime": "{0}.isoformat()",
+    "instant": "({0}.replace(tzinfo=None) - {0}.utcoffset()).isoformat()",
+    "time": "{0}.isoformat()",
+    "duration": "({0}.days * 86400000000000 + {0}.seconds * 1000000000 + {0}.microseconds * 1000"
+    " + getattr({0}, 'nanoseconds', 0))",
+}
+FINE_KEYS = {
+    "datetime": "{0}.isoformat(timespec='nanoseconds')",
+    "instant": "({0}.replace(tzinfo=None) - {0}.utcoffset()).isoformat(timespec='nanoseconds')",
+    "duration": "({0}.days * 86400000000000 + {0}.seconds * 1000000000 + {0}.microseconds * 1000"
+    " + {0}.nanoseconds)",
+}
+
+
+PYTHON_PARTS = {
+    "month": "value.month", "weekday": "value.isoweekday()", "hour": "getattr(value, 'hour', 0)",
+}  # fmt: skip
+
+
+def _python_value(column: Column) -> str:
+    """What Python code reads from a row: a column, or a part of its dates."""
+    if column.part is None:
+        return f"row[{column.name!r}]"
+    what, dates, kind = column.part
+    found = PYTHON_PARTS[what]
+    if kind == "instant":
+        found = found.replace("value", "(value - value.utcoffset())")
+    return f"(lambda value: None if value is None or value != value else {found})(row[{dates!r}])"
+
+
+def _tell_nanoseconds(column: Column, tests: Sequence[Test]) -> bool:
+    """Whether thresholds tell times apart that differ by less than a microsecond."""
+    return column.kind != "date" and any(test.value % 1 for test in tests)
+
+
+def _python_key(column: Column, variable: str, fine: bool) -> str:
+    """What Python code compares with thresholds."""
+    if fine and column.kind not in FINE_KEYS:
+        raise ValueError(
+            f"Python's times of the day have microseconds; {column.name} is tested for "
+            "nanoseconds: use to_sql, or save the model and load it with mictree.load"
+        )
+    return (FINE_KEYS if fine else PYTHON_KEYS)[column.kind].format(variable)
+
+
+def _python_time(column: Column, test: Test, fine: bool) -> str:
+    """A threshold as the text, or for durations the number, that Python code compares with."""
+    last = _last(column, test)
+    if column.kind == "duration":
+        return repr(last)
+    # without a fraction where it is 0: "12:00:00" sorts before "12:00:00.000001"
+    return repr(_iso(column, last, "T", "nanoseconds" if fine else "auto"))
+
+
+def _sql_time(column: Column, test: Test) -> str:
+    """A threshold as an SQL literal, with nine digits where it needs them."""
+    if column.kind == "duration":
+        raise ValueError(
+            f"SQL has no literal for durations that all databases read; {column.name} is one"
+        )
+    zone = "+00:00" if column.kind == "instant" else ""  # or a database would take its own zone
+    last = _last(column, test)
+    digits = "nanoseconds" if last % 1000 else "microseconds"
+    return f"'{_iso(column, last, ' ', digits)}{zone}'"
+
+
+def _last(column: Column, test: Test) -> int:
+    """The last nanosecond that is not above the threshold."""
+    if not math.isfinite(test.value):
+        raise ValueError(f"a time must be finite; {column.name} is tested for {test.value}")
+    return last_tick(test.value)
+
+
+def _iso(column: Column, last: int, between: str, digits: str) -> str:
+    """A time to the second, the micro- or the nanosecond; "auto" as ``datetime.isoformat``."""
+    whole, rest = divmod(last, 1000)
+    try:
+        if column.kind == "date":
+            return (date(1970, 1, 1) + timedelta(days=last // DAY)).isoformat()
+        moment = datetime(1970, 1, 1) + timedelta(microseconds=whole)  # no zone
+    except OverflowError:
+        raise ValueError(
+            f"code can test the years 1 to 9999; {column.name} is tested for {whole} microseconds"
+        ) from None
+    finer = f"{rest:03d}" if digits == "nanoseconds" else ""
+    spec = "microseconds" if finer else digits
+    if column.kind == "time":
+        return moment.time().isoformat(timespec=spec) + finer
+    return moment.isoformat(between, timespec=spec) + finer

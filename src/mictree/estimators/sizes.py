@@ -1,14 +1,25 @@
-"""Which size? Cross-validation that fits once in every fold and scores the trees of all sizes.
+"""Which size should a tree have? By cross-validation, or by a price for every split.
 
-The one-standard-error rule is Breiman, Friedman, Olshen and Stone's (Classification and Regression
-Trees, 1984, section 3.4.3): the smallest tree whose score is within one standard error of the best.
+``select_size`` fits once in every fold and scores the trees of all sizes; one fit gives all of
+them. It chooses the best size, or by the one-standard-error rule of Breiman, Friedman, Olshen and
+Stone (Classification and Regression Trees, 1984, section 3.4.3) the smallest tree whose score is
+within one standard error of the best. Rows that have an order in time are cut into folds that are
+later than their training rows, and rows of one time are never separated.
+
+``penalty_path`` gives the best size for every price per split, as intervals of prices. The cost of
+a tree is its error plus the price of its splits. As the price falls, the best size moves along the
+lower convex hull of the points (size, error). A cost is certified if no size can cost less: not by
+its certified lower bound, and not beyond the sizes that were searched, where the error is at least
+the one that no tree can avoid.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,25 +28,27 @@ from sklearn.utils import _safe_indexing, indexable
 
 from mictree._support.checks import check_count, check_unmasked
 from mictree._support.parallel import spread
-from mictree.columns.arrays import read_array
-from mictree.columns.data import is_missing
+from mictree._support.words import count_of, show_number
+from mictree.columns.data import Data, is_missing, read_array
 from mictree.distributed.collections import is_collection
+from mictree.estimators.base import TreeClassifier
+from mictree.estimators.predicting import Scorer, read_scoring
+from mictree.problems.sample import Coded, class_weights, weights_among
 
 if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-from mictree.estimators.base import TreeClassifier
-from mictree.estimators.scoring import Scorer, read_scoring
-from mictree.problems.labels import Coded, class_weights, weights_among
 
 CHOICES = ("one-standard-error", "least")
 LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
 LARGEST_GREEDY = 32
+ROUNDING = 1e-12  # costs that differ by less are equal
 
 FloatArray = np.typing.NDArray[np.float64]
 RowNumbers = np.typing.NDArray[np.intp]
 Choice = Literal["one-standard-error", "least"]
+Point = tuple[int, float]  # a size and an error
 
 
 @dataclass(frozen=True)
@@ -107,12 +120,12 @@ class SizeChoice:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the scores with their standard errors against size."""
-        from mictree.plotting.sizes import draw_sizes
+        from mictree.plotting.curves import draw_sizes
 
         return draw_sizes(ax, self)
 
     def _repr_html_(self) -> str:
-        from mictree._support.notebook import to_svg, to_text
+        from mictree._support.words import to_svg, to_text
 
         return to_text(repr(self)) + to_svg(self.plot())
 
@@ -169,8 +182,7 @@ def select_size(
     >>> mt.select_size(mt.TopDownClassifier(max_size=5), X, y)
     SizeChoice(size=3, score=1.0000 ± 0.0000, 5 folds, 6 sizes, choose='one-standard-error')
     """
-    if choose not in CHOICES:
-        raise ValueError(f"choose must be one of {', '.join(CHOICES)}; got {choose!r}")
+    settings = _Settings(choose, cv, repeats, scoring, random_state, n_jobs)
     if not hasattr(estimator, "at_size"):
         raise ValueError(f"estimator must be a classifier of mictree; got {estimator!r}")
     if is_collection(X):
@@ -182,50 +194,81 @@ def select_size(
     X, labels, weights, groups = indexable(X, labels, sample_weight, groups)
     model: Any = clone(estimator)
     if isinstance(model.max_size, str):
-        model.set_params(max_size=largest_size(model))
-    classes, codes = Coded.positions(np.asarray(labels).reshape(-1))  # refuses what is no label
-    coded = Coded(tuple(classes.tolist()), codes)
-    factors = class_weights(getattr(model, "class_weight", None), coded)
-    scorer = read_scoring(scoring)
-    if scorer is not None:
-        scorer.check(classes)
+        model.set_params(max_size=_largest_size(model))
+    trial = _read_trial(model, labels, weights, settings)
     if after is not None:
         check_after(cv, repeats, groups)
         splits, folds = time_folds(rank_moments(after, len(np.asarray(labels))), cv), int(cv)
     else:
-        splits, folds = _splits(X, labels, cv, repeats, groups, random_state)
-    weight = None if weights is None else np.asarray(weights, dtype=float)
-    judged = weight  # weights of held-out rows
-    if factors is not None and scorer is None:
-        judged = factors[codes] * (1.0 if weight is None else weight)
-    folds_of = [(X, labels, weight, judged, model, scorer, *fold) for fold in splits]
-    curves = list(spread(_score_fold, folds_of, n_jobs))
+        splits, folds = _splits(X, labels, groups, settings)
+    curves = list(spread(_score_fold, [(X, trial, *fold) for fold in splits], settings.n_jobs))
     if len(curves) < 2:
         raise ValueError(f"cv must give at least 2 folds; got {len(curves)}")
     most = max(map(len, curves))
     scores = np.array([[*curve, *[curve[-1]] * (most - len(curve))] for curve in curves], float)
-    choice = SizeChoice(0, scores, folds, choose, "" if scorer is None else scorer.name)
+    name = "" if trial.scorer is None else trial.scorer.name
+    choice = SizeChoice(0, scores, folds, choose, name)
     return replace(choice, size=choose_size(choice))
 
 
-def _score_fold(
-    X: Any, labels: Any, weight: Any, judged: Any, model: Any, scorer: Scorer | None,
-    train: RowNumbers, test: RowNumbers,
-) -> list[float]:  # fmt: skip
+@dataclass(frozen=True)
+class _Settings:
+    """The keywords of ``select_size`` that hold no rows."""
+
+    choose: Choice
+    cv: Any
+    repeats: int
+    scoring: Any
+    random_state: int
+    n_jobs: int | None
+
+    def __post_init__(self) -> None:
+        if self.choose not in CHOICES:
+            raise ValueError(f"choose must be one of {', '.join(CHOICES)}; got {self.choose!r}")
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """The model that every fold fits, and what it is fitted and scored with, but for X."""
+
+    model: Any
+    labels: Any
+    fit_weights: FloatArray | None
+    score_weights: FloatArray | None  # of held-out rows
+    scorer: Scorer | None
+
+
+def _read_trial(model: Any, labels: Any, weights: Any, settings: _Settings) -> _Trial:
+    classes, codes = Coded.positions(np.asarray(labels).reshape(-1))  # refuses what is no label
+    factors = class_weights(
+        getattr(model, "class_weight", None), Coded(tuple(classes.tolist()), codes)
+    )
+    scorer = read_scoring(settings.scoring)
+    if scorer is not None:
+        scorer.check(classes)
+    fit_weights = score_weights = None if weights is None else np.asarray(weights, dtype=float)
+    if factors is not None and scorer is None:
+        score_weights = factors[codes] * (1.0 if fit_weights is None else fit_weights)
+    return _Trial(model, labels, fit_weights, score_weights, scorer)
+
+
+def _score_fold(X: Any, trial: _Trial, train: RowNumbers, test: RowNumbers) -> list[float]:
     """The scores of all sizes on the held-out rows of one fold; scorers by name take weights."""
-    fitted: Any = clone(model)
-    known = _safe_indexing(labels, train)
+    fitted: Any = clone(trial.model)
+    known = _safe_indexing(trial.labels, train)
     if isinstance(getattr(fitted, "class_weight", None), Mapping):  # a fold may lack a rare class
         fitted.set_params(class_weight=weights_among(fitted.class_weight, known))
-    fitted.fit(_safe_indexing(X, train), known, None if weight is None else weight[train])
-    rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(labels, test))
-    held = None if judged is None else judged[test]
-    if scorer is None:
-        return fitted.staged_score(rows, truth, held).tolist()
-    return [scorer(fitted.at_size(size), rows, truth, held) for size in _sizes(fitted)]
+    weights = None if trial.fit_weights is None else trial.fit_weights[train]
+    fitted.fit(_safe_indexing(X, train), known, weights)
+    rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(trial.labels, test))
+    weights = None if trial.score_weights is None else trial.score_weights[test]
+    if trial.scorer is None:
+        return fitted.staged_score(rows, truth, weights).tolist()
+    sizes = range(fitted.get_n_leaves() if fitted._max_size is None else fitted._max_size + 1)
+    return [trial.scorer(fitted.at_size(size), rows, truth, weights) for size in sizes]
 
 
-def largest_size(model: Any) -> int:
+def _largest_size(model: Any) -> int:
     """The largest size to consider with ``max_size="auto"``."""
     if model.max_size != "auto":
         raise ValueError(
@@ -243,12 +286,13 @@ def choose_size(choice: Any) -> int:
 
 
 def _splits(
-    X: Any, y: Any, cv: Any, repeats: int, groups: Any, seed: int
+    X: Any, y: Any, groups: Any, settings: _Settings
 ) -> tuple[Iterator[tuple[RowNumbers, RowNumbers]], int]:
     """Training and held-out rows of each fold, and the number of folds of one repetition."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-    times = check_count(repeats, "repeats")
+    cv, seed = settings.cv, settings.random_state
+    times = check_count(settings.repeats, "repeats")
     if times == 0:
         raise ValueError("repeats must be at least 1; got 0")
     if hasattr(cv, "split"):
@@ -348,5 +392,165 @@ def last_rows(ranks: RowNumbers, share: float) -> tuple[RowNumbers, RowNumbers]:
     return rows[:cut], rows[cut:]
 
 
-def _sizes(model: Any) -> range:
-    return range(model.get_n_leaves() if model._max_size is None else model._max_size + 1)
+@dataclass(frozen=True)
+class PriceRange:
+    """A range of prices with one best size.
+
+    Attributes
+    ----------
+    least, most : the prices, from ``least`` (excluded, unless it is 0) to ``most``
+    size, error : of the best tree
+    certified : whether no tree of any size costs less
+    """
+
+    least: float
+    most: float
+    size: int
+    error: float
+    certified: bool
+
+
+class PenaltyPath(Sequence[PriceRange]):
+    """The best size for every price per split, from high prices to low ones."""
+
+    def __init__(self, ranges: Sequence[PriceRange]) -> None:
+        self._ranges = tuple(ranges)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._ranges[number]
+
+    def __len__(self) -> int:
+        return len(self._ranges)
+
+    def at(self, price: float) -> PriceRange:
+        """The range of a price; where two sizes cost the same, the one of the smaller tree."""
+        return min(self._touching(price), key=lambda each: (each.size, not each.certified))
+
+    def _touching(self, price: float) -> list[PriceRange]:
+        """The ranges that hold a price, at their ends but for rounding."""
+        if not price >= 0:
+            raise ValueError(f"a price must be at least 0; got {price!r}")
+        return [
+            each for each in self._ranges if each.least - ROUNDING <= price <= each.most + ROUNDING
+        ]
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """A polars frame with a row for each range."""
+        import polars
+
+        names = ("size", "error", "least", "most", "certified")
+        return polars.DataFrame(
+            {
+                {"least": "price_from", "most": "price_to"}.get(name, name): [
+                    getattr(each, name) for each in self
+                ]
+                for name in names
+            }
+        )
+
+    def __str__(self) -> str:
+        lines = []
+        for each in self:
+            most = "on" if math.isinf(each.most) else f"to {each.most:.4g}"
+            sure = "" if each.certified else ", not certified"
+            splits, error = count_of(each.size, "split"), show_number(each.error, 4)
+            lines.append(f"price from {each.least:.4g} {most}: {splits}, error {error}{sure}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from mictree._support.words import to_table
+
+        return to_table(self.frame.columns, self.frame.rows())
+
+    def __repr__(self) -> str:
+        return f"PenaltyPath({len(self)} ranges, sizes {', '.join(str(r.size) for r in self)})"
+
+
+def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> PenaltyPath:
+    """The path of certified errors by size.
+
+    Parameters
+    ----------
+    lower, upper : bounds on the least error of each size; ``upper`` is attained
+    beyond : a lower bound on the error of larger trees; None if no larger tree does better
+    """
+    found = list(enumerate(np.asarray(upper, dtype=float).tolist()))
+    best, least = _hull(found), _hull(_possible(lower, beyond))
+    prices = sorted({0.0, *_prices(best), *_prices(least)}, reverse=True)
+    ranges: list[PriceRange] = []
+    for number, low in enumerate(prices):
+        high = prices[number - 1] if number else math.inf
+        inside = low + 1 if math.isinf(high) else (low + high) / 2
+        size, error = min(best, key=lambda point: (_cost(point, inside), point[0]))
+        cheapest = min(_cost(point, inside) for point in least)
+        certified = _cost((size, error), inside) <= cheapest + ROUNDING
+        last = ranges[-1] if ranges else None
+        if last is not None and (last.size, last.certified) == (size, certified):
+            ranges[-1] = PriceRange(low, last.most, size, error, certified)
+        else:
+            ranges.append(PriceRange(low, high, size, error, certified))
+    return PenaltyPath(ranges)
+
+
+def is_certified(lower: FloatArray, upper: FloatArray, beyond: float | None, price: float) -> bool:
+    """Whether no tree of any size costs less, at this price, than the cheapest one.
+
+    The arguments are those of ``penalty_path``. A whole range of prices may be open around a price
+    at which it is certified.
+    """
+    found, least = (
+        min(_cost(point, price) for point in points)
+        for points in (enumerate(upper.tolist()), _possible(lower, beyond))
+    )
+    return found <= least + ROUNDING
+
+
+def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> float:
+    """The error of every tree: rows that are equal in all columns but not in class."""
+    group = np.zeros(data.rows, dtype=np.int64)
+    for number in range(data.width):
+        values = data.column(number)
+        if isinstance(values, list):
+            seen: dict[object, int] = {}
+            found = np.array([seen.setdefault(value, len(seen)) for value in values])
+        else:
+            found = np.unique(values, return_inverse=True)[1]
+        group = np.unique(group * (int(found.max()) + 1) + found, return_inverse=True)[1]
+    mass = np.zeros((int(group.max()) + 1, int(codes.max()) + 1))
+    np.add.at(mass, (group, codes), 1.0 if weights is None else weights)
+    return float((mass.sum(axis=1) - mass.max(axis=1)).sum() / mass.sum())
+
+
+def _possible(lower: FloatArray, beyond: float | None) -> list[Point]:
+    """The least error of each size that is not refuted, and of the size after them."""
+    possible = list(enumerate(np.asarray(lower, dtype=float).tolist()))
+    if beyond is not None:
+        possible.append((len(possible), min(beyond, possible[-1][1])))
+    return possible
+
+
+def _cost(point: Point, price: float) -> float:
+    size, error = point
+    return error + price * size
+
+
+def _hull(points: list[Point]) -> list[Point]:
+    """The lower convex hull, from the smallest size to the first with the least error."""
+    hull: list[Point] = []
+    for point in points:
+        if hull and point[1] >= hull[-1][1] - ROUNDING:
+            continue  # more splits, no less error
+        while len(hull) > 1 and _slope(hull[-2], point) <= _slope(hull[-2], hull[-1]):
+            hull.pop()
+        hull.append(point)
+    return hull
+
+
+def _slope(one: Point, other: Point) -> float:
+    return (other[1] - one[1]) / (other[0] - one[0])
+
+
+def _prices(hull: list[Point]) -> list[float]:
+    """The prices at which neighbours of a hull cost the same."""
+    return [-_slope(one, other) for one, other in pairwise(hull)]

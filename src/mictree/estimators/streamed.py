@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mictree._support.checks import caught, raise_all
-from mictree._support.files import FULL, no_space, unfinished
+from mictree._support.files import DISK_FULL, no_space, unfinished
+from mictree._support.numbers import UNIT, as_number, exact_sums
 from mictree._support.progress import Report, ignore
-from mictree._support.sums import UNIT, as_number, exact_sums
 from mictree.columns.parquet import ParquetSet, Paths, as_polars
 from mictree.columns.written import Tests
 from mictree.estimators.sizes import choose_size
 from mictree.growers.data_loop import Splitting
-from mictree.problems.labels import NO_WEIGHT
+from mictree.problems.sample import NO_WEIGHT
 from mictree.problems.streamed import labels_of, weights_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def predict_parquet(
     try:
         _write(out, map(answer, tables))
     except OSError as error:
-        if error.errno in FULL:
+        if error.errno in DISK_FULL:
             raise no_space(Path(out)) from error
         raise
     return files.rows
@@ -187,7 +187,7 @@ class HeldOut:
         return 1 - self.means
 
     def choosing(self, rule: str) -> HeldOut:
-        """The same with a size, chosen as ``mictree.select_size`` does."""
+        """These accuracies with a size, chosen as ``mictree.select_size`` does."""
         ruled = replace(self, choose=rule)
         return replace(ruled, size=choose_size(ruled))
 
@@ -212,7 +212,7 @@ class LeafSums:
         for total, part in zip((self._weights, self._squares), sums, strict=True):
             total[:] = [one + other for one, other in zip(total, part, strict=True)]
 
-    def judge(self, splitting: Splitting, factors: Sequence[float]) -> HeldOut:
+    def accuracy(self, splitting: Splitting, factors: Sequence[float]) -> HeldOut:
         """The accuracy of all trees of a growth, if rows also weigh a factor of their class."""
         scale = [Fraction(factor) for factor in (*factors, 1.0)]
         right = self._right_by_size(self._weights, splitting, scale)
@@ -301,6 +301,6 @@ def staged_score_parquet(
     plain, scores = [1.0] * len(model.classes_), []
     for one in [model] if prefixes else map(model.at_size, range(len(splittings))):
         (sums,) = sum_leaves(one, files, target, sample_weight, (), report)
-        means = sums.judge(one._splitting, plain).means.tolist()
+        means = sums.accuracy(one._splitting, plain).means.tolist()
         scores += means if prefixes else means[-1:]
     return np.array(scores + scores[-1:] * (model._largest + 1 - len(scores)))

@@ -1,4 +1,10 @@
-"""Results on disk, named by a hash of their inputs, so that an interrupted run can continue."""
+"""Results on disk, named by a hash of their inputs, so that an interrupted run can continue.
+
+A result belongs to its name, its parameters, and the versions of our code and of the libraries; if
+one of them changes, it is computed again. Files carry a checksum, and one that does not match is
+ignored. Frames are kept as Parquet, other values as JSON, each with the seconds that its
+computation took.
+"""
 
 import hashlib
 import io
@@ -11,9 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from mictree._support.files import read_sealed, write_sealed
+from mictree._support.files import code_version, library_versions, read_sealed, write_sealed
 from mictree._support.parallel import spread
-from mictree._support.versions import code_version, library_versions
 
 # the parameters of a result, and what computes it
 Part = tuple[Any, Callable[[], Any]]

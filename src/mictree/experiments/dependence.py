@@ -95,8 +95,8 @@ def dependence(
         for each in plan.correlations
     ]
     made = store.frames("dependence", work, n_jobs)
-    told = (f"correlation {each:g}" for each in plan.correlations)
-    return Dependence(plan, pl.concat([found.value for found in parts.follow(made, told)]))
+    labels = (f"correlation {each:g}" for each in plan.correlations)
+    return Dependence(plan, pl.concat([found.value for found in parts.follow(made, labels)]))
 
 
 def arrangements(max_literals: int) -> Iterator[str]:

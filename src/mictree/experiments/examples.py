@@ -1,4 +1,9 @@
-"""The paper's example trees, and whole growths to step through."""
+"""The paper's example trees, and whole growths to step through.
+
+The example trees are for the paper's worked example under the uniform distribution; the exact error
+of each stands beside the least error of any tree of its size. The growths show TopDown's,
+BestFirst's and the optimal trees of every size for the same problem.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +13,7 @@ import numpy as np
 
 from mictree.growers.rules import BestFirst, TopDown
 from mictree.optimal import optimal_errors, optimal_trees
-from mictree.optimal.staircase import staircase_tree
+from mictree.optimal.solve import staircase_tree
 from mictree.problems import FormulaProblem
 from mictree.tree import Tree
 

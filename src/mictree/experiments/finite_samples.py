@@ -1,4 +1,10 @@
-"""Section 8.3 and the last supplement: test error against the number of training rows."""
+"""Section 8.3 and the last supplement: test error against the number of training rows.
+
+Rows are drawn from a known distribution, TopDown, BestFirst and scikit-learn learn trees from them,
+and the distribution itself gives the true error of each tree. A test sample is drawn as well, as in
+the paper. Beside these stand the limits of many rows: the error of trees grown from the
+distribution, and the least error of any tree.
+"""
 
 import time
 from collections.abc import Iterator
@@ -13,12 +19,80 @@ from sklearn.tree import DecisionTreeClassifier
 from mictree._support.checks import TooLarge
 from mictree._support.progress import EqualParts, Report
 from mictree.experiments.cache import Cache
-from mictree.experiments.samples import Rows, from_sklearn, learn
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.growers.rules import BestFirst, Grower, TopDown
 from mictree.optimal import optimal_errors
 from mictree.problems import FormulaProblem
-from mictree.tree import Tree
+from mictree.problems.sample import Limits, SampleProblem
+from mictree.tree import LEAF, Tree
+
+Bits = np.typing.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A sample: a 0/1 matrix whose columns are the problem's variables, and the labels."""
+
+    X: Bits
+    y: Bits
+
+    @classmethod
+    def draw(cls, problem: FormulaProblem, count: int, seed: list[int]) -> "Rows":
+        """Independent rows, labelled by the formula."""
+        biases = np.array([float(bias) for bias in problem.biases.values()])
+        X = (np.random.default_rng(seed).random((count, len(biases))) < biases).astype(np.uint8)
+        return cls(X, problem.formula.evaluate(X, problem.variables))
+
+    def error(self, tree: Tree) -> float:
+        """The share of rows that a tree labels wrongly."""
+        return float(np.mean(tree.predict(self.X) != self.y))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A tree grown on rows, and the true errors of the trees it went through."""
+
+    tree: Tree
+    true_errors: np.typing.NDArray[np.float64]  # index = size; the last repeats
+
+
+def learn(
+    problem: FormulaProblem, rule: Grower, rows: Rows, max_size: int, min_samples_split: int
+) -> Learned:
+    """Grow a tree on rows; the problem, which the rule does not see, judges every size."""
+    sample = SampleProblem(rows.X, rows.y, limits=Limits(min_samples_split=min_samples_split))
+    growth = rule.grow(sample, max_size)
+    leaves = [problem.root()]
+    errors = [float(leaves[0].misclassified(growth.labels[0]))]
+    columns = []
+    for number, step in enumerate(growth.steps):
+        # a column that is constant in the rows offers no literal, so positions may differ
+        column = sample.literals.locate(step.position)[0]
+        columns.append(column)
+        low = 2 * number + 1  # in order of creation
+        leaves += problem.children(leaves[step.leaf], column)
+        wrong = [
+            leaves[leaf].misclassified(growth.labels[leaf]) for leaf in (step.leaf, low, low + 1)
+        ]
+        errors.append(errors[-1] + float(wrong[1] + wrong[2] - wrong[0]))
+    curve = np.array(errors + errors[-1:] * (max_size + 1 - len(errors)))
+    split = [step.leaf for step in growth.steps]
+    return Learned(Tree.from_splits(problem.variables, split, columns, growth.labels), curve)
+
+
+def from_sklearn(learner: DecisionTreeClassifier, variables: tuple[str, ...]) -> Tree:
+    """A fitted tree over 0/1 columns as one of ours."""
+    fitted = learner.tree_
+    labels = learner.classes_[fitted.value[:, 0, :].argmax(axis=1)]
+
+    def nested(node: int) -> Any:
+        if fitted.children_left[node] == LEAF:
+            return int(labels[node])
+        low, high = fitted.children_left[node], fitted.children_right[node]
+        return fitted.feature[node], nested(low), nested(high)
+
+    return Tree.build(variables, nested(0))
+
 
 SEED = 38
 RULES: tuple[Grower, ...] = (TopDown(), BestFirst())
@@ -122,7 +196,7 @@ def finite_samples(
     settings = []
     parts = EqualParts("finite samples", len(plan.biases) * (len(plan.rows) + 1), progress)
     for number, biases in enumerate(plan.biases):
-        name = setting_name(biases)
+        name = _setting_name(biases)
         problem = plan.problem(biases)
         parameters: dict[str, Any] = asdict(plan) | {"biases": biases, "number": number}
         del parameters["rows"]
@@ -131,8 +205,8 @@ def finite_samples(
             for rows in plan.rows
         ]
         made = store.frames("finite", fits, n_jobs)
-        told = (f"{name}, {rows:,} rows" for rows in plan.rows)
-        frame = pl.concat([found.value for found in parts.follow(made, told)])
+        labels = (f"{name}, {rows:,} rows" for rows in plan.rows)
+        frame = pl.concat([found.value for found in parts.follow(made, labels)])
         parts.begin(f"{name}, optimal trees")
         limit = store.values(
             "limit", parameters, lambda problem=problem: asdict(_limit(plan, problem))
@@ -141,7 +215,7 @@ def finite_samples(
     return FiniteSamples(plan, tuple(settings))
 
 
-def setting_name(biases: tuple[float, float]) -> str:
+def _setting_name(biases: tuple[float, float]) -> str:
     """The name of a distribution."""
     return "uniform" if biases[0] == biases[1] == 0.5 else f"{biases[0]:g} and {biases[1]:g}"
 

@@ -11,9 +11,9 @@ import polars as pl
 
 from mictree._support.progress import EqualParts, Report
 from mictree.experiments.cache import Cache
-from mictree.families.functions import FunctionFamily, functions, monotone, threshold
-from mictree.families.sizes import exact_sizes
+from mictree.families.function_classes import FunctionFamily, functions, monotone, threshold
 from mictree.families.sweep import SIZE_NAMES
+from mictree.families.table_growth import exact_sizes
 from mictree.optimal import optimal_tree
 from mictree.problems.table import TableProblem
 from mictree.tree import Tree

@@ -1,4 +1,9 @@
-"""MIC when labels are wrong with some probability, for every read-once DNF on few variables."""
+"""MIC when labels are wrong with some probability, for every read-once DNF on few variables.
+
+Labels are wrong with a probability, the noise, that does not depend on the row. For a given tree
+this multiplies all differences of errors by 1 - 2 noise, so the MIC divided by this factor changes
+only if the noise changes which trees are grown.
+"""
 
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -84,8 +89,8 @@ def noise(
         (asdict(plan) | {"noises": each}, partial(_compare, plan, each)) for each in plan.noises
     ]
     made = store.frames("noise", work, n_jobs)
-    told = (f"noise {each:g}" for each in plan.noises)
-    return Noise(plan, pl.concat([found.value for found in parts.follow(made, told)]))
+    labels = (f"noise {each:g}" for each in plan.noises)
+    return Noise(plan, pl.concat([found.value for found in parts.follow(made, labels)]))
 
 
 def _compare(plan: Plan, chance: float) -> pl.DataFrame:

@@ -14,9 +14,8 @@ import polars as pl
 from mictree._support.progress import EqualParts, Report
 from mictree.experiments.cache import Cache
 from mictree.families.family import Family, grid
-from mictree.families.functions import FunctionFamily, functions
-from mictree.families.sweep import sweep
-from mictree.families.top_sweep import tops
+from mictree.families.function_classes import FunctionFamily, functions
+from mictree.families.sweep import sweep, tops
 from mictree.growers.rules import Grower, Lookahead, TopDown
 from mictree.impurity import CRITERIA
 

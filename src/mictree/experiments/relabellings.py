@@ -13,7 +13,7 @@ import polars as pl
 
 from mictree._support.progress import Report, ignore
 from mictree.experiments.cache import Cache
-from mictree.families.functions import FunctionFamily, functions
+from mictree.families.function_classes import FunctionFamily, functions
 from mictree.families.sweep import sweep
 from mictree.growers.rules import BestFirst, Grower, TopDown
 

@@ -1,4 +1,8 @@
-"""Excess error at every size against the number of rows: when does a sample show the MIC?"""
+"""Excess error at every size against the number of rows: when does a sample show the MIC?
+
+Trees are grown on samples of a known distribution, which gives their true errors. Their mean excess
+over repetitions is compared with the excess of the tree grown from the distribution itself.
+"""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -10,7 +14,7 @@ import polars as pl
 
 from mictree._support.progress import EqualParts, Report
 from mictree.experiments.cache import Cache
-from mictree.experiments.samples import Rows, learn
+from mictree.experiments.finite_samples import Rows, learn
 from mictree.functions.read_once import ReadOnceDNF
 from mictree.growers.rules import BestFirst, Grower, TopDown
 from mictree.optimal import optimal_errors
@@ -129,8 +133,8 @@ def sample_sizes(
             for rows in plan.rows
         ]
         made = store.frames("sample-size", fits, n_jobs)
-        told = (f"{case.name}, {rows:,} rows" for rows in plan.rows)
-        frame = pl.concat([found.value for found in parts.follow(made, told)])
+        labels = (f"{case.name}, {rows:,} rows" for rows in plan.rows)
+        frame = pl.concat([found.value for found in parts.follow(made, labels)])
         problem = case.problem
         optimal = store.values(
             "sample-size-optimal",

@@ -17,7 +17,7 @@ import polars as pl
 
 from mictree._support.progress import EqualParts, Report
 from mictree.experiments.cache import Cache
-from mictree.families.pair_growth import check_pair
+from mictree.families.pairs import check_pair
 from mictree.statements.checks import Check, Covered, Reading, Statement, require
 
 Pair = tuple[int, int]
@@ -202,29 +202,29 @@ def _one_literal(found: TwoTermBiases) -> str:
 
 
 def _unequal(found: TwoTermBiases) -> str:
-    told = []
+    ends = []
     for pair in found.plan.pairs:
         if 1 < pair[0] < pair[1]:
             outcomes, between = found.changes(pair)
             require(outcomes == ["optimal", "excess"], f"{_name(pair)}: {', '.join(outcomes)}")
-            told.append(_require_end(found, pair, between[-1]))
-    return f"a conjecture beyond these lengths and biases; ends between {'; '.join(told)}"
+            ends.append(_require_end(found, pair, between[-1]))
+    return f"a conjecture beyond these lengths and biases; ends between {'; '.join(ends)}"
 
 
 def _equal(found: TwoTermBiases) -> str:
-    told, before = [], found.plan.low
+    ends, before = [], found.plan.low
     for pair in found.plan.pairs:
         if 1 < pair[0] == pair[1]:
             outcomes, between = found.changes(pair)
             expected = ["excess", "optimal", "excess"][pair[0] < 3 :]
             require(outcomes == expected, f"{_name(pair)}: {', '.join(outcomes)}")
-            told.append(_require_end(found, pair, between[-1]))
+            ends.append(_require_end(found, pair, between[-1]))
             if pair[0] > 2:
                 low, high = between[0]
                 require(before < low <= high < 0.5, f"{_name(pair)}: begins at {low:.6f}")
                 before = high
-                told[-1] += f", beginnings between {low:.6f} and {high:.6f}"
-    return f"a conjecture beyond these lengths and biases; ends between {'; '.join(told)}"
+                ends[-1] += f", beginnings between {low:.6f} and {high:.6f}"
+    return f"a conjecture beyond these lengths and biases; ends between {'; '.join(ends)}"
 
 
 def _require_end(found: TwoTermBiases, pair: Pair, between: tuple[float, float]) -> str:

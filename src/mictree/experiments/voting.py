@@ -1,4 +1,9 @@
-"""When a small forest of small trees passes the best single tree."""
+"""When a small forest of small trees passes the best single tree.
+
+The error of a majority vote is computed exactly, over all inputs. It is compared with the best
+single tree of the size of each of the forest's trees, and with one of as many splits as the whole
+forest has.
+"""
 
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -94,8 +99,8 @@ def voting(
         for target, trees in pairs
     ]
     made = store.frames("forest", work, n_jobs)
-    told = (f"{target}, {trees} trees" for target, trees in pairs)
-    return Voting(plan, pl.concat([found.value for found in parts.follow(made, told)]))
+    labels = (f"{target}, {trees} trees" for target, trees in pairs)
+    return Voting(plan, pl.concat([found.value for found in parts.follow(made, labels)]))
 
 
 def _vote(plan: Plan, target: str, trees: int) -> pl.DataFrame:

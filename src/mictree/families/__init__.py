@@ -1,8 +1,8 @@
 """Sets of problems, and sweeps over them."""
 
 from mictree.families.family import Family, grid, up_to
-from mictree.families.functions import FunctionFamily, functions, monotone, threshold
-from mictree.families.sizes import Sizes, exact_sizes
+from mictree.families.function_classes import FunctionFamily, functions, monotone, threshold
+from mictree.families.table_growth import Sizes, exact_sizes
 
 __all__ = [
     "Family",

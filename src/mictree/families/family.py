@@ -17,7 +17,7 @@ import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, show_fraction
 from mictree.functions.read_once import ReadOnceDNF
-from mictree.optimal.dynamic.lattice import DistinctTerms
+from mictree.optimal.lattice import DistinctTerms
 from mictree.problems.formula import FormulaProblem, TermValues
 
 __all__ = ["Family", "grid", "up_to"]

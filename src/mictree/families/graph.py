@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.chances import at_least_one
 from mictree._support.checks import TooLarge
 from mictree._support.jit import inner_jit, jit, run
+from mictree._support.numbers import at_least_one
 from mictree.families.family import Family
-from mictree.optimal.dynamic.lattice import Graph
+from mictree.optimal.lattice import Graph
 
 BYTES_EACH = 76  # of one member without its edges and errors
 BYTES_EACH_EDGE = 15

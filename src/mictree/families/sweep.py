@@ -1,35 +1,74 @@
-"""MIC over a whole family: one row per member and rule."""
+"""MIC over a whole family: one row per member and rule, or per member and top.
+
+``sweep`` solves all members at once, grows every rule on each of them and compares. A family of
+formulas shares one graph of restrictions (``SolvedFormulas``); a family of functions is solved
+table by table (``SolvedTables``). Both have the same methods: columns that say what a member is,
+sizes, and comparisons with a rule or with the best trees of the best splits.
+
+Members are computed in blocks, each kept on disk as soon as it is done. So an interrupted sweep
+continues where it was, and its frame is the same as without the interruption.
+"""
+
+from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
+from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from mictree import __version__
-from mictree._support.checkpoints import resumable
-from mictree._support.checks import check_size
+from mictree._support.checks import TooLarge, check_size
+from mictree._support.files import (
+    KeptRows,
+    Partial,
+    as_parquet,
+    code_version,
+    library_versions,
+    resumable,
+    scratch_floats,
+)
+from mictree._support.jit import run
 from mictree._support.parallel import spread
-from mictree._support.parquet import as_parquet
-from mictree._support.progress import Report, ignore
-from mictree._support.versions import code_version, library_versions
+from mictree._support.progress import Progress, Report, ignore
 from mictree._support.words import show_number
 from mictree.excess import MicResult, against
-from mictree.families.blocks import Blocks, key_of
 from mictree.families.family import Family
-from mictree.families.formula_sweep import SolvedFormulas
-from mictree.families.functions import FunctionFamily
-from mictree.families.solved import check_max_size, excess_columns, repeated, solve
-from mictree.families.table_sweep import SolvedTables, check_symmetric
-from mictree.families.top_sweep import tops
-from mictree.growers.functions import built_in_name
-from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule
-from mictree.impurity import name_of
+from mictree.families.function_classes import FunctionFamily
+from mictree.families.graph import build, member_terms
+from mictree.families.growth import (
+    BestSplits,
+    FamilyGrowth,
+    Rule,
+    allowed_graph,
+    best_splits,
+    compare_errors,
+    greedy_sizes,
+)
+from mictree.families.table_growth import (
+    BestOnly,
+    CriterionGains,
+    Subcubes,
+    compare_tables,
+    fill_optimal,
+    sizes_of,
+)
+from mictree.growers.choosing import RuleFunctions, built_in_name
+from mictree.growers.rules import BestFirst, Grower, Growth, TopDown, as_rule, depth_of
+from mictree.impurity import Criterion, check_criterion, name_of
+from mictree.impurity.criteria import own_impurity
+from mictree.impurity.gains import NOISE
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, OptimalTrees, optimal_trees
+from mictree.optimal.lattice import Graph
+from mictree.optimal.program import Batch, Program, batches, fill_batch, perfect_sizes, row_starts
+from mictree.optimal.solve import Top, check_rows, check_top
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
 
@@ -37,6 +76,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# members between two checkpoints, reports of progress or chances to be interrupted; fewer when they
+# grow to more than 100 splits
+BLOCK = 1 << 16
+SECONDS = 2.0  # between two checkpoints of optimal errors
+STEPS = 100  # inner steps that a subcube costs, see run
 SIZE_NAMES = ("perfect_size", "greedy_size_best", "greedy_size_worst")
 # in the metadata of a sweep over functions
 OF_MEMBERS = (
@@ -125,6 +169,134 @@ def sweep(
     return frame
 
 
+def _compare(
+    family: Family | FunctionFamily,
+    rules: Sequence[Grower],
+    solved: SolvedFormulas | SolvedTables,
+) -> pl.DataFrame:
+    """All rules' results under each other, each beside the members they are about.
+
+    Every column is made whole: most operations of polars, also joining frames, need its threads,
+    which a forked process lacks.
+    """
+    sizes: dict[tuple[str | int, int], np.ndarray] = {}
+    for number, each in enumerate(rules):
+        key = key_of(each)
+        sizes[key] = solved.sizes(number, each) if key not in sizes else sizes[key]
+    table = np.concatenate([solved.compare(number, each) for number, each in enumerate(rules)])
+    rule = np.repeat(np.arange(len(rules)), len(family))
+    texts = {
+        "rule": [each.label for each in rules],
+        "criterion": [name_of(each.criterion) for each in rules],
+        "ties": [each.ties for each in rules],
+    }
+    sized = np.concatenate([sizes[key_of(each)] for each in rules])
+    return pl.DataFrame(
+        {
+            **repeated(solved.columns(), len(rules)),
+            **{name: pl.Series(each).gather(rule) for name, each in texts.items()},
+            **excess_columns(table),
+            **{name: _integers(sized[:, place]) for place, name in enumerate(SIZE_NAMES)},
+        }
+    )
+
+
+def _integers(values: np.ndarray) -> pl.Series:
+    """Numbers, missing where they are negative."""
+    if values.min(initial=0) >= 0:
+        return pl.Series(values)
+    return pl.Series([None if value < 0 else value for value in values.tolist()], dtype=pl.Int64)
+
+
+def _read_rules(rules: Sequence[Grower | str]) -> list[Grower]:
+    if isinstance(rules, Grower | str) or not len(rules):
+        raise ValueError(f"rules must be a list of at least one grower or name; got {rules!r}")
+    growers = [as_rule(rule) for rule in rules]
+    for rule in growers:
+        if not isinstance(rule, Grower):
+            raise TypeError(f"a rule must be a grower or a name; got {type(rule).__name__}")
+        if type(rule).grow is not Grower.grow:
+            raise ValueError(
+                f"a sweep grows by a rule's priority and criterion; {rule!r} has a grow of its "
+                "own: call it on each problem of the family instead"
+            )
+    return growers
+
+
+def _check_out(out: str | Path) -> Path:
+    path = Path(out).absolute()
+    if path.suffix.lower() != ".parquet":
+        raise ValueError(f"out must end in .parquet; got {str(out)!r}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(f"out must name a file in an existing folder; got {str(out)!r}")
+    return path
+
+
+def _details(family: Family | FunctionFamily, rules: Sequence[Grower]) -> dict[str, Any]:
+    """What a sweep's numbers depend on and its provenance does not tell."""
+    return {
+        "code": code_version(),
+        "libraries": library_versions(),
+        "family": family.key,
+        # a sweep by a user's rule is never continued: what it computes may have changed
+        "rules": [built_in_name(rule) or secrets.token_hex() for rule in rules],
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def tops(
+    family: Family | FunctionFamily,
+    max_size: int = 100,
+    tops: Sequence[int] = (1, 2, 3),
+    criterion: Criterion = "entropy",
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    progress: Report | None = None,
+) -> pl.DataFrame:
+    """``mic_over_tops`` for every member of a family: the best trees of the best splits.
+
+    Parameters
+    ----------
+    family, max_size, memory_limit, progress : as of ``sweep``
+    tops : each node may test only so many splits of largest gain, and those that tie with them; see
+        ``optimal_trees``
+    criterion : of those gains
+
+    Returns
+    -------
+    A polars frame with the columns of ``sweep`` that say what a member is; ``top`` and
+    ``criterion``; ``mic``, ``largest_excess`` and ``largest_excess_size`` over the best trees of
+    all. As ties are all allowed, a member's numbers are those of all functions that it stands for.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> frame = mt.sweep.tops(mt.families.functions(4), max_size=15, tops=(1, 2, 3, 4))
+    >>> [round(frame.filter(top=top)["mic"].max(), 4) for top in (1, 2, 3, 4)]
+    [0.0458, 0.0333, 0.0125, 0.0]
+    """
+    limit, wanted = check_max_size(max_size), [check_top(each) for each in tops]
+    if not wanted:
+        raise ValueError("tops must have at least one number; it has none")
+    check_criterion(criterion)
+    if isinstance(family, FunctionFamily):
+        check_symmetric(family, criterion)
+    nothing_kept = Partial(None, None, {})
+    blocks = Blocks(family.members, limit, nothing_kept, progress or ignore)
+    solved = solve(family, blocks, memory_limit, None)
+    table = np.concatenate([solved.compare_top(Top(each, criterion)) for each in wanted])
+    return pl.DataFrame(
+        {
+            **repeated(solved.columns(), len(wanted)),
+            "top": np.repeat(wanted, len(family)),
+            "criterion": [name_of(criterion)] * len(table),
+            **excess_columns(table),
+        }
+    )
+
+
 def summarize(frame: pl.DataFrame) -> pl.DataFrame:
     """One row per rule, criterion and ties: how its MIC is spread over the members."""
     mic = pl.col("mic")
@@ -155,9 +327,9 @@ class WorstCase:
         mic = f"MIC({self.result.max_size}) = {show_number(self.result.mic)}"
         return f"<WorstCase {self.name}: {mic} by {self.result.rule}>"
 
-    def draw(self, size: int | None = None) -> "Figure":
+    def draw(self, size: int | None = None) -> Figure:
         """Draw the grown and the optimal tree side by side, by default where they differ most."""
-        from mictree.plotting.pair import draw_pair
+        from mictree.plotting.families import draw_pair
 
         shown = self.result.worst_size if size is None else size
         titles = [
@@ -240,7 +412,7 @@ def _one_sweep(
     return sweep(family, max_size, rules, memory_limit=memory_limit)
 
 
-def plot(frame: pl.DataFrame, ax: "Axes | None" = None) -> "Axes":
+def plot(frame: pl.DataFrame, ax: Axes | None = None) -> Axes:
     """Draw the greedy sizes of a sweep against the least sizes, one disc for each pair of sizes.
 
     Parameters
@@ -255,7 +427,7 @@ def plot(frame: pl.DataFrame, ax: "Axes | None" = None) -> "Axes":
     >>> mt.sweep.plot(frame).get_xlabel()
     'splits of the smallest tree without error'
     """
-    from mictree.plotting.greedy_sizes import draw_greedy_sizes
+    from mictree.plotting.families import draw_greedy_sizes
 
     wanted = ("rule", "criterion", "ties", "count", *SIZE_NAMES)
     missing = [name for name in wanted if name not in frame.columns]
@@ -277,79 +449,302 @@ sweep.worst = worst  # type: ignore[attr-defined]  # users type mt.sweep.worst(f
 sweep.plot = plot  # type: ignore[attr-defined]
 
 
-def _compare(
-    family: Family | FunctionFamily,
-    rules: Sequence[Grower],
-    solved: SolvedFormulas | SolvedTables,
-) -> pl.DataFrame:
-    """All rules' results under each other, each beside the members they are about.
+def solve(
+    family: Family | FunctionFamily, blocks: Blocks, memory_limit: int, scratch: Path | None
+) -> SolvedFormulas | SolvedTables:
+    """The optimal errors of all members."""
+    if isinstance(family, Family):
+        return SolvedFormulas(family, blocks, memory_limit, scratch)
+    if scratch is not None:
+        raise ValueError(f"scratch is for families of formulas; got {family.name}")
+    return SolvedTables(family, blocks, memory_limit)
 
-    Every column is made whole: most operations of polars, also joining frames, need its threads,
-    which a forked process lacks.
-    """
-    sizes: dict[tuple[str | int, int], np.ndarray] = {}
-    for number, each in enumerate(rules):
-        key = key_of(each)
-        sizes[key] = solved.sizes(number, each) if key not in sizes else sizes[key]
-    table = np.concatenate([solved.compare(number, each) for number, each in enumerate(rules)])
-    rule = np.repeat(np.arange(len(rules)), len(family))
-    texts = {
-        "rule": [each.label for each in rules],
-        "criterion": [name_of(each.criterion) for each in rules],
-        "ties": [each.ties for each in rules],
-    }
-    sized = np.concatenate([sizes[key_of(each)] for each in rules])
-    return pl.DataFrame(
-        {
-            **repeated(solved.columns(), len(rules)),
-            **{name: pl.Series(each).gather(rule) for name, each in texts.items()},
-            **excess_columns(table),
-            **{name: _integers(sized[:, place]) for place, name in enumerate(SIZE_NAMES)},
+
+class SolvedFormulas:
+    """A family with the optimal errors of all its members."""
+
+    def __init__(
+        self, family: Family, blocks: Blocks, memory_limit: int, scratch: Path | None = None
+    ) -> None:
+        self._family, self._blocks, self._memory_limit = family, blocks, memory_limit
+        self._built = build(family, memory_limit)
+        graph = self._built.graph
+        self._perfect = perfect_sizes(graph)
+        self._program = self._unsolved(graph, self._perfect, scratch)
+        rows = KeptRows(blocks.partial, graph.order, self._program.start, self._program.errors)
+        kept = time.monotonic()
+        for batch in self._solve(graph, self._program, "optimal errors", rows.done):
+            if batch.stop == len(graph) or time.monotonic() - kept >= SECONDS:
+                rows.keep(batch.stop)
+                kept = time.monotonic()
+        held = self._built.memory + (0 if scratch else self._program.errors.nbytes)
+        self._growth = FamilyGrowth(
+            family, self._built, self._program, blocks.max_size, memory_limit - held
+        )
+        self._best: dict[tuple[str | int, int], BestSplits] = {}
+
+    def columns(self) -> dict[str, Any]:
+        """What each member is."""
+        count = len(self._family)
+        return {
+            "member": np.arange(1, count + 1),
+            "formula": formula_names(self._family, self._built.terms),
+            "terms": self._built.terms[1:],
+            "literals": self._built.graph.literals[1:],
+            "count": np.ones(count, dtype=np.int64),
         }
-    )
 
+    def sizes(self, number: int, rule: Grower) -> np.ndarray:
+        """The perfect size, and the best and the worst of greedy trees; a row for each member.
 
-def _integers(values: np.ndarray) -> pl.Series:
-    """Numbers, missing where they are negative."""
-    if values.min(initial=0) >= 0:
-        return pl.Series(values)
-    return pl.Series([None if value < 0 else value for value in values.tolist()], dtype=pl.Int64)
+        ``number`` is that of the first rule with this criterion and depth.
+        """
+        greedy = greedy_sizes(self._built.graph, self._best_splits(rule), self._memory_limit)
+        return np.stack([self._perfect, *greedy], axis=1)[1:]
 
+    def compare(self, number: int, rule: Grower) -> np.ndarray:
+        """MIC, largest excess error and its size of one rule; a row for each member."""
+        best = self._best_splits(rule)
+        return self._blocks.table(
+            f"rule-{number}",
+            f"{rule.label}, ties {rule.ties}",
+            3,
+            lambda some: self._growth.compare(rule, best, some),
+        )
 
-def _read_rules(rules: Sequence[Grower | str]) -> list[Grower]:
-    if isinstance(rules, Grower | str) or not len(rules):
-        raise ValueError(f"rules must be a list of at least one grower or name; got {rules!r}")
-    growers = [as_rule(rule) for rule in rules]
-    for rule in growers:
-        if not isinstance(rule, Grower):
-            raise TypeError(f"a rule must be a grower or a name; got {type(rule).__name__}")
-        if type(rule).grow is not Grower.grow:
-            raise ValueError(
-                f"a sweep grows by a rule's priority and criterion; {rule!r} has a grow of its "
-                "own: call it on each problem of the family instead"
+    def compare_top(self, top: Top) -> np.ndarray:
+        """The same numbers of the best trees that test only splits of largest gain."""
+        graph = allowed_graph(self._built, self._growth.arrays, top)
+        program = self._unsolved(graph, perfect_sizes(graph), None)
+        for _ in self._solve(graph, program, f"top {top.number}, {name_of(top.criterion)}"):
+            pass
+        rows, optimal = (program.start, program.errors), (self._program.start, self._program.errors)
+        return compare_errors(self._blocks.max_size, rows, optimal)[1:]
+
+    def _unsolved(self, graph: Graph, perfect: np.ndarray, scratch: Path | None) -> Program:
+        """Rows for all sizes, with the errors of lone leaves."""
+        max_size = self._blocks.max_size
+        if scratch is None:
+            nowhere = np.zeros(len(graph), dtype=np.int32)
+            check_rows(nowhere, perfect, max_size, self._memory_limit)
+        start = row_starts(np.minimum(perfect, max_size) + 1)
+        if scratch is None:
+            errors = np.empty(start[-1])
+        else:
+            errors = scratch_floats(scratch, int(start[-1]), "rows of least errors")
+        errors.fill(np.inf)
+        rate = self._built.positive_rate
+        errors[start[:-1]] = np.minimum(rate, 1 - rate)
+        literals = int(graph.literals.max())
+        return Program.of_floats(self._family.biases, literals, start, errors)
+
+    def _solve(self, graph: Graph, program: Program, what: str, done: int = 0) -> Iterator[Batch]:
+        """Fill the rows, batch by batch."""
+        for batch in batches(graph, program.start, done):
+            fill_batch(graph, program, batch)
+            yield batch
+            layer = int(graph.literals[graph.order[batch.stop - 1]])
+            solved = f"{batch.stop:,}/{len(graph):,} formulas, layer {layer}"
+            self._blocks.progress(Progress(what, batch.share, solved))
+
+    def _best_splits(self, rule: Grower) -> BestSplits:
+        key = key_of(rule)
+        if key not in self._best:
+            self._best[key] = best_splits(
+                self._built, self._program, rule.criterion, depth_of(rule)
             )
-    return growers
+        return self._best[key]
 
 
-def _check_out(out: str | Path) -> Path:
-    path = Path(out).absolute()
-    if path.suffix.lower() != ".parquet":
-        raise ValueError(f"out must end in .parquet; got {str(out)!r}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(f"out must name a file in an existing folder; got {str(out)!r}")
-    return path
+def formula_names(family: Family, terms: np.ndarray) -> pl.Series:
+    """All members as texts such as ``3+3+5``, or ``2*0.3,1*0.7 + 1*0.3`` with other biases."""
+    names = family.term_names()
+    separator = " + " if "*" in names[-1] else "+"
+    first = np.cumsum(terms, dtype=np.int64)[:-1]  # of each member but the constant
+    smallest = member_terms(family, terms)[first]
+    alone = np.array(names, dtype=object)
+    texts = np.empty(len(terms) - 1, dtype=object)
+    shorter = np.flatnonzero(terms[1:] == 1)
+    texts[shorter] = alone[smallest[shorter]]
+    for count in range(2, int(terms.max()) + 1):
+        these = np.flatnonzero(terms[1:] == count)
+        # the last earlier member with one term less has all but the smallest term: decision 0013
+        rest = shorter[np.searchsorted(shorter, these) - 1]
+        texts[these] = (alone + separator)[smallest[these]] + texts[rest]
+        shorter = these
+    return pl.Series(texts.tolist())
 
 
-def _details(family: Family | FunctionFamily, rules: Sequence[Grower]) -> dict[str, Any]:
-    """What a sweep's numbers depend on and its provenance does not tell."""
+class SolvedTables:
+    """A family with the optimal errors of all its members."""
+
+    def __init__(self, family: FunctionFamily, blocks: Blocks, memory_limit: int) -> None:
+        self._family, self._blocks = family, blocks
+        self._cubes = Subcubes.of(family.variables, family.bias)
+        self._work = STEPS * len(self._cubes.free)
+        width = min(blocks.max_size, 2**family.variables - 1) + 1
+        needed = 8 * len(family) * width
+        if needed > memory_limit:
+            raise TooLarge.states(len(family), memory_limit, "a smaller family", needed)
+        self._optimal = blocks.table(
+            "optimal", "optimal errors", width, lambda some: self._solve(some, width, None)
+        )
+        self._gains: dict[tuple[str | int, int], CriterionGains] = {}
+
+    def columns(self) -> dict[str, Any]:
+        """What each member is."""
+        family = self._family
+        return {
+            "member": np.arange(len(family)),
+            "function": pl.Series(family.texts()),
+            "count": family.counts,
+        }
+
+    def sizes(self, number: int, rule: Grower) -> np.ndarray:
+        """The perfect size, and the best and the worst of greedy trees; a row for each member.
+
+        ``number`` is that of the first rule with this criterion and depth.
+        """
+        gains = self._criterion_gains(rule)
+
+        def compute(some: range) -> np.ndarray:
+            tables = self._family.tables[some.start : some.stop]
+            return np.stack(sizes_of(tables, self._cubes, gains), axis=1).astype(float)
+
+        ahead = f", depth {depth_of(rule)}" if depth_of(rule) > 1 else ""
+        name = f"greedy sizes, {name_of(rule.criterion)}{ahead}"
+        return self._blocks.table(f"sizes-{number}", name, 3, compute).astype(np.int64)
+
+    def compare(self, number: int, rule: Grower) -> np.ndarray:
+        """MIC, largest excess error and its size of one rule; a row for each member."""
+        gains, functions = self._criterion_gains(rule), RuleFunctions(rule)
+        kernel_rule = Rule.of(rule, functions)
+
+        def compute(some: range) -> np.ndarray:
+            out, here = np.empty((len(some), 3)), slice(some.start, some.stop)
+            run(
+                compare_tables, len(some), self._work * len(some),
+                self._blocks.max_size, kernel_rule, self._family.tables[here], self._cubes,
+                gains.arrays, self._optimal[here], out,
+            )  # fmt: skip
+            functions.settle()
+            gains.settle()
+            return out
+
+        name = f"{rule.label}, ties {rule.ties}"
+        return self._blocks.table(f"rule-{number}", name, 3, compute)
+
+    def compare_top(self, top: Top) -> np.ndarray:
+        """The same numbers of the best trees that test only splits of largest gain."""
+        gains = CriterionGains(top.criterion, self._cubes)
+        width = self._optimal.shape[1]
+
+        def compute(some: range) -> np.ndarray:
+            rows = self._solve(some, width, BestOnly(gains.arrays, top.number))
+            gains.settle()
+            optimal = self._optimal[some.start : some.stop]
+            start = np.arange(len(some) + 1) * width
+            return compare_errors(
+                self._blocks.max_size, (start, rows.ravel()), (start, optimal.ravel())
+            )
+
+        name = f"top {top.number}, {name_of(top.criterion)}"
+        return self._blocks.table(f"top-{top.number}", name, 3, compute)
+
+    def _criterion_gains(self, rule: Grower) -> CriterionGains:
+        key = key_of(rule)
+        if key not in self._gains:
+            self._gains[key] = CriterionGains(rule.criterion, self._cubes, depth_of(rule))
+        return self._gains[key]
+
+    def _solve(self, some: range, width: int, best_only: BestOnly | None) -> np.ndarray:
+        """Least errors by size."""
+        out = np.empty((len(some), width))
+        tables = self._family.tables[some.start : some.stop]
+        run(fill_optimal, len(some), self._work * len(some), tables, self._cubes, best_only, out)
+        return out
+
+
+def check_symmetric(family: FunctionFamily, criterion: Criterion) -> None:
+    """Refuse a criterion that treats the labels differently where a member stands for negations.
+
+    All positive rates that a restriction of a function can have are tried.
+    """
+    if isinstance(criterion, str) or not family.negates_output:
+        return
+    rates = {Fraction(0)}
+    for ones in range(family.variables + 1):  # inputs with so many ones, none to all of label 1
+        chance = family.bias**ones * (1 - family.bias) ** (family.variables - ones)
+        inputs = comb(family.variables, ones)
+        rates = {rate + chance * some for rate in rates for some in range(inputs + 1)}
+    for rate in sorted(rates):
+        one, other = (own_impurity(criterion, float(each)) for each in (rate, 1 - rate))
+        if abs(one - other) > NOISE * max(one, other):
+            raise ValueError(
+                f"a member of {family.name} also stands for negated functions, so a criterion must "
+                f"treat both labels alike; {name_of(criterion)} gives {one} at the positive rate "
+                f"{float(rate)} and {other} at {float(1 - rate)}"
+            )
+
+
+class Blocks(NamedTuple):
+    """What every stage of a sweep needs."""
+
+    members: range
+    max_size: int
+    partial: Partial
+    progress: Report
+
+    def table(
+        self, key: str, name: str, width: int, compute: Callable[[range], np.ndarray]
+    ) -> np.typing.NDArray[np.float64]:
+        """A row of numbers for each member, computed or read in blocks.
+
+        ``key`` names the blocks on disk, ``name`` the stage.
+        """
+        begin, end = self.members.start, self.members.stop
+        found = []
+        step = max(1, BLOCK * 100 // max(100, self.max_size))
+        for start in range(begin, end, step):
+            some = range(start, min(start + step, end))
+            found.append(
+                self.partial.block(
+                    f"{key}-{some.start}-{some.stop}", lambda some=some: compute(some)
+                )
+            )
+            done = some.stop - begin
+            total = end - begin
+            self.progress(Progress(name, done / total, f"{done:,}/{total:,} members"))
+        return np.concatenate(found).reshape(end - begin, width)
+
+
+def key_of(rule: Grower) -> tuple[str | int, int]:
+    """What the gains of splits depend on, within one sweep: the criterion and the depth."""
+    criterion = rule.criterion if isinstance(rule.criterion, str) else id(rule.criterion)
+    return criterion, depth_of(rule)
+
+
+def repeated(columns: dict[str, Any], times: int) -> dict[str, Any]:
+    """Columns about members, again and again."""
+    member = np.tile(np.arange(len(columns["member"])), times)
     return {
-        "code": code_version(),
-        "libraries": library_versions(),
-        "family": family.key,
-        # a sweep by a user's rule is never continued: what it computes may have changed
-        "rules": [built_in_name(rule) or secrets.token_hex() for rule in rules],
+        name: column.gather(member) if isinstance(column, pl.Series) else column[member]
+        for name, column in columns.items()
     }
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def excess_columns(table: np.ndarray) -> dict[str, np.ndarray]:
+    """MIC, the largest excess error and its size by name."""
+    return {
+        "mic": table[:, 0],
+        "largest_excess": table[:, 1],
+        "largest_excess_size": table[:, 2].astype(np.int32),
+    }
+
+
+def check_max_size(max_size: int) -> int:
+    """t*, the number of sizes that a mean is over."""
+    limit = check_size(max_size)
+    if limit < 1:
+        raise ValueError(f"max_size must be at least 1, as MIC is a mean over sizes; got {limit}")
+    return limit

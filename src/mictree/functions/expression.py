@@ -1,7 +1,9 @@
 """Any Boolean expression: parse, print, evaluate.
 
-An expression is kept as its symbols in postfix order. So nothing here recurses, and two expressions
-are equal when they are written alike, up to spaces, spelling and needless parentheses.
+An expression is kept as its symbols in postfix order, as ``mictree.functions.read_once`` parses
+them. So nothing here recurses, and two expressions are equal when they are written alike, up to
+spaces, spelling and needless parentheses. An expression is evaluated on all rows at once; at most
+log2 of the number of symbols are in memory as columns (its Strahler number).
 """
 
 from collections.abc import Callable, Sequence
@@ -10,8 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from mictree.functions.read_once import Literal, read_columns
-from mictree.functions.syntax import CONSTANTS, PRECEDENCE, RIGHT_ASSOCIATIVE, postfix
+from mictree.functions.read_once import (
+    CONSTANTS,
+    PRECEDENCE,
+    RIGHT_ASSOCIATIVE,
+    Literal,
+    postfix,
+    read_columns,
+)
 
 MAX_VARIABLES = 16  # of a truth table
 

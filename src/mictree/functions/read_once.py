@@ -1,18 +1,27 @@
-"""Read-once DNF formulas: parse, print, evaluate.
+"""Read-once DNF formulas, and the syntax that they share with all Boolean expressions.
 
-A formula is an *or* of terms, a term an *and* of literals, and no variable appears twice.
+A formula is an *or* of terms, a term an *and* of literals, and no variable appears twice. So terms
+are independent under a product distribution, and probabilities of a formula are products.
+
+The parser works in two steps. ``postfix`` turns a text into symbols, operators behind their
+operands, by operator precedence with an explicit stack: neither depth nor length of a formula is
+limited. Then ``_build`` reduces the symbols to terms, and refuses whatever is no DNF. Errors name
+the position of the mistake.
+
+Operators, from the tightest to the loosest: ``~ & ^ | -> <->``. All associate to the left except
+``->``, which associates to the right. ``xor``, ``implies`` and ``iff`` are operators only where an
+operator is due, so that variables may still have these names.
 """
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from mictree._support.checks import check_unmasked
-from mictree.functions.syntax import CONSTANTS, OPERATORS, PRECEDENCE, fail, postfix
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +201,15 @@ def binary_matrix(X: np.typing.ArrayLike, names: Sequence[str]) -> np.typing.NDA
     return ones
 
 
+def check_names(names: Sequence[str] | Mapping[str, object]) -> tuple[str, ...]:
+    """Distinct identifiers, as a tuple."""
+    checked = tuple(Literal(name).variable for name in names)
+    if len(set(checked)) < len(checked):
+        twice = next(name for name in checked if checked.count(name) > 1)
+        raise ValueError(f"variable names must differ; {twice} is given twice")
+    return checked
+
+
 # A parsed part is a row of terms, a term a row of (name, positive, position).
 _Term = deque[tuple[str, bool, int]]
 _Part = deque[_Term]
@@ -242,10 +260,123 @@ def _join(left: deque[Any], right: deque[Any]) -> deque[Any]:
     return right
 
 
-def check_names(names: Sequence[str] | Mapping[str, object]) -> tuple[str, ...]:
-    """Distinct identifiers, as a tuple."""
-    checked = tuple(Literal(name).variable for name in names)
-    if len(set(checked)) < len(checked):
-        twice = next(name for name in checked if checked.count(name) > 1)
-        raise ValueError(f"variable names must differ; {twice} is given twice")
-    return checked
+_SPELLINGS = {
+    "~": ("~", "not", "¬"),
+    "&": ("&", "and", "∧"),
+    "^": ("^", "⊕"),
+    "|": ("|", "or", "∨"),
+    "->": ("->", "→"),
+    "<->": ("<->", "↔"),
+}
+OPERATORS: dict[str, str] = {
+    text: operator for operator, texts in _SPELLINGS.items() for text in texts
+}
+# names where an operand is due
+WORDS_BETWEEN = {"xor": "^", "implies": "->", "iff": "<->"}
+PRECEDENCE = {"~": 6, "&": 5, "^": 4, "|": 3, "->": 2, "<->": 1}
+RIGHT_ASSOCIATIVE = "->"
+CONSTANTS = ("0", "1")
+_SIGNS = {text[0] for text in OPERATORS if not text.isidentifier()}
+
+
+class Symbol(NamedTuple):
+    """A name, a constant or an operator, and where the text has it."""
+
+    text: str  # operators in their first spelling
+    position: int
+
+
+def postfix(text: str) -> list[Symbol]:
+    """The symbols of an expression, operators behind their operands.
+
+    Operator precedence with an explicit stack, so that depth and length are unbounded.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"a formula must be a text; got {type(text).__name__}")
+    finished: list[Symbol] = []
+    pending: list[Symbol] = []  # operators and parentheses whose right operand is not complete
+    expect_operand = True
+    for kind, symbol in _tokens(text):
+        if not expect_operand:
+            expect_operand = _take_operator(text, kind, symbol, pending, finished)
+        elif kind == "operand":
+            finished.append(symbol)
+            expect_operand = False
+        elif symbol.text in ("(", "~"):
+            pending.append(symbol)
+        elif not pending and not finished:
+            fail(text, f"a formula must not start with {symbol.text!r}", symbol.position)
+        else:
+            fail(text, f"a literal is missing before {symbol.text!r}", symbol.position)
+    if expect_operand:
+        if not pending:
+            raise ValueError("a formula must have at least one term; the text is empty")
+        fail(text, "a literal is missing", len(text))
+    while pending:
+        if pending[-1].text == "(":
+            fail(text, "'(' is never closed", pending[-1].position)
+        finished.append(pending.pop())
+    return finished
+
+
+def fail(text: str, reason: str, position: int) -> NoReturn:
+    """Refuse a text, with the position of the mistake."""
+    shown = text[max(0, position - 20) : position + 20]
+    raise ValueError(f"{reason}, at position {position + 1} (near {shown!r})")
+
+
+def _take_operator(
+    text: str, kind: str, symbol: Symbol, pending: list[Symbol], finished: list[Symbol]
+) -> bool:
+    """Take one token after an operand; say whether an operand is due next."""
+    if symbol.text == ")":
+        while pending and pending[-1].text != "(":
+            finished.append(pending.pop())
+        if not pending:
+            fail(text, "')' has no '('", symbol.position)
+        pending.pop()
+        return False
+    if symbol.text in WORDS_BETWEEN:
+        kind, symbol = "operator", Symbol(WORDS_BETWEEN[symbol.text], symbol.position)
+    if kind != "operator" or symbol.text == "~":
+        fail(text, f"an operator is missing before {symbol.text!r}", symbol.position)
+    mine = PRECEDENCE[symbol.text]
+    while pending:
+        before = PRECEDENCE.get(pending[-1].text, 0)  # a parenthesis holds everything back
+        if before < mine or (before == mine and symbol.text == RIGHT_ASSOCIATIVE):
+            break
+        finished.append(pending.pop())
+    pending.append(symbol)
+    return True
+
+
+def _tokens(text: str) -> Iterator[tuple[str, Symbol]]:
+    """Kind and symbol of each token; a name is whatever Python would take as one."""
+    start = 0
+    while start < len(text):
+        first, end = text[start], start + 1
+        if first in "()":
+            yield "parenthesis", Symbol(first, start)
+        elif first in _SIGNS:
+            starts = (text[start : start + length] for length in (3, 2, 1))
+            sign = next((each for each in starts if each in OPERATORS), None)
+            if sign is None:
+                fail(text, f"unknown character {first!r}", start)
+            yield "operator", Symbol(OPERATORS[sign], start)
+            end = start + len(sign)
+        elif not first.isspace():
+            while end < len(text) and f"x{text[end]}".isidentifier():
+                end += 1
+            yield _word(text, start, end)
+        start = end
+
+
+def _word(text: str, start: int, end: int) -> tuple[str, Symbol]:
+    word = text[start:end]
+    if word in OPERATORS:
+        return "operator", Symbol(OPERATORS[word], start)
+    if not word.isidentifier() and word not in CONSTANTS:
+        if f"x{word[0]}".isidentifier():
+            fail(text, f"{word!r} is not an identifier", start)
+        fail(text, f"unknown character {word[0]!r}", start)
+    return "operand", Symbol(word, start)

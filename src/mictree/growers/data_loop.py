@@ -1,26 +1,83 @@
-"""Growth on data by the compiled loop, as arrays."""
+"""Growth on packed data, by a loop that is compiled as a whole.
+
+``split`` prepares the arrays and returns the growth as arrays; the kernel ``grow`` makes the same
+splits as ``loop.grow_any``. The rows of a leaf are the ones of a mask over the words of a matrix of
+literals. A leaf's counts, by literal and class, are made when the leaf is born: the smaller child
+is counted, and the larger one has what remains of the parent. Once a leaf holds few of its matrix's
+rows, it gets a compact matrix of its own. The rows of ordered columns are kept sorted, see
+``Sorted``.
+
+Leaves are numbered in order of creation: split number s, from 1, makes the low child 2s - 1 and the
+high child 2s. Weights of rows are whole, so that their sums are exact; the factors of classes come
+in later.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.draws import stream
-from mictree.growers import generic_loop
-from mictree.growers.counting import Matrix
-from mictree.growers.data_kernel import NONE, Rule, Splits, Task, grow
-from mictree.growers.functions import RuleFunctions
-from mictree.growers.growth import Growth, GrowthStep, curve
-from mictree.growers.offers import limits_of, weighing_of
-from mictree.growers.rules import TIES, Grower, depth_of
-from mictree.growers.sorted_rows import Sorted, sort_entries
+from mictree._support.jit import inner_jit, jit
+from mictree.growers import loop
+from mictree.growers.choosing import (
+    RANDOM,
+    RuleFunctions,
+    any_open,
+    choose_leaf,
+    choose_tied,
+    close_leaf,
+    leaf_priority,
+    new_frontier,
+    open_leaf,
+    stream,
+)
+from mictree.growers.data_gains import (
+    Limits,
+    Weighing,
+    choose_test,
+    least_candidate,
+    limits_of,
+    mass_of,
+    may_split,
+    measure,
+    new_scan,
+    screen,
+    screen_cuts,
+    weigh_cuts,
+    weigh_literals,
+    weighing_of,
+)
+from mictree.growers.data_rows import (
+    SLOT,
+    Counts,
+    Matrix,
+    Sorted,
+    add_rows,
+    child_mask,
+    compact,
+    count_child,
+    count_root,
+    leaf_mask,
+    mark_high,
+    mask_of,
+    renumber,
+    share_rows,
+    shrinks,
+    sort_entries,
+    subtract,
+    total_of,
+)
+from mictree.growers.rules import TIES, Grower, Growth, GrowthStep, curve, depth_of
 from mictree.problems.sample import SampleProblem
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
+
+SAME_SHARE = 1e-9  # relative; sums of equal weights are rounded
 
 
 @dataclass(frozen=True)
@@ -54,6 +111,12 @@ class Splitting:
         """The share of the mass at each leaf."""
         mass = self.masses.sum(axis=1)
         return mass / mass[0]
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether weights make some share here other than the same share of the rows."""
+        weight = self.masses[0].sum() / self.rows[0].sum()
+        return not np.allclose(self.masses / weight, self.rows, rtol=SAME_SHARE, atol=0.0)
 
     @cached_property
     def errors(self) -> FloatArray:
@@ -91,7 +154,7 @@ class Splitting:
 def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     """Grow by the compiled loop; a rule that looks ahead by the loop for any problem."""
     if depth_of(rule) > 1:
-        return _split_again(problem, generic_loop.grow(rule, problem, max_size))
+        return _split_again(problem, loop.grow_any(rule, problem, max_size))
     # every split leaves a row on both sides and no literal is tested twice on a path
     limit = min(
         max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.literals), 62) - 1
@@ -186,3 +249,292 @@ def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:
         np.array([problem.class_counts(leaf) for leaf in leaves]),
         np.array([problem.class_masses(leaf) for leaf in leaves]),
     )
+
+
+NONE = -1
+COMPACTION = 20  # what making a compact matrix costs, in splits counted on the old one
+
+
+class Rule(NamedTuple):
+    """Which leaf is split next."""
+
+    priority: int  # the address of a function
+    ties: int
+    max_size: int
+
+
+class Task(NamedTuple):
+    """How to grow: it stays the same for all leaves."""
+
+    weighing: Weighing
+    limits: Limits
+    rule: Rule
+
+
+class Splits(NamedTuple):
+    """What the loop writes: three numbers for each split, and two rows for each leaf."""
+
+    leaf: np.ndarray
+    column: np.ndarray  # the ordered column tested; NONE where a literal is
+    literal: np.ndarray  # or the slot of the row above the cut
+    below: np.ndarray  # the slot of the row below the cut
+    gain: np.ndarray
+    rows: np.ndarray  # by class
+    sums: np.ndarray  # the same, weighted
+    draws: np.ndarray  # the state of the random generator
+    refused: np.ndarray  # True and the value where a priority is none
+
+
+class _Leaves(NamedTuple):
+    """All leaves by number."""
+
+    parent: np.ndarray
+    column: np.ndarray  # the ordered column to test; NONE where a literal is
+    chosen: np.ndarray  # the literal or the place of the cut; NONE where no split is made
+    depth: np.ndarray
+    gain: np.ndarray
+    matrix: np.ndarray  # the number of the matrix that holds its rows
+    ready: np.ndarray  # whether its splits are to be looked at
+    offered: np.ndarray  # the gains of the literals at the leaf looked at last
+
+
+class _Matrices(NamedTuple):
+    """All matrices by number."""
+
+    each: list[Matrix]
+    root: np.ndarray  # the leaf that it was made for
+    users: np.ndarray  # how many leaves that may be split have their rows in it
+    rent: np.ndarray  # the splits counted on it
+
+
+@jit
+def grow(matrix, columns, task, out):
+    """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many.
+
+    ``columns`` is None without ordered columns: numba then compiles nothing of what they need.
+    """
+    max_size, ties = task.rule.max_size, task.rule.ties
+    leaves, matrices = _start(matrix, max_size)
+    frontier = new_frontier(2 * max_size + 1)
+    counts = [count_root(matrix, out.rows[0], out.sums[0])]  # by leaf; empty where it is closed
+    empty = Counts(counts[0].rows[:0].copy(), counts[0].sums[:0].copy())
+    step = open_leaves = np.int64(0)  # kernels would be compiled once more for a literal 0
+    if max_size > 0 and may_split(out.rows[0], step, task.limits):
+        open_leaves += _consider(
+            step, step, counts[0], columns, leaves, matrices, frontier, task, out
+        )
+    while step < max_size and any_open(frontier):
+        leaf = choose_leaf(frontier, ties, out.draws)
+        draw = ties == RANDOM  # when the leaf is split, as in every loop
+        if draw:  # a literal True would compile the kernel once more
+            _offer(leaf, counts[leaf], columns, leaves, matrices, task, out, draw)
+        close_leaf(frontier, leaf)
+        _write_split(leaf, step, columns, leaves, matrices, out)
+        step += 1
+        _make_children(leaf, step, counts[leaf], columns, leaves, matrices, task, out)
+        # the splits to expect below the leaf: those to come, shared among the open leaves
+        hope = (max_size - step) // open_leaves
+        whole, counts[leaf] = counts[leaf], empty
+        part = _count_smaller(leaf, step, hope, whole, columns, leaves, matrices, out)
+        light_is_low = total_of(out.rows[2 * step - 1]) <= total_of(out.rows[2 * step])
+        counts.append(part if light_is_low else whole)
+        counts.append(whole if light_is_low else part)
+        open_leaves -= 1
+        for child in (2 * step - 1, 2 * step):
+            born = 2 * step + child % 2  # the low child, of odd number, counts as the younger one
+            if leaves.ready[child] and _consider(
+                child, born, counts[child], columns, leaves, matrices, frontier, task, out
+            ):
+                open_leaves += 1
+            else:
+                counts[child] = empty
+                _leave(leaves.matrix[child], matrices)
+        if out.refused[0] or task.weighing.refused[0]:
+            return step
+    return step
+
+
+@inner_jit
+def _start(matrix, max_size):
+    """Room for all leaves and matrices; the lone leaf has its rows in the given matrix."""
+    capacity = 2 * max_size + 1
+    leaves = _Leaves(
+        np.zeros(capacity, dtype=np.int64),
+        np.full(capacity, NONE),
+        np.full(capacity, NONE),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.bool_),
+        np.empty(len(matrix.bits)),
+    )
+    matrices = _Matrices(
+        [matrix],
+        np.zeros(max_size + 1, dtype=np.int64),
+        np.ones(max_size + 1, dtype=np.int64),
+        np.zeros(max_size + 1, dtype=np.int64),
+    )
+    return leaves, matrices
+
+
+@inner_jit
+def _offer(leaf, counts, columns, leaves, matrices, task, out, choose):
+    """The gain of a leaf's best split, or -1 for none; if wanted, chooses one of the best."""
+    rows, sums, weighing = out.rows[leaf], out.sums[leaf], task.weighing
+    fast = screen(counts, rows, sums, weighing, task.limits, leaves.offered)
+    if columns is not None:
+        return _offer_cuts(leaf, fast, counts, columns, leaves, matrices, task, out, choose)
+    if fast == -np.inf:
+        return -1.0
+    candidate = least_candidate(fast, len(sums))
+    best = weigh_literals(counts, sums, weighing, candidate, leaves.offered)
+    if choose:
+        leaves.chosen[leaf] = choose_tied(leaves.offered, task.rule.ties, out.draws)
+    return best if best >= task.limits.min_gain else -1.0
+
+
+@inner_jit
+def _offer_cuts(leaf, fast, counts, columns, leaves, matrices, task, out, choose):
+    """The same for literals, whose largest fast gain is given, and ordered columns together."""
+    rows, sums = out.rows[leaf], out.sums[leaf]
+    matrix = matrices.each[leaves.matrix[leaf]]
+    fast_cuts = np.empty(len(columns.entries))
+    scan = new_scan(matrix, measure(sums, rows, task), task)
+    fast = screen_cuts(leaf, columns, scan, fast, fast_cuts)
+    if fast == -np.inf:
+        return -1.0
+    candidate = least_candidate(fast, len(sums))
+    best = weigh_literals(counts, sums, task.weighing, candidate, leaves.offered)
+    cuts = weigh_cuts(leaf, columns, scan, candidate, fast_cuts)
+    for gain in cuts.gains:
+        best = max(best, gain)
+    if choose:
+        leaves.column[leaf], leaves.chosen[leaf] = choose_test(
+            leaves.offered, columns.before, cuts, task.rule.ties, out.draws
+        )
+    return best if best >= task.limits.min_gain else -1.0
+
+
+@inner_jit
+def _consider(leaf, born, counts, columns, leaves, matrices, frontier, task, out):
+    """Open a leaf if it has a split to make; says whether."""
+    # random ties are drawn when the leaf is split
+    at_once = task.rule.ties != RANDOM
+    gain = _offer(leaf, counts, columns, leaves, matrices, task, out, at_once)
+    if gain < 0:
+        return False
+    leaves.gain[leaf] = gain
+    reach = mass_of(out.sums[leaf], task.weighing.class_weight)
+    reach /= mass_of(out.sums[0], task.weighing.class_weight)
+    priority = leaf_priority(task.rule.priority, reach, gain, born, out.refused)
+    open_leaf(frontier, leaf, reach, priority)
+    return True
+
+
+@inner_jit
+def _write_split(leaf, step, columns, leaves, matrices, out):
+    """Write a split down; a cut by the slots of the rows on its sides in the whole table."""
+    out.leaf[step], out.gain[step] = leaf, leaves.gain[leaf]
+    column, chosen = leaves.column[leaf], leaves.chosen[leaf]
+    out.column[step], out.literal[step], out.below[step] = column, chosen, NONE
+    if columns is not None and column != NONE:
+        origin = matrices.each[leaves.matrix[leaf]].origin
+        place = columns.start[leaf] + chosen
+        out.literal[step] = origin[columns.entries[column, place] & SLOT]
+        out.below[step] = origin[columns.entries[column, place - 1] & SLOT]
+
+
+@inner_jit
+def _make_children(leaf, step, counts, columns, leaves, matrices, task, out):
+    """Make both children of a split leaf, with their class rows."""
+    low, high, chosen = 2 * step - 1, 2 * step, leaves.chosen[leaf]
+    if columns is None or leaves.column[leaf] == NONE:
+        for code in range(out.rows.shape[1]):
+            inside = counts.rows[chosen, code]
+            out.rows[high, code] = inside
+            out.sums[high, code] = counts.sums[chosen, code] if len(counts.sums) else inside
+    else:
+        _count_high(leaf, high, chosen, columns, leaves, matrices, out)
+    for code in range(out.rows.shape[1]):
+        out.rows[low, code] = out.rows[leaf, code] - out.rows[high, code]
+        out.sums[low, code] = out.sums[leaf, code] - out.sums[high, code]
+    for child in (low, high):
+        leaves.parent[child] = leaf
+        leaves.depth[child] = leaves.depth[leaf] + 1
+        leaves.matrix[child] = leaves.matrix[leaf]
+        if step < task.rule.max_size:
+            leaves.ready[child] = may_split(out.rows[child], leaves.depth[child], task.limits)
+
+
+@inner_jit
+def _count_high(leaf, high, place, columns, leaves, matrices, out):
+    """Write the class rows of the high child of a cut."""
+    start = columns.start[leaf]
+    entries = columns.entries[leaves.column[leaf], start : start + total_of(out.rows[leaf])]
+    matrix = matrices.each[leaves.matrix[leaf]]
+    sums = np.zeros(out.rows.shape[1])
+    plain = Matrix(matrix.bits, matrix.first_word, matrix.valid, matrix.weights[:0], matrix.origin)
+    add_rows(entries[place:], plain, sums)
+    for code in range(len(sums)):
+        out.rows[high, code] = np.int64(sums[code])
+    if len(matrix.weights):
+        sums[:] = 0
+        add_rows(entries[place:], matrix, sums)
+    out.sums[high] = sums
+
+
+@inner_jit
+def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
+    """The counts of the smaller child; turns those of the leaf into the larger child's.
+
+    Moves both children to a compact matrix where that pays: when the splits to come or those
+    already counted on the old matrix cost as much.
+    """
+    low, high, number = 2 * step - 1, 2 * step, leaves.matrix[leaf]
+    matrices.users[number] += 1
+    matrices.rent[number] += 1
+    if not (leaves.ready[low] or leaves.ready[high]):
+        return counts
+    matrix, rows = matrices.each[number], out.rows[leaf]
+    total = total_of(rows)
+    if columns is None:
+        mask = leaf_mask(matrix, leaf, matrices.root[number], leaves.parent, leaves.chosen)
+    else:
+        start = columns.start[leaf]
+        mask = mask_of(columns.entries[0, start : start + total], len(matrix.valid))
+    if max(hope, matrices.rent[number]) >= COMPACTION and shrinks(matrix.bits, rows):
+        matrices.rent[number] = 0
+        old, matrix = matrix, compact(matrix, mask, rows)
+        if columns is not None:
+            renumber(columns, leaf, total, old, matrix, mask)
+        mask = matrix.valid
+        _leave(number, matrices)
+        _leave(number, matrices)
+        number = len(matrices.each)
+        matrices.each.append(matrix)
+        matrices.root[number], matrices.users[number], matrices.rent[number] = leaf, 2, 1
+        leaves.matrix[low] = leaves.matrix[high] = number
+    if columns is None or leaves.column[leaf] == NONE:
+        side = matrix.bits[leaves.chosen[leaf]]
+    else:
+        side = columns.side
+        start = columns.start[leaf]
+        entries = columns.entries[leaves.column[leaf], start : start + total]
+        mark_high(entries, leaves.chosen[leaf], side)
+    if columns is not None:
+        share_rows(columns, side, leaf, low, total_of(out.rows[low]), total, leaves.column[leaf])
+    light = low if total_of(out.rows[low]) <= total_of(out.rows[high]) else high
+    inside = child_mask(mask, side, light == high)
+    part = count_child(matrix, inside, counts.rows, total, out.rows[light], out.sums[light])
+    subtract(counts.rows, counts.sums, part.rows, part.sums)
+    return part
+
+
+@inner_jit
+def _leave(number, matrices):
+    """One leaf less has its rows in a matrix; the last one frees it."""
+    matrices.users[number] -= 1
+    if matrices.users[number] == 0:
+        old = matrices.each[number]
+        bits = np.zeros((0, 0), dtype=np.uint64)
+        matrices.each[number] = Matrix(bits, old.first_word, old.valid, old.weights, old.origin)

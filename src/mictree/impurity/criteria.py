@@ -3,8 +3,11 @@
 All are concave, symmetric, zero at 0 and 1, and largest at 1/2. Each takes a number or an array.
 
 A gain is a small difference of impurities, so none is computed by subtracting them: each comes from
-the difference of the children's rates, and has a small relative error however small it is. Kernels
-do the same in ``gains``.
+the difference of the children's rates, and has a small relative error however small it is.
+``mictree.impurity.gains`` has the same for kernels, one split at a time.
+
+A user's own criterion is a function of one number. It need not be symmetric; its values must be
+finite and not negative.
 """
 
 import inspect
@@ -125,7 +128,7 @@ def divergence(change: FloatArray) -> FloatArray:
     return np.where(np.abs(change) < SERIES_BELOW, series, direct)
 
 
-def entropy_gain(
+def _entropy_gain(
     low_share: FloatArray,
     high_share: FloatArray,
     low_rates: FloatArray,
@@ -148,18 +151,18 @@ def entropy_gain(
     return (rates * (high * upper + low * lower)).sum(axis=1) / np.log(2)
 
 
-def gini_gain(
+def _gini_gain(
     low_share: FloatArray,
     high_share: FloatArray,
     low_rates: FloatArray,
     high_rates: FloatArray,
     difference: FloatArray,
 ) -> FloatArray:
-    """The gain of each split by Gini's impurity; arguments as of ``entropy_gain``."""
+    """The gain of each split by Gini's impurity; arguments as of ``_entropy_gain``."""
     return low_share * high_share * (difference**2).sum(axis=1)
 
 
-def root_gain(
+def _root_gain(
     low_share: FloatArray,
     high_share: FloatArray,
     low_rates: FloatArray,
@@ -187,9 +190,9 @@ def rest_of(rates: FloatArray) -> FloatArray:
 
 # "minority" is missing: its gain depends on labels, see ``Problem.leads``
 GAINS: dict[str, Callable[..., FloatArray]] = {
-    "entropy": entropy_gain,
-    "gini": gini_gain,
-    "root": root_gain,
+    "entropy": _entropy_gain,
+    "gini": _gini_gain,
+    "root": _root_gain,
 }
 
 

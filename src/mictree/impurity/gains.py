@@ -1,12 +1,17 @@
-"""Gains without cancellation, one split at a time, for kernels; ``impurity`` has them for arrays.
+"""Gains without cancellation, one split at a time, for kernels.
 
-Rates, masses and differences of a split are arrays or tuples with one number for each class.
+``mictree.impurity.criteria`` has the same gains for arrays. Rates, sums and differences of a split
+are arrays or tuples with one number for each class. On data, sums over rows are exact integers, so
+the difference of two rates is a difference of two products. Dekker's error-free product (1971)
+computes it to the last digits, however much cancels; so equal rates give a gain of exactly 0.
+
+A user's own criterion is called by its address, and its gain is a plain difference of impurities.
+So a gain below a small share of the impurity counts as 0.
 """
 
 import numpy as np
 
-from mictree._support.calls import call_impurity
-from mictree._support.jit import inner_jit, jit
+from mictree._support.jit import call_impurity, inner_jit, jit
 from mictree.impurity.criteria import (
     CRITERIA,
     LEAST_IMPURITY,
@@ -59,19 +64,19 @@ def gain_of_rates(criterion, low_share, high_share, low, high, difference):
 
 
 @jit
-def own_gain(impurity, low_share, high_share, low, high, refused):
+def own_gain(impurity, low_share, high_share, low, high, out_refused):
     """The gain of a split by a function of one's own, a difference of impurities.
 
     ``impurity`` is the address of the function.
-    Where an impurity is none, writes True, the rate and the value to ``refused``.
+    Where an impurity is none, writes True, the rate and the value to ``out_refused``.
     """
     before, after = 0.0, 0.0
     # of two classes one is enough; of several, each against the rest
     for code in range(1 if len(low) == 2 else 0, len(low)):
         rate = low_share * low[code] + high_share * high[code]
-        before += _own(impurity, rate, refused)
-        after += low_share * _own(impurity, low[code], refused)
-        after += high_share * _own(impurity, high[code], refused)
+        before += _checked_impurity(impurity, rate, out_refused)
+        after += low_share * _checked_impurity(impurity, low[code], out_refused)
+        after += high_share * _checked_impurity(impurity, high[code], out_refused)
     drop = before - after
     if drop <= NOISE * before:
         return 0.0
@@ -79,21 +84,21 @@ def own_gain(impurity, low_share, high_share, low, high, refused):
 
 
 @inner_jit
-def _own(impurity, rate, refused):
+def _checked_impurity(impurity, rate, out_refused):
     rate = min(rate, 1.0)  # rounding may leave more
     value = call_impurity(impurity, rate)
     if not LEAST_IMPURITY <= value < np.inf:
-        refused[0], refused[1], refused[2] = 1.0, rate, value
+        out_refused[0], out_refused[1], out_refused[2] = 1.0, rate, value
     return value
 
 
 @jit
-def own_gains(impurity, low_shares, high_shares, lows, highs, refused):
-    """The same for the rows of arrays."""
+def own_gains(impurity, low_shares, high_shares, lows, highs, out_refused):
+    """``own_gain`` for the rows of arrays."""
     gains = np.empty(len(lows))
     for split in range(len(lows)):
         gains[split] = own_gain(
-            impurity, low_shares[split], high_shares[split], lows[split], highs[split], refused
+            impurity, low_shares[split], high_shares[split], lows[split], highs[split], out_refused
         )
     return gains
 
@@ -141,8 +146,10 @@ def gain_of_sums(criterion, low_sums, high_sums, factors, alike, scratch):
     low_mass, high_mass = low.sum(), high.sum()
     total = low_mass + high_mass
     if criterion == MINORITY:
-        label = _leading(whole, factors)
-        return (_lead(low_sums, factors, label) + _lead(high_sums, factors, label)) / total
+        label = _heaviest_class(whole, factors)
+        return (
+            _excess_over(low_sums, factors, label) + _excess_over(high_sums, factors, label)
+        ) / total
     difference = whole
     rate_differences(low_sums, high_sums, factors, alike, difference)
     for code in range(len(factors)):
@@ -153,13 +160,13 @@ def gain_of_sums(criterion, low_sums, high_sums, factors, alike, scratch):
 
 
 @inner_jit
-def own_gain_of_sums(impurity, low_sums, high_sums, factors, refused):
+def own_gain_of_sums(impurity, low_sums, high_sums, factors, out_refused):
     """The gain of a split of data by a function of one's own."""
     low, high = low_sums * factors, high_sums * factors
     low_mass, high_mass = low.sum(), high.sum()
     total = low_mass + high_mass
     return own_gain(
-        impurity, low_mass / total, high_mass / total, low / low_mass, high / high_mass, refused
+        impurity, low_mass / total, high_mass / total, low / low_mass, high / high_mass, out_refused
     )
 
 
@@ -190,14 +197,14 @@ def rate_differences(low_sums, high_sums, factors, alike, out):
 @jit
 def leads_of_sums(low_sums, high_sums, factors):
     """How far another class outweighs the parent's label in the low and in the high child."""
-    label = _leading(low_sums + high_sums, factors)
+    label = _heaviest_class(low_sums + high_sums, factors)
     low_mass, high_mass = (low_sums * factors).sum(), (high_sums * factors).sum()
-    low, high = _lead(low_sums, factors, label), _lead(high_sums, factors, label)
+    low, high = _excess_over(low_sums, factors, label), _excess_over(high_sums, factors, label)
     return low / low_mass, high / high_mass
 
 
 @inner_jit
-def _leading(sums, factors):
+def _heaviest_class(sums, factors):
     """The class of the largest mass, the first of several."""
     best = 0
     for code in range(1, len(sums)):
@@ -207,9 +214,9 @@ def _leading(sums, factors):
 
 
 @inner_jit
-def _lead(sums, factors, label):
+def _excess_over(sums, factors, label):
     """By how much the largest mass exceeds that of the label."""
-    best = _leading(sums, factors)
+    best = _heaviest_class(sums, factors)
     return difference_of_products(sums[best], factors[best], sums[label], factors[label])
 
 
@@ -217,20 +224,20 @@ def _lead(sums, factors, label):
 def difference_of_products(one, two, three, four):
     """``one * two - three * four`` to the last digits, however much cancels (Dekker)."""
     first, second = one * two, three * four
-    return (first - second) + (_lost(one, two, first) - _lost(three, four, second))
+    return (first - second) + (_residue(one, two, first) - _residue(three, four, second))
 
 
 @inner_jit
 def product_of_pairs(one, one_rest, two, two_rest):
     """The product of two numbers, each the sum of two floats, as such a sum."""
     product = one * two
-    rest = _lost(one, two, product) + (one * two_rest + one_rest * two)
+    rest = _residue(one, two, product) + (one * two_rest + one_rest * two)
     total = product + rest
     return total, rest - (total - product)
 
 
 @inner_jit
-def _lost(one, two, product):
+def _residue(one, two, product):
     """The rounding error of a product of two floats."""
     scaled = _SPLITTER * one
     one_high = scaled - (scaled - one)

@@ -1,15 +1,44 @@
-"""OPT: the least error of any tree of each size, and the trees."""
+"""OPT: the least error of any tree of each size, and the trees.
+
+``optimal_trees`` chooses a solver by the kind of problem: a dynamic program over the restrictions
+of a formula (``program``) or over the subcubes of a table (``table``), branch and bound over the
+row sets of data (``frontier``). All return ``OptimalTrees``: errors by size, and a tree for each.
+On data the errors are ``CertifiedErrors``, intervals that hold the truth whenever the search stops.
+
+Two special trees stand here too. The smallest tree that fits a sample exactly is the optimal tree
+of the least size without error. Finding it is NP-hard in general (Hancock, Jiang, Li and Tromp),
+and the paper reduces it to optimal trees; so the search over row sets is asked about one size after
+another. The staircase tree B_t is the best tree for two terms under the uniform distribution. Its
+right path tests the variables of the shorter term. Once all of them are there, the subtrees on the
+other side of these tests are filled, from the root downwards, each with a path of all variables of
+the longer term.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.checks import check_count, check_size
+from mictree._support.checks import TooLarge, check_count, check_size, check_unmasked
 from mictree._support.progress import Report
+from mictree._support.words import show_number
+from mictree.functions.read_once import Literal, ReadOnceDNF, binary_matrix, check_names
+from mictree.growers.rules import TopDown
 from mictree.impurity import Criterion, check_criterion
-from mictree.optimal.result import DEFAULT_MEMORY_LIMIT, OptimalTrees, Top
-from mictree.problems.base import Problem, check_problem
+from mictree.problems.base import Leaf, Problem, check_problem
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
-from mictree.tree import Tree
+from mictree.tree import LEAF, Tree
+
+DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes
+AGREEMENT = 1e-10
+MAX_STATES = 1_000_000
 
 
 def optimal_trees(
@@ -59,13 +88,13 @@ def optimal_trees(
         if max_depth is not None or time_limit is not None:
             raise ValueError("max_depth and time_limit are for data; formulas and tables have none")
         if isinstance(problem, FormulaProblem):
-            from mictree.optimal.dynamic import formula
+            from mictree.optimal import program
 
-            return formula.solve(problem, limit, exact, memory_limit, progress, best)
-        from mictree.optimal.dynamic import table
+            return program.solve(problem, limit, exact, memory_limit, progress, best)
+        from mictree.optimal import table
 
         return table.solve(problem, limit, exact, memory_limit, progress, best)
-    from mictree.optimal.search import certified as sample
+    from mictree.optimal import frontier as sample
 
     if not isinstance(problem, sample.SampleProblem):
         raise TypeError(
@@ -73,9 +102,9 @@ def optimal_trees(
             f"got {type(problem).__name__}"
         )
     if best is not None:
-        from mictree.optimal.search import reached
+        from mictree.optimal import restricted
 
-        return reached.solve(
+        return restricted.solve(
             problem, limit, exact, memory_limit, best, max_depth, time_limit, progress
         )
     return sample.solve(problem, limit, exact, memory_limit, progress, max_depth, time_limit)
@@ -98,7 +127,7 @@ def optimal_errors(
     time_limit: float | None = None,
     top: int | None = None,
     criterion: Criterion = "entropy",
-) -> np.ndarray:
+) -> Errors:
     """OPT(D, size) for every size from 0 to ``max_size``; see ``optimal_trees``.
 
     On data the result is a ``CertifiedErrors``, with ``lower``, ``upper`` and ``proved``.
@@ -151,3 +180,358 @@ def optimal_tree(
         criterion=criterion,
     )
     return solved.tree(wanted)
+
+
+class Top(NamedTuple):
+    """How many splits of largest gain a node may choose from; those that tie are allowed too."""
+
+    number: int
+    criterion: Criterion
+
+
+class Choice(NamedTuple):
+    """The root split of an optimal tree, and where its two subtrees continue."""
+
+    variable: int
+    low: tuple[Any, int]  # state, size
+    high: tuple[Any, int]
+
+
+@dataclass(frozen=True, repr=False)
+class OptimalTrees(ABC):
+    """Optimal trees of every size up to ``max_size``.
+
+    Attributes
+    ----------
+    errors : index = size, 0 to ``max_size``; the least error of any tree with at most ``size``
+        splits. Floats, or Fractions when exact.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> problem = mt.FormulaProblem("a & b | c", bias=0.5)
+    >>> solved = mt.optimal_trees(problem, max_size=3)
+    >>> solved.errors.tolist()
+    [0.375, 0.125, 0.125, 0.0]
+    """
+
+    problem: Problem
+    max_size: int
+    errors: Errors
+
+    def __repr__(self) -> str:
+        first, last = (show_number(float(error), 4) for error in self.errors[[0, -1]])
+        sizes = f"sizes 0 to {self.max_size}, error {first} to {last}"
+        return f"OptimalTrees({self.problem!r}, {sizes})"
+
+    def tree(self, size: int) -> Tree:
+        """A tree with at most ``size`` splits that attains ``errors[size]``.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> problem = mt.FormulaProblem("a & b | c", bias=0.5)
+        >>> print(mt.optimal_trees(problem, max_size=3).tree(1))
+        Tree(size=1, depth=1, root='c')
+        """
+        wanted = check_size(size, "size")
+        if wanted > self.max_size:
+            raise ValueError(f"size must be at most max_size={self.max_size}; got {wanted}")
+        return self._tree(wanted)
+
+    @abstractmethod
+    def _tree(self, size: int) -> Tree:
+        """The tree of a validated size."""
+
+
+@dataclass(frozen=True, repr=False)
+class ProgramTrees(OptimalTrees):
+    """Optimal trees that are read off a dynamic program, split by split."""
+
+    def _tree(self, size: int) -> Tree:
+        """A smallest tree among those with the least error at most ``size`` splits allow."""
+        leaves: list[int] = []
+        tests: list[int] = []
+        thresholds: list[float | None] = []
+        labels = [LEAF]
+        # where errors are exact, labels must be right to the last digit too
+        exact = np.asarray(self.errors).dtype == object
+        waiting: list[Any] = [(0, self.problem.root(exact), self._start(), size)]
+        while waiting:
+            number, leaf, state, allowed = waiting.pop()  # leaves by order of creation
+            choice = self._choose(leaf, state, allowed)
+            if choice is None:
+                labels[number] = leaf.label
+                continue
+            variable = int(choice.variable)
+            low, high = self.problem.children(leaf, variable)
+            leaves.append(number)
+            tests.append(variable)
+            thresholds.append(self.problem.test(leaf, variable)[1])
+            waiting.append((len(labels) + 1, high, *choice.high))
+            waiting.append((len(labels), low, *choice.low))
+            labels += [LEAF, LEAF]
+        return self.problem.tree(leaves, tests, thresholds, labels)
+
+    @abstractmethod
+    def _start(self) -> Any:
+        """The solver's state at the root."""
+
+    @abstractmethod
+    def _choose(self, leaf: Leaf, state: Any, size: int) -> Choice | None:
+        """The best split with ``size`` splits left, or None where a leaf is as good."""
+
+
+def check_rows(distance: np.ndarray, perfect: np.ndarray, max_size: int, memory_limit: int) -> None:
+    """Refuse rows of errors that do not fit, and say which size would.
+
+    A state at some distance from the root has room for ``max_size`` less that many splits, and
+    needs no more than its perfect size.
+    """
+
+    def needed(size: int) -> int:
+        near = distance <= size
+        return 8 * int((np.minimum(size - distance[near], perfect[near]) + 1).sum())
+
+    if needed(max_size) <= memory_limit:
+        return
+    fits, fails = 0, max_size
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        fits, fails = (middle, fails) if needed(middle) <= memory_limit else (fits, middle)
+    raise TooLarge.states(len(distance), memory_limit, f"max_size={fits}", needed(max_size))
+
+
+def repeat_last(row: np.ndarray, max_size: int) -> np.ndarray:
+    """A row of errors by size, its last value repeated up to ``max_size``."""
+    return row[np.minimum(np.arange(max_size + 1), len(row) - 1)]
+
+
+def smallest_size(row: np.ndarray, size: int) -> int:
+    """The least size whose error is that of the given one; errors never rise with size."""
+    error = row[min(size, len(row) - 1)]
+    return int(np.argmax(row <= error))
+
+
+def _elementwise(operation: Callable[[Any, Any], Any]) -> Any:
+    """An operator on the upper ends, whose result is a plain array."""
+    return lambda self, other: operation(self.upper, np.asarray(other))
+
+
+def _reflected(operation: Callable[[Any, Any], Any]) -> Any:
+    """The same with the operands in the other order."""
+    return lambda self, other: operation(np.asarray(other), self.upper)
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedErrors:
+    """Least errors by size, each proved or the upper end of a certified interval.
+
+    Where numbers are wanted, this is the array of its upper ends: items, ``len``, loops,
+    ``tolist``, ``np.asarray``, comparisons and ``+ - * /``. Slices keep both bounds. For anything
+    else that an array can do, write ``np.asarray(errors)`` or ``errors.upper``.
+
+    Attributes
+    ----------
+    lower, upper : bounds on the least error of each size; read-only copies of what is given
+    proved : where both are equal; as floats, where they agree to ten digits
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            bounds = np.array(getattr(self, name))
+            bounds.setflags(write=False)
+            object.__setattr__(self, name, bounds[:])  # no view of it can be made writable
+
+    @property
+    def proved(self) -> np.ndarray:
+        if self.upper.dtype == object:
+            return np.asarray(self.lower == self.upper)
+        # floats of weights with more digits than the search keeps are never quite equal
+        return self.upper - self.lower <= AGREEMENT * self.upper
+
+    def __getitem__(self, key: Any) -> Any:
+        chosen = self.upper[key]
+        if isinstance(chosen, np.ndarray):
+            return CertifiedErrors(self.lower[key], chosen)
+        return chosen
+
+    def __len__(self) -> int:
+        return len(self.upper)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.upper)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.upper, dtype=dtype, copy=copy)
+
+    def __str__(self) -> str:
+        return str(self.upper)
+
+    def tolist(self) -> list[Any]:
+        """The upper ends as Python numbers."""
+        return self.upper.tolist()
+
+    __hash__ = None  # type: ignore[assignment]  # as comparisons give arrays
+    __eq__, __ne__ = _elementwise(operator.eq), _elementwise(operator.ne)
+    __lt__, __le__ = _elementwise(operator.lt), _elementwise(operator.le)
+    __gt__, __ge__ = _elementwise(operator.gt), _elementwise(operator.ge)
+    __add__, __radd__ = _elementwise(operator.add), _reflected(operator.add)
+    __sub__, __rsub__ = _elementwise(operator.sub), _reflected(operator.sub)
+    __mul__, __rmul__ = _elementwise(operator.mul), _reflected(operator.mul)
+    __truediv__, __rtruediv__ = _elementwise(operator.truediv), _reflected(operator.truediv)
+
+    def _repr_html_(self) -> str:
+        from mictree._support.words import to_table
+
+        rows = zip(map(float, self.lower), map(float, self.upper), self.proved, strict=True)
+        numbered = [
+            (size, show_number(least) + ("" if proved else f" to {show_number(most)}"),
+             "yes" if proved else "no")
+            for size, (least, most, proved) in enumerate(rows)
+        ]  # fmt: skip
+        return to_table(["size", "least error", "proved"], numbered)
+
+
+Errors = np.ndarray | CertifiedErrors
+
+
+def minimal_consistent_tree(
+    X: np.typing.ArrayLike,
+    y: np.typing.ArrayLike,
+    variables: Sequence[str] | None = None,
+    max_states: int = MAX_STATES,
+) -> Tree:
+    """A tree of the least size that gives every row its label.
+
+    Parameters
+    ----------
+    X : 0/1 matrix, one row an example
+    y : the labels, 0 or 1
+    variables : the columns' names; by default ``x1`` to ``xn``
+    max_states : the search is given up once it has stored results for more sets of rows than this
+
+    Examples
+    --------
+    >>> tree = minimal_consistent_tree([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> tree.size
+    3
+    """
+    columns = np.shape(X)[1] if np.ndim(X) == 2 else 0
+    names = [f"x{number}" for number in range(1, columns + 1)] if variables is None else variables
+    matrix = binary_matrix(X, check_names(names))
+    labels = np.asarray(check_unmasked(y, "y"))
+    if labels.shape != (len(matrix),) or not np.all((labels == 0) | (labels == 1)):
+        raise ValueError(f"y must hold one label, 0 or 1, for each of the {len(matrix)} rows")
+    _check_labels(matrix, labels)
+    return _search(matrix.astype(np.uint8), labels.astype(np.int64), names, max_states)
+
+
+def _check_labels(matrix: np.ndarray, labels: np.ndarray) -> None:
+    """Refuse equal rows of different labels."""
+    first: dict[bytes, int] = {}
+    for number, row in enumerate(matrix):
+        same = first.setdefault(row.tobytes(), number)
+        if labels[same] != labels[number]:
+            raise ValueError(
+                "equal rows must have equal labels, or no tree fits; "
+                f"rows {same} and {number} differ only in their label"
+            )
+
+
+def _search(matrix: np.ndarray, labels: np.ndarray, names: Sequence[str], max_states: int) -> Tree:
+    """Refute one size after another until a tree fits, at the latest one that TopDown grows."""
+    # imported here: import mictree does not load numba
+    from mictree.optimal.bit_search import BitEngine
+    from mictree.optimal.questions import STORED, UNLIMITED, Workers
+    from mictree.optimal.rows import Rows, build
+    from mictree.problems.sample import SampleProblem
+
+    if labels.min() == labels.max():
+        return Tree.build(names, int(labels[0]))
+    problem = SampleProblem(matrix, labels)
+    growth = TopDown().grow(problem, len(matrix) - 1)
+    largest = len(growth.steps)
+    rows = Rows.of(problem, exact=False)
+    engine = BitEngine(rows)
+    workers = Workers(engine, largest, UNLIMITED, DEFAULT_MEMORY_LIMIT, glances=engine)
+    if workers.budgets < largest:
+        raise _too_large(f"{DEFAULT_MEMORY_LIMIT:,} bytes")
+
+    def give_up() -> None:
+        if workers.control[STORED] > max_states:
+            raise _too_large(f"max_states={max_states} sets of rows")
+
+    workers.on_tick = give_up
+    with workers.running():
+        for size in range(1, largest):
+            found = workers.find(rows.everything, size, 1, UNLIMITED)
+            if found is None:
+                raise KeyboardInterrupt
+            if found[1] is not None:
+                return replace(build(problem, found[1]), variables=tuple(names))
+            give_up()
+    return replace(growth.tree(largest), variables=tuple(names))
+
+
+def _too_large(limit: str) -> TooLarge:
+    return TooLarge(f"the search must stay within {limit}; fewer rows or columns would fit")
+
+
+def staircase_tree(problem: FormulaProblem | ReadOnceDNF | str, size: int) -> Tree:
+    """B_t, t = size, for a formula of two terms; the perfect tree when ``size`` is larger still.
+
+    Parameters
+    ----------
+    problem : a formula of two terms, or such a problem with every bias 1/2
+        With terms of equal length the first counts as the shorter one.
+    size : number of splits
+
+    Examples
+    --------
+    >>> print(staircase_tree("x1 & x2 | y1 & y2 & y3", 3).to_text(merge=False))
+    x1?
+    ├─0─ y1?
+    │    ├─0─ label 0
+    │    └─1─ label 0
+    └─1─ x2?
+         ├─0─ label 0
+         └─1─ label 1
+    """
+    splits = check_size(size, "size")
+    given = problem if isinstance(problem, FormulaProblem) else FormulaProblem(problem)
+    shorter, longer = _check_terms(given)
+    path = shorter.literals[:splits]
+    left = splits - len(path)  # splits that are left for the subtrees off the right path
+    # a leaf is labelled 1 when at most one literal is missing: then 1 is as likely as 0, or more
+    nested: Any = int(len(shorter) - len(path) <= 1)
+    sizes = [min(max(left - len(longer) * step, 0), len(longer)) for step in range(len(path))]
+    for literal, below in zip(reversed(path), reversed(sizes), strict=True):
+        nested = _test(literal, _right_path(longer.literals, below), nested)
+    return Tree.build(given.variables, nested)
+
+
+def _check_terms(problem: FormulaProblem):
+    terms = problem.formula.terms
+    if len(terms) != 2:
+        raise ValueError(f"a staircase tree needs a formula of two terms; it has {len(terms)}")
+    for name, bias in problem.biases.items():
+        if bias != Fraction(1, 2):
+            raise ValueError(f"a staircase tree needs every bias to be 1/2; {name} has {bias}")
+    return sorted(terms, key=len)  # stable: of two equal lengths the first is first
+
+
+def _right_path(literals: tuple[Literal, ...], size: int) -> Any:
+    nested: Any = int(len(literals) - size <= 1)
+    for literal in reversed(literals[:size]):
+        nested = _test(literal, 0, nested)
+    return nested
+
+
+def _test(literal: Literal, failed: Any, satisfied: Any) -> Any:
+    if literal.positive:
+        return (literal.variable, failed, satisfied)
+    return (literal.variable, satisfied, failed)

@@ -1,4 +1,10 @@
-"""Learners beside the optimal trees: training error on the left, held-out error on the right."""
+"""Learners beside the optimal trees, by size.
+
+``draw_comparison`` has training errors on the left and held-out errors on the right, for several
+learners. ``draw_errors`` is for one fitted tree: training error, cross-validated error and the
+optimum. Where an optimal error is not proved, a shaded area shows its interval. Colours are from
+Okabe and Ito's palette; markers and line styles distinguish the learners, too.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from mictree.plotting.curves import draw_sizes
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from mictree.comparison.result import Comparison
+    from mictree.estimators.sizes import SizeChoice
+    from mictree.optimal.solve import CertifiedErrors
 
-OPTIMAL = "#1A1A1A"
-# from Okabe and Ito's palette; markers and line styles also distinguish the learners
-LOOKS = (
+
+OPTIMAL_COLOUR = "#1A1A1A"
+NOT_PROVED_COLOUR = "#C9C9C9"  # the interval of an optimal error that is not proved
+LEARNER_LOOKS = (
     ("#0072B2", "o", "solid"), ("#D55E00", "D", (0, (5, 1.5))), ("#009E73", "^", (0, (3, 1, 1, 1))),
     ("#CC79A7", "v", (0, (1, 1))), ("#E69F00", "s", (0, (5, 3))), ("#56B4E9", "P", "solid"),
 )  # fmt: skip
@@ -72,11 +83,11 @@ def _draw_training(ax: Axes, result: Comparison) -> None:
     sizes = np.arange(1, result.max_size + 1)
     lower, upper = (ends[1:] for ends in (result.optimal_errors.lower, result.optimal_errors.upper))
     if not result.proved:
-        ax.fill_between(sizes, lower, upper, color="#C9C9C9", linewidth=0,
+        ax.fill_between(sizes, lower, upper, color=NOT_PROVED_COLOUR, linewidth=0,
                         label="optimal: not yet proved")  # fmt: skip
-    ax.plot(sizes, upper, color=OPTIMAL, linewidth=1.2, zorder=3, label="optimal")
+    ax.plot(sizes, upper, color=OPTIMAL_COLOUR, linewidth=1.2, zorder=3, label="optimal")
     for number, name in enumerate(result.names):
-        _line(ax, sizes, result.training_errors[name][1:], number, name)
+        _draw_learner(ax, sizes, result.training_errors[name][1:], number, name)
     ax.set_title("training error", fontsize="medium")
     ax.set_ylabel("error")
 
@@ -84,24 +95,79 @@ def _draw_training(ax: Axes, result: Comparison) -> None:
 def _draw_held_out(ax: Axes, result: Comparison) -> None:
     sizes = np.arange(1, result.max_size + 1)
     optimal = result.held_out["optimal"].shown
-    ax.plot(sizes, optimal[1:], color=OPTIMAL, linewidth=1.2, zorder=3, label="optimal")
+    ax.plot(sizes, optimal[1:], color=OPTIMAL_COLOUR, linewidth=1.2, zorder=3, label="optimal")
     better: set[int] = set()
     for number, name in enumerate(result.names):
-        _line(ax, sizes, result.held_out[name].shown[1:], number, name)
+        _draw_learner(ax, sizes, result.held_out[name].shown[1:], number, name)
         better |= {size for size, what in enumerate(result.verdicts(name)) if what == "better"}
     if better:
         places = sorted(better)
         ax.plot(places, optimal[places], "o", markersize=10, markerfacecolor="none",
-                markeredgecolor=OPTIMAL, label="optimal clearly better than some")  # fmt: skip
+                markeredgecolor=OPTIMAL_COLOUR,
+                label="optimal clearly better than some")  # fmt: skip
     folding = result.folding.replace(" cross-validation", "")
     title = ax.set_title(f"held-out {result.measure} ({folding})", fontsize="medium")
     title.set_parse_math(False)
 
 
-def _line(ax: Axes, sizes: np.ndarray, errors: np.ndarray, number: int, name: str) -> None:
-    place = number % len(LOOKS)
-    colour, marker, line = LOOKS[place]
+def _draw_learner(ax: Axes, sizes: np.ndarray, errors: np.ndarray, number: int, name: str) -> None:
+    place = number % len(LEARNER_LOOKS)
+    colour, marker, line = LEARNER_LOOKS[place]
     # each line is narrower than those beneath it, so that equal curves remain visible
     ax.plot(sizes, errors, color=colour, marker=marker, linestyle=line,
             markersize=8.5 - place, linewidth=3.5 - 0.4 * place,
             label=f" {name}" if name.startswith("_") else name)  # fmt: skip
+
+
+TRAINING_COLOUR, VALIDATED_COLOUR = "#0072B2", "#D55E00"
+
+
+def draw_errors(
+    figure: Figure,
+    rule: str,
+    errors: np.ndarray | None,
+    choice: SizeChoice | None,
+    optimal: CertifiedErrors | None,
+    size: int,
+) -> Axes:
+    """Draw errors against size; a dashed line marks the chosen size.
+
+    Scores are no errors, and have axes of their own beside them. The errors of a rule are None if
+    it is the optimum.
+    """
+    scored = choice is not None and bool(choice.scoring)
+    figure.set_size_inches(7.6, 4.6)
+    ax = figure.add_subplot(1, 2 if scored else 1, 1)
+    if choice is not None and scored:
+        draw_sizes(figure.add_subplot(1, 2, 2), choice)
+    ax.axvline(size, color=NOT_PROVED_COLOUR, linestyle=(0, (4, 3)), linewidth=1, zorder=0)
+    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    ax.annotate("chosen", (size, 1), xytext=(4, -4), va="top", fontsize="small", color="#5a5a5a",
+                **place)  # fmt: skip
+    if errors is not None:
+        ax.plot(errors, color=TRAINING_COLOUR, marker="o", markersize=4, label=f"{rule}: training")
+    if choice is not None and not scored:
+        means, spread = 1 - choice.means, choice.standard_errors
+        sizes = np.arange(len(means))
+        band = {"color": VALIDATED_COLOUR, "alpha": 0.15, "linewidth": 0}
+        ax.fill_between(sizes, means - spread, means + spread, **band)
+        ax.plot(sizes, means, color=VALIDATED_COLOUR, marker="D", markersize=4,
+                linestyle=(0, (5, 1.5)),
+                label=f"{rule}: cross-validated ± standard error")  # fmt: skip
+    if optimal is not None:
+        sizes = np.arange(len(optimal.upper))
+        if not optimal.proved.all():
+            ax.fill_between(sizes, optimal.lower, optimal.upper, color=NOT_PROVED_COLOUR,
+                            linewidth=0, label="optimal: not yet proved")  # fmt: skip
+        ax.plot(sizes, optimal.upper, color=OPTIMAL_COLOUR, marker="s", markersize=3, linewidth=1.2,
+                label="optimal: training")  # fmt: skip
+    ax.set_xlabel("size (splits)")
+    ax.set_ylabel("error")
+    ax.set_ylim(bottom=0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.spines[["top", "right"]].set_visible(False)
+    drawn = ax.get_legend_handles_labels()
+    legend = figure.legend(*drawn, loc="outside upper center", ncols=2, frameon=False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return ax

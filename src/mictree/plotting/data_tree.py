@@ -1,15 +1,18 @@
-"""A tree grown on data: every node a card with its test or class, a bar of class shares, and notes.
+"""A tree grown on data, drawn as cards: each has a test or a class, a bar of class shares, notes.
 
 Tests are wrapped between words and never cut. A class's name has at most four lines; the legend has
-more of a longer one. Cards are as wide as their texts in the current font. The layout is that of
-``mictree.plotting.tree``: inches at full size, drawn at one scale.
+more of a longer one. Cards are as wide as their texts in the current font. Layout and pens are
+those of ``mictree.plotting.tree``: inches at full size, drawn at one scale.
+
+No two classes share a colour of the palette. If there are more classes than colours, those that
+leaves predict come first, then the most frequent ones, and all others are grey.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +20,6 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from mictree._support.words import count_of
-from mictree.plotting.class_colours import OTHERS_COLOUR, ClassColours, choose_colours
-from mictree.plotting.tikz import TikzPen
 from mictree.plotting.tree import (
     INK,
     LINE,
@@ -28,6 +29,7 @@ from mictree.plotting.tree import (
     Extent,
     Layout,
     Pen,
+    TikzPen,
     draw_caption,
     short_names,
     text_width,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mictree.tree import Tree
+
 
 TITLE_LINE, NOTE_LINE = 0.155, 0.125
 PAD = 0.05
@@ -195,25 +198,25 @@ def _place(tree: Tree, titles: Sequence[Sequence[str]], cards: Sequence[Card]) -
 
 
 def _draw_edges(pen: Pen | TikzPen, tree: Tree, layout: Layout, cards: Sequence[Card]) -> None:
-    """Edges go down to the foot of their level first, so that they cross no taller card."""
+    """Edges go down to the bottom of their level first, so that they cross no taller card."""
     backing = {"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none"}
-    feet = _feet(tree, layout)
+    bottoms = _bottoms(tree, layout)
     for node in tree.internal_nodes:
         bottom = layout.centre[node], layout.top[node] - layout.height[node]
-        foot = layout.centre[node], feet[tree.depths[node]]
+        knee = layout.centre[node], bottoms[tree.depths[node]]
         for word, child in (("no", tree.low[node]), ("yes", tree.high[node])):
             end = layout.centre[child], layout.top[child]
             marked = cards[node].marked and cards[child].marked
-            pen.line([bottom, foot, end], INK if marked else LINE, 2.4 if marked else 0.9)
-            x, y = (foot[0] + end[0]) / 2, (foot[1] + end[1]) / 2
+            pen.line([bottom, knee, end], INK if marked else LINE, 2.4 if marked else 0.9)
+            x, y = (knee[0] + end[0]) / 2, (knee[1] + end[1]) / 2
             pen.text(x, y, word, NOTE_POINTS, bbox=backing, zorder=2)
 
 
-def _feet(tree: Tree, layout: Layout) -> np.ndarray:
+def _bottoms(tree: Tree, layout: Layout) -> np.ndarray:
     """The lowest end of a card, by depth."""
-    feet = np.zeros(max(tree.depths) + 1)
-    np.minimum.at(feet, np.array(tree.depths), layout.top - layout.height)
-    return feet
+    bottoms = np.zeros(max(tree.depths) + 1)
+    np.minimum.at(bottoms, np.array(tree.depths), layout.top - layout.height)
+    return bottoms
 
 
 def _draw_card(pen: Pen | TikzPen, drawing: _Drawing, node: int, card: Card) -> None:
@@ -277,3 +280,48 @@ def _draw_legend_row(pen: Pen | TikzPen, row: list[LegendEntry], middle: float, 
         pen.rectangle(x + 0.05, y - 0.05, 0.12, 0.1, swatch)
         pen.text(x + 0.22, y, name, NOTE_POINTS, ha="left")
         x += width
+
+
+# Okabe and Ito's palette, then colours of Tol's that differ from them
+CLASS_COLOURS = (
+    "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2",
+    "#999999", "#882255", "#44AA99", "#332288", "#DDCC77",
+)  # fmt: skip
+OTHERS_COLOUR = "#E4E4E4"
+
+
+@dataclass(frozen=True)
+class ClassColours:
+    """A colour for each class.
+
+    Attributes
+    ----------
+    named : the classes that have a colour of their own, ascending
+    count : the number of all classes
+    """
+
+    named: tuple[int, ...]
+    count: int
+
+    @property
+    def others(self) -> int:
+        """The number of classes that are grey."""
+        return self.count - len(self.named)
+
+    def of(self, number: int) -> str:
+        """The colour of a class."""
+        return CLASS_COLOURS[self.named.index(number)] if number in self.named else OTHERS_COLOUR
+
+    def parts(self, shares: Sequence[float]) -> list[tuple[float, str]]:
+        """Shares of the classes with their colours, in their order; the grey ones last, as one."""
+        own = [(shares[number], self.of(number)) for number in self.named]
+        return [*own, (sum(shares) - sum(share for share, _ in own), OTHERS_COLOUR)]
+
+
+def choose_colours(shares: Sequence[float], predicted: Collection[int]) -> ClassColours:
+    """Choose the classes that have a colour of their own, by their shares and those of leaves."""
+    numbers = range(len(shares))
+    if len(shares) <= len(CLASS_COLOURS):
+        return ClassColours(tuple(numbers), len(shares))
+    ranked = sorted(numbers, key=lambda number: (number not in predicted, -shares[number], number))
+    return ClassColours(tuple(sorted(ranked[: len(CLASS_COLOURS)])), len(shares))

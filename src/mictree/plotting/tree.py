@@ -1,11 +1,23 @@
-"""A decision tree as a node-link diagram.
+r"""A decision tree as a node-link diagram, on matplotlib's axes or as LaTeX.
 
-Everything is laid out in inches at full size and drawn at one scale, so that text, boxes and lines
-shrink together when the axes are smaller than the tree. Nothing recurses: depth is no limit.
+The nodes are laid out first: every node gets a box that holds its texts, sibling subtrees are
+pushed together until their outlines touch (Reingold and Tilford, 1981), and each level lies below
+the last. Then a pen draws the boxes. ``Pen`` draws on axes; ``TikzPen`` writes the commands of a
+``tikzpicture``. Both follow the same ``Layout``, in inches.
+
+The layout is made at full size and drawn at one scale, so that text, boxes and lines shrink
+together when the axes are smaller than the tree. Nothing recurses: depth is no limit. In LaTeX all
+sizes of text are written out, so that the picture does not depend on the document's font size. The
+document needs ``\usepackage{tikz}``, and ``\usepackage[T1]{fontenc}`` when names have accents or
+other quotes.
+
+The last functions draw the paper's example trees with their errors underneath.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,17 +25,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 from matplotlib.font_manager import FontProperties
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 from matplotlib.textpath import text_to_path
-
-from mictree.plotting.tikz import TikzPen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+    from mictree.experiments.examples import Examples, ExampleTree
     from mictree.problems.base import Problem
     from mictree.tree import Tree
+
 
 LEAF = -1
 IRRELEVANT = -1
@@ -103,18 +117,18 @@ def draw_tree(
     notes : for each node a text to write under its name or label; may be empty
     caption : a line below the tree; may be empty
     """
-    names, layout = _named(tree, notes)
+    names, layout = _name_and_place(tree, notes)
     pen = Pen.on(ax, *with_caption(layout.extent, caption))
-    _draw(pen, tree, term_of, notes, names, layout)
+    _draw_nodes(pen, tree, term_of, notes, names, layout)
     draw_caption(pen, layout.extent, caption)
     return pen.ax
 
 
 def tree_to_tikz(tree: Tree, term_of: dict[str, int], notes: list[str], caption: str = "") -> str:
     """The same drawing as a ``tikzpicture``."""
-    names, layout = _named(tree, notes)
+    names, layout = _name_and_place(tree, notes)
     pen = TikzPen(*with_caption(layout.extent, caption))
-    _draw(pen, tree, term_of, notes, names, layout)
+    _draw_nodes(pen, tree, term_of, notes, names, layout)
     draw_caption(pen, layout.extent, caption)
     return pen.picture()
 
@@ -137,17 +151,17 @@ def draw_caption(pen: Pen | TikzPen, extent: Extent, caption: str) -> None:
         pen.text(middle, bottom - CAPTION_HEIGHT + NOTE_LINE / 2, caption, NOTE_POINTS)
 
 
-def _named(tree: Tree, notes: list[str]) -> tuple[list[str], Layout]:
+def _name_and_place(tree: Tree, notes: list[str]) -> tuple[list[str], Layout]:
     """The names and labels of the nodes, and where the nodes lie."""
     names = short_names([tree.variables[tree.tests[node]] for node in tree.internal_nodes])
     captions = [
         str(label) if test == LEAF else names[tree.variables[test]]
         for test, label in zip(tree.tests, tree.labels, strict=True)
     ]
-    return captions, place(tree, captions, notes)
+    return captions, lay_out(tree, captions, notes)
 
 
-def _draw(
+def _draw_nodes(
     pen: Pen | TikzPen, tree: Tree, term_of: dict[str, int], notes: list[str],
     captions: list[str], layout: Layout,
 ) -> None:  # fmt: skip
@@ -171,7 +185,7 @@ def short_names(names: list[str], longest: int = LONGEST_NAME) -> dict[str, str]
     return {name: text if uses[text] == 1 else name for name, text in short.items()}
 
 
-def place(tree: Tree, captions: list[str], notes: list[str]) -> Layout:
+def lay_out(tree: Tree, captions: list[str], notes: list[str]) -> Layout:
     """Give every node a box that holds its texts and touches no other."""
     padding = np.where(np.array(tree.tests) == LEAF, 0, 2 * TEXT_PAD)
     text_widths = [
@@ -286,10 +300,10 @@ class Pen:
         x, y = zip(*points, strict=True)
         self.ax.plot(x, y, color=colour, linewidth=width * self.scale, zorder=1)
 
-    def lines(self, ways: Sequence[Sequence[Point]], colour: str, width: float) -> None:
+    def lines(self, paths: Sequence[Sequence[Point]], colour: str, width: float) -> None:
         """Many lines of one look, below all boxes."""
         look = {"colors": colour, "linewidths": width * self.scale, "zorder": 1}
-        self.ax.add_collection(LineCollection(ways, **look))
+        self.ax.add_collection(LineCollection(paths, **look))
 
     def text(self, x: float, y: float, text: str, points: float, **look: Any) -> None:
         """A text around a point, by default."""
@@ -337,3 +351,146 @@ def _draw_note(pen: Pen | TikzPen, layout: Layout, node: int, note: str) -> None
     if note:
         middle = layout.top[node] - (NAME_HEIGHT + layout.height[node]) / 2
         pen.text(layout.centre[node], middle, note, NOTE_POINTS)
+
+
+WIDEST_PICTURE = 200.0  # inches; TeX's largest length is 227
+LINE_SKIP = {9.0: 11.2, 7.0: 9.0}  # points from line to line, by the size of the letters
+LATEX_SPELLINGS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$",
+    ">": "$>$", "|": "$|$", '"': r"\char34{}", "`": r"\textquoteleft{}", "'": "'{}",
+    "-": "-{}", "…": r"\ldots{}",
+}  # fmt: skip
+
+
+def to_latex(text: str) -> str:
+    """A text in which nothing is a command or a ligature; control characters become spaces."""
+    shown = (" " if unicodedata.category(mark) == "Cc" else mark for mark in text)
+    return "".join(LATEX_SPELLINGS.get(mark, mark) for mark in shown)
+
+
+class TikzPen:
+    """Collects commands; ``picture`` has them in the order in which they cover each other."""
+
+    def __init__(self, left: float, right: float, bottom: float) -> None:
+        widest = max(right - left, -bottom)
+        if widest > WIDEST_PICTURE:
+            raise ValueError(
+                f"TeX holds no picture beyond {WIDEST_PICTURE:.0f} inches; this tree needs "
+                f"{widest:.0f}"
+            )
+        self._commands: list[tuple[int, str]] = []
+        self._colours: set[str] = set()
+
+    def box(
+        self, x: float, top: float, width: float, height: float, shape: str, style: Any
+    ) -> None:
+        """A box with round or square corners, from the middle of its top."""
+        radius = re.search(r"rounding_size=([\d.]+)", shape)
+        corners = [f"rounded corners={radius[1]}in"] if radius else []
+        self._rectangle(1, x - width / 2, top - height, width, height, style, corners)
+
+    def rectangle(self, x: float, y: float, width: float, height: float, style: Any) -> None:
+        """A plain box from its lower left corner."""
+        self._rectangle(3, x, y, width, height, style, [])
+
+    def line(self, points: Sequence[Any], colour: str, width: float) -> None:
+        """A line through points, below all boxes."""
+        path = " -- ".join(_at(x, y) for x, y in points)
+        self._add(0, rf"\draw[{self._colour(colour)}, line width={width:g}pt] {path};")
+
+    def lines(self, paths: Sequence[Sequence[Any]], colour: str, width: float) -> None:
+        """Many lines of one look, below all boxes."""
+        for points in paths:
+            self.line(points, colour, width)
+
+    def text(self, x: float, y: float, text: str, points: float, **look: Any) -> None:
+        """A text around a point, or from its left end."""
+        options = [f"font=\\fontsize{{{points:g}}}{{{LINE_SKIP[points]:g}}}\\selectfont"]
+        options.append(f"text={self._colour(look['color'])}" if "color" in look else "")
+        options.append("anchor=west" if look.get("ha") == "left" else "")
+        options.append("fill=white, inner sep=1pt" if "bbox" in look else "")
+        shown = r"\\{}".join(to_latex(line) for line in text.split("\n"))
+        chosen = ", ".join(filter(None, options))
+        self._add(look.get("zorder", 4), rf"\node[{chosen}] at {_at(x, y)} {{{shown}}};")
+
+    def picture(self) -> str:
+        """The environment, with its colours."""
+        lines = [
+            r"\begin{tikzpicture}[x=1in, y=1in, every node/.style={align=center, inner sep=0pt}]"
+        ]
+        lines += [
+            rf"  \definecolor{{mictree{code}}}{{HTML}}{{{code}}}" for code in sorted(self._colours)
+        ]
+        lines += [f"  {command}" for _, command in sorted(self._commands, key=lambda pair: pair[0])]
+        return "\n".join([*lines, r"\end{tikzpicture}"]) + "\n"
+
+    def _rectangle(
+        self, layer: int, x: float, y: float, width: float, height: float, style: Any,
+        options: list[str],
+    ) -> None:  # fmt: skip
+        for option, key in (("fill", "facecolor"), ("draw", "edgecolor")):
+            if style[key] != "none":
+                options = [*options, f"{option}={self._colour(style[key])}"]
+        if style["edgecolor"] != "none":
+            options = [*options, f"line width={style['linewidth']:g}pt"]
+        if isinstance(style.get("linestyle"), tuple):
+            on, off = (f"{part * style['linewidth']:.2g}pt" for part in style["linestyle"][1])
+            options = [*options, f"dash pattern=on {on} off {off}"]
+        far = _at(x + width, y + height)
+        self._add(layer, rf"\path[{', '.join(options)}] {_at(x, y)} rectangle {far};")
+
+    def _colour(self, colour: str) -> str:
+        if not colour.startswith("#"):
+            return colour
+        self._colours.add(colour[1:])
+        return f"mictree{colour[1:]}"
+
+    def _add(self, layer: int, command: str) -> None:
+        self._commands.append((layer, command))
+
+
+def _at(x: float, y: float) -> str:
+    return f"({x:.3f}, {y:.3f})"
+
+
+LEAF_COLOUR = "#F0E442"
+COLUMNS = 3
+PANEL_WIDTH, PANEL_HEIGHT = 3.2, 3.9  # inches
+
+
+def draw_examples(figure: Figure, examples: Examples) -> Figure:
+    """One tree per panel, x-nodes, y-nodes and leaves each in a colour of their own."""
+    rows = -(-len(examples.trees) // COLUMNS)
+    figure.set_size_inches(COLUMNS * PANEL_WIDTH, rows * PANEL_HEIGHT)
+    for number, example in enumerate(examples.trees):
+        row, column = divmod(number, COLUMNS)
+        # by hand, as a tree is fitted to its axes at once and not when the figure is laid out
+        left, bottom = column / COLUMNS, 1 - (row + 1) * 0.96 / rows
+        size = (1 / COLUMNS, 0.96 / rows)
+        ax = figure.add_axes((left + 0.01, bottom + 0.15 * size[1], size[0] - 0.02, 0.7 * size[1]))
+        _draw_example(ax, example, examples.term_of)
+    handles = [
+        Patch(facecolor=colour, edgecolor=INK, label=label)
+        for colour, label in zip(
+            (*TERM_COLOURS[:2], LEAF_COLOUR),
+            ("x-node", "y-node", "leaf and its label"),
+            strict=True,
+        )
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=3, frameon=False)
+    return figure
+
+
+def _draw_example(ax: Axes, example: ExampleTree, term_of: dict[str, int]) -> Axes:
+    """One tree, its title above and its errors underneath."""
+    draw_tree(ax, example.tree, term_of, [""] * len(example.tree.tests))
+    for box in ax.patches:
+        if to_hex(box.get_facecolor()) not in {colour.lower() for colour in TERM_COLOURS[:2]}:
+            box.set_facecolor(LEAF_COLOUR)
+    for text in ax.texts:
+        text.set_color(INK)
+    ax.set_title(example.title, fontsize=10, parse_math=False)
+    below = f"error {example.error}; least of this size {example.optimal_error}"
+    ax.text(0.5, -0.06, below, transform=ax.transAxes, ha="center", va="top", fontsize=9.5)
+    return ax

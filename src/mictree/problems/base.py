@@ -1,4 +1,10 @@
-"""The interface of a distribution over (x, y): leaves, splits and their probabilities."""
+"""The interface of a distribution over (x, y): leaves, splits and their probabilities.
+
+A problem answers exact questions about restrictions. A leaf is a restriction with its reach, its
+positive rate and its label; ``splits`` gives the probabilities on both sides of every test. No
+probability of a split is a difference of nearly equal numbers, so gains keep a small relative
+error. ``read_biases`` reads the biases of a product distribution as a user gives them.
+"""
 
 import math
 from abc import abstractmethod
@@ -9,6 +15,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mictree._support.checks import as_fraction
+from mictree.functions.read_once import check_names
 from mictree.tree import Source, Tree
 
 Probability = float | Fraction
@@ -204,3 +212,44 @@ class Problem(Protocol):
         if name not in self.variables:
             raise ValueError(f"a variable of the problem is needed; there is no {name!r}")
         return self.variables.index(name)
+
+
+Biases = float | Fraction | Sequence[float | Fraction] | Mapping[str, float | Fraction]
+
+
+def read_biases(names: Sequence[str], bias: Biases) -> dict[str, Fraction]:
+    """Every variable's bias as a checked Fraction, the given names first.
+
+    ``bias`` is one number for all variables, a sequence in the order of the names, or a mapping,
+    whose extra names are irrelevant variables.
+    """
+    if isinstance(bias, Mapping):
+        for name in names:
+            if name not in bias:
+                raise ValueError(f"every variable needs a bias; there is none for {name}")
+        given = {name: bias[name] for name in (*names, *bias)}
+    elif isinstance(bias, str) or not np.iterable(bias):
+        given = dict.fromkeys(names, bias)
+    else:
+        values = list(bias)
+        if len(values) != len(names):
+            raise ValueError(
+                f"bias must have one number for each of the {len(names)} variables; "
+                f"it has {len(values)}"
+            )
+        given = dict(zip(names, values, strict=True))
+    check_names(given)
+    return {name: read_bias(name, value) for name, value in given.items()}
+
+
+def read_bias(name: str, value: object) -> Fraction:
+    """A number strictly between 0 and 1."""
+    try:
+        bias = as_fraction(value)
+    except (ValueError, OverflowError):  # text, nan, infinity
+        raise ValueError(
+            f"bias must be a number strictly between 0 and 1; {name} has {value!r}"
+        ) from None
+    if not 0 < bias < 1:
+        raise ValueError(f"bias must lie strictly between 0 and 1; {name} has {value}")
+    return bias

@@ -16,7 +16,7 @@ import numpy as np
 from mictree._support.checks import as_fraction, check_count
 from mictree.functions.expression import check_variables
 from mictree.functions.read_once import check_names
-from mictree.problems.biases import read_bias
+from mictree.problems.base import read_bias
 
 __all__ = ["bayes_net", "markov_chain", "mixture", "product"]
 

@@ -1,4 +1,10 @@
-"""A read-once DNF under a product distribution, with exact probabilities."""
+"""A read-once DNF under a product distribution, with exact probabilities.
+
+A negated literal with bias b behaves as a positive one with bias 1 - b. So a term is a multiset of
+satisfaction probabilities, and a restriction the multiset of terms that are left. Probabilities are
+computed from these, sorted, and never accumulated along a path: the same restriction always has the
+same floats (decision 0005). A rate beside 1/2, which decides a label, is settled by Fractions.
+"""
 
 import math
 from collections.abc import Iterable
@@ -8,20 +14,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mictree._support.chances import at_least_one
+from mictree._support.numbers import at_least_one
 from mictree.functions.expression import MAX_VARIABLES, Expression
 from mictree.functions.read_once import ReadOnceDNF, as_formula
 from mictree.problems.base import (
     EVEN,
     NEAR_EVEN,
+    Biases,
     FloatArray,
     Leaf,
     Probability,
     Problem,
     Splits,
+    read_biases,
     settle,
 )
-from mictree.problems.biases import Biases, read_biases
 
 # The remaining literals of a term: the places of their satisfaction probabilities among the
 # distinct ones, ascending. () is a satisfied term.

@@ -1,36 +1,535 @@
-"""Data: the empirical distribution of the rows of a table."""
+"""Data: the empirical distribution of the rows of a table.
+
+Rows are sorted by class and packed: each class has slots of its own from a whole word of 64 on,
+class c those of the words from ``first_word[c]`` to ``first_word[c + 1]``. A set of rows is a mask,
+one bit a slot, and so is a literal; a leaf is a mask with the literals tested above it. Ordered
+columns are stored as ranks, and their literals are made when they are needed.
+
+Weights stand twice: as given, and as whole numbers of ``weight_unit``, whose sums are exact.
+Growers choose splits by whole weights; masses and errors come from the weights as given. The
+factors of classes are multiplied last, so equal sums stay equal. Labels are positions among the
+sorted classes (``Coded``), and ``Limits`` says which leaves and splits a learner must not make.
+"""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, pairwise
+from numbers import Number
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.checks import check_count
-from mictree._support.passing import passing
+from mictree._support.checks import as_fraction, check_count, check_unmasked
+from mictree._support.jit import jit
+from mictree._support.numbers import as_number, exact_sum, exact_sums
+from mictree._support.parallel import temporary_array
 from mictree._support.progress import Report, ignore
 from mictree._support.words import count_of
-from mictree.columns.data import Data
-from mictree.columns.encode import encode
-from mictree.columns.literals import Literals
-from mictree.columns.packing import count_rows, pack_rows, sort_rows
+from mictree.columns.data import Data, is_missing, read_array
+from mictree.columns.literals import Literals, encode
+from mictree.columns.ordered import Ranks
+from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
 from mictree.columns.parquet import ParquetSet, Paths, Share
 from mictree.impurity.gains import leads_of_sums, rate_differences
 from mictree.problems.base import Leaf, Problem, Splits
-from mictree.problems.labels import Coded, read_weights, whole_weights
-from mictree.problems.limits import NO_LIMITS, Limits
-from mictree.problems.packed import PackedRows
-from mictree.problems.slots import LeafRows
 from mictree.tree import Source, Tree
 
-CACHED = ("total", "exact_total", "factors")  # they depend on the factors of classes
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on the leaves and splits of a learner.
+
+    Parameters
+    ----------
+    min_samples_split : do not split leaves with fewer rows
+    min_samples_leaf : do not make leaves with fewer rows
+    max_depth : the largest number of tests on a path; None for no limit
+    min_gain : do not make splits with a smaller gain (not weighted by reach)
+    min_weight_fraction_leaf : do not make leaves with a smaller share of the total weight
+    """
+
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    max_depth: int | None = None
+    min_gain: float = 0.0
+    min_weight_fraction_leaf: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("min_samples_split", "min_samples_leaf"):
+            check_count(getattr(self, name), name)
+        if self.max_depth is not None:
+            check_count(self.max_depth, "max_depth")
+        if not 0 <= self.min_gain < math.inf:
+            raise ValueError(f"min_gain must be finite and not negative; got {self.min_gain!r}")
+        share = self.min_weight_fraction_leaf
+        if not 0 <= share <= 0.5:
+            raise ValueError(f"min_weight_fraction_leaf must be from 0 to 0.5; got {share!r}")
+
+
+NO_LIMITS = Limits()
+
+
+MOST_CODES = 4096  # integer labels in a range of this width are counted, not sorted
+MOST_WHOLE = 2**53  # all whole numbers up to this one are floats
+LEAST_EXPONENT = -900  # of factors and units whose products with sums have all digits
+MOST_PLACES = 1074  # of binary places: the least float is 2**-1074
+NO_WEIGHT = "sample_weight must be positive for some row; all are zero"
 
 FloatArray = np.typing.NDArray[np.float64]
+Labels = np.typing.NDArray[Any]
+
+
+class Coded(NamedTuple):
+    """Labels as positions in a tuple of classes."""
+
+    classes: tuple[Any, ...]
+    codes: np.typing.NDArray[np.int32]
+
+    @classmethod
+    def read(cls, y: Any) -> Coded:
+        """Labels of any kind; those that are all 0 or 1 get both classes."""
+        labels = read_array(check_unmasked(y, "y"))
+        if labels.ndim != 1:
+            raise ValueError(f"y must have one dimension; its shape is {labels.shape}")
+        values, codes = cls.positions(labels)
+        if len(values) == 1 and values[0] in (0, 1):
+            return cls((0, 1), np.full(len(labels), int(values[0]), dtype=np.int32))
+        return cls(tuple(values.tolist()), codes)
+
+    @staticmethod
+    def positions(labels: Labels) -> tuple[Labels, np.typing.NDArray[np.int32]]:
+        """The distinct labels, sorted, and the position of each label among them."""
+        kind = labels.dtype.kind
+        if kind in "fcmM" and np.isnan(labels).any():
+            raise ValueError("y must not contain NaN")
+        if np.can_cast(labels.dtype, np.int64) and len(labels):
+            integers = labels.astype(np.int64)  # a copy: numba compiles anew for read-only arrays
+            values = np.empty(MOST_CODES, dtype=np.int64)
+            codes = np.empty(len(labels), dtype=np.int32)
+            if count := code_labels(integers, values, codes):
+                return values[:count].astype(labels.dtype), codes
+        if kind == "O":
+            _check_objects(labels)
+        values, codes = np.unique(labels, return_inverse=True)
+        return values, codes.astype(np.int32)
+
+
+@jit
+def code_labels(integers, out_values, out_codes):
+    """Write the distinct integers, ascending, and the place of each among them; says how many.
+
+    0 if their range is wider than the room for values.
+    """
+    least = most = integers[0]
+    for integer in integers:
+        least, most = min(least, integer), max(most, integer)
+    room = len(out_values)
+    if most // 2 - least // 2 > room or most - least >= room:  # the latter might overflow
+        return 0
+    place, count = np.zeros(most - least + 1, dtype=np.int32), 0
+    for integer in integers:
+        place[integer - least] = 1
+    for offset in range(len(place)):
+        if place[offset]:
+            place[offset], out_values[count] = count, least + offset
+            count += 1
+    for row in range(len(integers)):
+        out_codes[row] = place[integers[row] - least]
+    return count
+
+
+def _check_objects(labels: Labels) -> None:
+    """Refuse labels that are missing, or of sorts that have no common order."""
+    example: dict[type, Any] = {}  # a label of each sort
+    for label in labels:
+        if is_missing(label) or label != label:
+            raise ValueError("y must not contain missing values")
+        number = isinstance(label, Number | np.bool_)
+        sort = Number if number else str if isinstance(label, str) else type(label)
+        example.setdefault(sort, label)
+    if len(example) > 1:
+        one, other, *_ = example.values()
+        raise ValueError(f"y must hold labels of one sort; it holds {one!r} and {other!r}")
+
+
+def read_weights(sample_weight: Any, rows: int) -> FloatArray | None:
+    """A positive weight for some rows, zero for others; None when all are 1.
+
+    A lone number is the weight of every row, as scikit-learn has it.
+    """
+    if sample_weight is None:
+        return None
+    weights = as_weights(sample_weight, rows)
+    if not np.any(weights > 0):
+        raise ValueError(NO_WEIGHT)
+    if rows and np.all(weights == weights[0]) and weights[0] == 1:
+        return None
+    return weights
+
+
+def as_weights(sample_weight: Any, rows: int) -> FloatArray:
+    """A weight for each row, as floats; all may be zero."""
+    sample_weight = check_unmasked(sample_weight, "sample_weight")
+    _check_whole_weights(sample_weight)
+    try:
+        weights = np.array(sample_weight, dtype=float)
+    except OverflowError:
+        raise ValueError("sample_weight must lie within 64-bit floats; a number does not") from None
+    if weights.ndim == 0:
+        weights = np.full(rows, weights)
+    if weights.shape != (rows,):
+        raise ValueError(f"sample_weight must be one number a row; its shape is {weights.shape}")
+    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
+    if len(wrong):
+        raise ValueError(f"sample_weight must be finite and not negative; one is {wrong[0]:g}")
+    return weights
+
+
+def _check_whole_weights(sample_weight: Any) -> None:
+    """Refuse integers that a 64-bit float may not hold; floats are read as written."""
+    given = sample_weight
+    if not isinstance(given, list | tuple):
+        array = np.asarray(given)
+        given = array.ravel().tolist() if array.dtype.kind in "iuO" else ()
+    for weight in given:
+        if isinstance(weight, int | np.integer) and MOST_WHOLE < weight < sys.float_info.max:
+            raise ValueError(f"sample_weight must be at most 2**53 if an integer; got {weight}")
+
+
+class Whole(NamedTuple):
+    """Weights as whole numbers whose sums are exact floats."""
+
+    weights: FloatArray
+    unit: float  # the weight that became 1
+    rounded: bool  # whether some are not exactly what they were
+
+
+def whole_weights(weights: FloatArray) -> Whole:
+    """Multiply decimals such as 0.25 by a power of ten.
+
+    Weights with too many digits for that are rounded to 52 binary digits of their sum, none to 0.
+    Growers choose splits by whole weights; masses and errors come from the weights themselves.
+    """
+    total, some = float(weights.sum()), weights[:64]
+    for digits in decimal_places(total):
+        if are_decimals(some, digits) and are_decimals(weights, digits):
+            return Scale(digits, None).whole(weights)
+    return Scale(None, binary_places(exact_sum(weights))).whole(weights)
+
+
+class Scale(NamedTuple):
+    """How weights become whole: times a power of ten, or of two, then rounded."""
+
+    decimal: int | None
+    binary: int | None
+
+    def whole(self, weights: FloatArray) -> Whole:
+        """Some weights as whole numbers."""
+        if self.decimal is not None:
+            unit = 10.0**self.decimal
+            return Whole(np.round(weights * unit), 1 / unit, False)
+        places = self.binary or 0
+        scaled = np.ldexp(weights, places)
+        whole = np.maximum(np.round(scaled), weights > 0)
+        return Whole(whole, math.ldexp(1.0, -places), bool(np.any(whole != scaled)))
+
+
+def decimal_places(total: float) -> range:
+    """The numbers of decimal places that leave a sum of weights below 2**52."""
+    return range(next((p for p in range(16) if total * 10.0**p >= 2**52), 16))
+
+
+def are_decimals(weights: FloatArray, places: int) -> bool:
+    """Whether weights have at most so many decimal places."""
+    # the quotient is rounded once, so it is the weight exactly if that is such a decimal
+    unit = 10.0**places
+    return bool(np.all(np.round(weights * unit) / unit == weights))
+
+
+def binary_places(total: Fraction) -> int:
+    """The number of binary places that leave a sum of weights 52 binary digits.
+
+    No float has more than ``MOST_PLACES``, and a unit below the least float would be 0.
+    """
+    return min(MOST_PLACES, 52 - math.frexp(float(total))[1])
+
+
+class Factors(NamedTuple):
+    """The factors of classes, with a power of two taken out, so that products keep their digits.
+
+    values : the factors, the largest from 1 to 2; as given where the least one could vanish then
+    power : the exponent of two that was taken out
+    """
+
+    values: FloatArray
+    power: int
+
+    @classmethod
+    def of(cls, class_weight: FloatArray) -> Factors:
+        """From the factors as given."""
+        exponents = np.frexp(class_weight)[1]
+        power = int(exponents.max()) - 1
+        if exponents.min() - power < LEAST_EXPONENT:
+            return cls(class_weight, 0)
+        return cls(np.ldexp(class_weight, -power), power)
+
+    def masses(self, sums: FloatArray, unit: float, whole: bool = True) -> FloatArray:
+        """Sums of weights by class, times the factors.
+
+        Masses nearer to 0 than floats with all digits are larger than that by a power of two, the
+        same for all.
+
+        Parameters
+        ----------
+        sums : of whole weights, or of weights as given
+        unit : the weight that is 1 among whole ones
+        whole : which of both they are
+        """
+        least = LEAST_EXPONENT - math.frexp(unit)[1]
+        first, last = max(0, least), max(self.power, min(0, least))
+        if whole:
+            return np.ldexp(sums * self.values * math.ldexp(unit, first), last)
+        return np.ldexp(np.ldexp(sums, first) * self.values, last)
+
+
+def class_weights(weight: Any, coded: Coded) -> FloatArray | None:
+    """A factor for each class from None, "balanced" or a mapping, as scikit-learn has it."""
+    if weight is None:
+        return None
+    counts = np.bincount(coded.codes, minlength=len(coded.classes))
+    return factors_of(weight, coded.classes, counts)
+
+
+def weights_among(weight: Any, labels: Any) -> Any:
+    """The part of a mapping of class to weight whose classes are among some rows' labels."""
+    if not isinstance(weight, Mapping):
+        return weight
+    known = set(np.unique(np.asarray(labels)).tolist())
+    return {label: factor for label, factor in weight.items() if label in known}
+
+
+def factors_of(
+    weight: Any, classes: tuple[Any, ...], counts: np.typing.NDArray[np.integer]
+) -> FloatArray:
+    """As ``class_weights``, from "balanced" or a mapping and the number of rows of each class."""
+    if isinstance(weight, str):
+        if weight != "balanced":
+            raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
+        return counts.sum() / (len(classes) * np.maximum(counts, 1))
+    if not isinstance(weight, Mapping):
+        raise ValueError(f'class_weight must be None, a mapping or "balanced"; got {weight!r}')
+    unknown = [label for label in weight if label not in classes]
+    if unknown:
+        raise ValueError(f"class_weight must name classes of y; there is no {unknown[0]!r}")
+    for label, factor in weight.items():
+        if not 0 < factor <= sys.float_info.max:
+            raise ValueError(f"class_weight must be positive and finite; {label!r} has {factor!r}")
+    return np.array([float(weight.get(label, 1.0)) for label in classes])
+
+
+class LeafRows(NamedTuple):
+    """The rows that reach a leaf."""
+
+    mask: np.typing.NDArray[np.uint64]  # their slots
+    path: tuple[int, ...]  # the literals tested above
+    exact: bool
+
+
+def unpack(words: np.ndarray) -> np.ndarray:
+    """The bits of words, from the lowest on."""
+    return np.unpackbits(words.view(np.uint8), bitorder="little")
+
+
+def by_class(by_word: np.ndarray, first_word: np.ndarray) -> np.ndarray:
+    """The sums of each row's numbers, one number a word, by class."""
+    sums = np.zeros((len(by_word), by_word.shape[1] + 1), dtype=by_word.dtype)
+    sums[:, :-1] = by_word
+    result = np.add.reduceat(sums, first_word[:-1], axis=1)
+    result[:, np.diff(first_word) == 0] = 0  # reduceat gives an empty class its neighbour
+    return result
+
+
+def weigh(
+    words: np.ndarray, weights: np.ndarray, first_word: np.ndarray
+) -> np.typing.NDArray[np.float64]:
+    """The sum of the slots' weights over the ones of each row of words, by class."""
+    sums = np.empty((len(words), first_word[-1]))
+    for number, row in enumerate(words):
+        sums[number] = (unpack(row).reshape(-1, 64) * weights.reshape(-1, 64)).sum(axis=1)
+    return by_class(sums, first_word)
+
+
+def weigh_exactly(mask: np.ndarray, weights: np.ndarray, first_word: np.ndarray) -> list[Fraction]:
+    """The same for one row of words, with weights as written."""
+    ones = unpack(mask).astype(bool)
+    return [
+        sum(map(as_fraction, weights[start:stop][ones[start:stop]].tolist()), Fraction(0))
+        for start, stop in pairwise(64 * first_word)
+    ]
+
+
 IntArray = np.typing.NDArray[np.int64]
+Words = np.typing.NDArray[np.uint64]
+
+
+class PackedRows:
+    """The rows of a data set; ``SampleProblem`` lists the attributes."""
+
+    literals: Literals
+    bits: Words
+    ranks: tuple[Ranks, ...]
+    valid: Words
+    class_rows: IntArray
+    first_word: IntArray
+    class_weight: FloatArray
+    weights: FloatArray
+    whole_weights: FloatArray
+    weight_unit: float
+    rounded: bool  # whether whole_weights are rounded
+
+    def lay_out(self, class_rows: IntArray) -> None:
+        """Give each class its words."""
+        self.class_rows = class_rows
+        words = ((rows + 63) // 64 for rows in class_rows.tolist())
+        self.first_word = np.array([*accumulate(words, initial=0)], dtype=np.int64)
+        self.valid = np.empty(self.first_word[-1], dtype=np.uint64)
+        valid_slots(class_rows, self.first_word, self.valid)
+
+    def words(self, literal: int) -> Words:
+        """The bits of any literal."""
+        number, position = self.literals.locate(literal)
+        column = self.literals.columns[number]
+        if number not in self.literals.ordered or position == column.thresholds:
+            return self.bits[np.searchsorted(self.literals.stored_bits, literal)]
+        ranks = self.ranks[self.literals.ordered.index(number)]
+        return pack_bits(ranks > position + column.missing, self.slots, len(self.valid) * 64)[0]
+
+    @cached_property
+    def slots(self) -> np.typing.NDArray[np.intp]:
+        """The slots that hold a row."""
+        return np.flatnonzero(unpack(self.valid))
+
+    def rows_in(self, slots: IntArray) -> IntArray:
+        """The row in each of some slots, as numbered in ``ranks``."""
+        code = np.searchsorted(self.first_word, slots // 64, side="right") - 1
+        first = np.cumsum(self.class_rows) - self.class_rows  # row of each class
+        return slots - (64 * self.first_word[:-1] - first)[code]
+
+    def ranks_at(self, mask: np.ndarray, number: int) -> Ranks:
+        """The ranks of a mask's rows in an ordered column."""
+        here = unpack(mask)[self.slots]
+        return self.ranks[self.literals.ordered.index(number)][here.astype(bool)]
+
+    def halves(self, mask: np.ndarray, variables: np.ndarray) -> tuple[FloatArray, FloatArray]:
+        """The exact weight of each class on both sides of each split of a leaf."""
+        bits = self.bits_of(variables)
+        return self.sums(~bits & mask), self.sums(bits & mask)
+
+    def bits_of(self, variables: np.ndarray) -> Words:
+        """The bits of several literals."""
+        if not self.ranks:
+            return self.bits[variables]
+        bits = np.empty((len(variables), len(self.valid)), dtype=np.uint64)
+        for place, literal in enumerate(variables.tolist()):
+            bits[place] = self.words(literal)
+        return bits
+
+    def counts(self, words: np.ndarray) -> IntArray:
+        """The ones of each row of words, by class."""
+        return by_class(np.bitwise_count(words).astype(np.int64), self.first_word)
+
+    def masses(self, words: np.ndarray) -> FloatArray:
+        """The weight of the ones of each row of words, by class."""
+        if self.rounded:
+            sums = weigh(words, self.weights, self.first_word)
+            return self.factors.masses(sums, self.weight_unit, whole=False)
+        return self.factors.masses(self.sums(words), self.weight_unit)
+
+    def sums(self, words: np.ndarray) -> FloatArray:
+        """The whole weight of the ones of each row of words, by class, without factors: exact."""
+        if not len(self.weights):
+            return self.counts(words).astype(float)
+        return weigh(words, self.whole_weights, self.first_word)
+
+    def masses_of_leaves(self, leaves: Sequence[int], literals: Sequence[int]) -> FloatArray:
+        """The weight of each class at each leaf, in order of creation, from the weights as given.
+
+        Split number s, from 0, tests a literal at a leaf and makes the leaves 2s + 1 and 2s + 2.
+        """
+        held = self.slots
+        leaf = np.zeros(len(held), dtype=np.int64)
+        members = {0: np.arange(len(held))}
+        for number, (split, literal) in enumerate(zip(leaves, literals, strict=True)):
+            inside = members.pop(split)
+            slots = held[inside].astype(np.uint64)
+            high = self.words(literal)[slots >> 6] >> (slots & 63) & 1 > 0
+            leaf[inside] = 2 * number + 1 + high
+            members[2 * number + 1], members[2 * number + 2] = inside[~high], inside[high]
+        codes = np.searchsorted(64 * self.first_word[1:], held, side="right")
+        classes = len(self.class_rows)
+        sums = exact_sums(
+            self.weights[held], leaf * classes + codes, (2 * len(leaves) + 1) * classes
+        )
+        given = masses_of_sums(sums, leaves, classes)
+        return self.factors.masses(given, self.weight_unit, whole=False)
+
+    def exact_masses(self, mask: np.ndarray) -> list[Fraction]:
+        """The weight of a mask's rows, by class."""
+        if not len(self.weights):
+            masses = [Fraction(int(count)) for count in self.counts(mask[None])[0]]
+        else:
+            masses = weigh_exactly(mask, self.weights, self.first_word)
+        factors = map(as_fraction, self.class_weight.tolist())
+        return [mass * factor for mass, factor in zip(masses, factors, strict=True)]
+
+    def as_inputs(self, tests: Sequence[int]) -> tuple[dict[int, np.ndarray], np.ndarray, Fraction]:
+        """The rows' answers to some tests; their masses, shape (classes, rows); the masses' sum."""
+        held = self.slots
+        columns = {test: unpack(self.words(test))[held] for test in tests}
+        codes = np.searchsorted(64 * self.first_word, held, side="right") - 1
+        weights = self.weights[held].tolist() if len(self.weights) else [1] * len(held)
+        factors = [as_fraction(factor) for factor in self.class_weight.tolist()]
+        masses = np.zeros((len(self.class_rows), len(held)), dtype=object)
+        for row, (code, weight) in enumerate(zip(codes.tolist(), weights, strict=True)):
+            masses[code, row] = as_fraction(weight) * factors[code]
+        return columns, masses, self.exact_total
+
+    @cached_property
+    def factors(self) -> Factors:
+        """The factors of classes, scaled."""
+        return Factors.of(self.class_weight)
+
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.masses(self.valid[None]).sum())
+
+    @cached_property
+    def exact_total(self) -> Fraction:
+        """The weight of all rows, as a fraction."""
+        return sum(self.exact_masses(self.valid), Fraction(0))
+
+
+def masses_of_sums(sums: Sequence[int], leaves: Sequence[int], classes: int) -> FloatArray:
+    """The weight of each class at each leaf, rounded once, from exact sums at the last leaves.
+
+    Leaves are numbered as in ``PackedRows.masses_of_leaves``.
+    """
+    exact = [list(sums[start : start + classes]) for start in range(0, len(sums), classes)]
+    for number in reversed(range(len(leaves))):
+        children = exact[2 * number + 1], exact[2 * number + 2]
+        exact[leaves[number]] = [low + high for low, high in zip(*children, strict=True)]
+    return np.array([[float(as_number(total)) for total in each] for each in exact])
+
+
+CACHED = ("total", "exact_total", "factors")  # they depend on the factors of classes
 
 
 class SampleProblem(PackedRows, Problem):
@@ -119,8 +618,8 @@ class SampleProblem(PackedRows, Problem):
             if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
                 self.literals, self.bits, self.ranks = Literals.binary(data.names), bits, ()
                 return
-        order = passing(64 * len(self.valid), np.int64)
-        rows = passing(sum(class_rows.tolist()), np.int64)
+        order = temporary_array(64 * len(self.valid), np.int64)
+        rows = temporary_array(sum(class_rows.tolist()), np.int64)
         sort_rows(codes, given, class_rows, order, rows)
         if weights is not None:
             self.weights = np.where(order >= 0, weights[order], 0.0)

@@ -14,14 +14,19 @@ import numpy as np
 
 from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Report, ignore
-from mictree.columns.batch_cells import as_codes, read_integers
 from mictree.columns.data import Data
-from mictree.columns.encode import Encoded
-from mictree.columns.parquet import Batch, ParquetSet, as_polars
-from mictree.columns.placement import Placement
-from mictree.columns.stated import find_settled
-from mictree.columns.streamed import Placed, learn_columns, store_columns
-from mictree.problems.labels import Coded, Whole, as_weights, whole_weights
+from mictree.columns.literals import Encoded
+from mictree.columns.ordered import Placement
+from mictree.columns.parquet import (
+    Batch,
+    ParquetSet,
+    as_codes,
+    as_polars,
+    known_unread,
+    read_integers,
+)
+from mictree.columns.streamed import PlacedBatch, learn_columns, store_columns
+from mictree.problems.sample import Coded, Whole, as_weights, whole_weights
 
 MOST_CLASSES = 2**16
 LABELS = ("String", "Boolean", "Categorical", "Enum")  # beside numbers
@@ -55,7 +60,7 @@ def read_parquet(
     rows.weigh()
     some = len(rows.weights) > 0 or files.share is not None
     # files state what all rows hold; those of weight 0 do not count, nor those that are not read
-    settled = {} if some else find_settled(files, names)
+    settled = {} if some else known_unread(files, names)
     learned = learn_columns(files, names, settled, max_thresholds, rows.passes)
     count = int(rows.class_rows.sum())
     encoded = store_columns(learned, settled, rows.slots, count, rows.passes)
@@ -206,7 +211,7 @@ class _Rows:
             weights[placed.placement.slots] = placed.weights[placed.placement.rows]  # type: ignore[index]
         self.weights, self.whole = weights, whole_weights(weights)
 
-    def passes(self, names: Sequence[str], what: str) -> Iterator[Placed]:
+    def passes(self, names: Sequence[str], what: str) -> Iterator[PlacedBatch]:
         """All rows with some columns; the weights are whole as soon as they are known."""
         slot, place = 64 * self._first_word[:-1], np.cumsum(self.class_rows) - self.class_rows
         done = 0
@@ -220,7 +225,7 @@ class _Rows:
                 whole = np.zeros(len(weights))
                 whole[placement.rows] = self.whole.weights[placement.slots]
                 weights = whole
-            yield Placed(batch, placement, weights)
+            yield PlacedBatch(batch, placement, weights)
             slot, place = slot + placement.counts, place + placement.counts
 
     def _batches(self, names: Sequence[str], what: str) -> Iterator[Batch]:

@@ -1,4 +1,9 @@
-"""Results -> the report's pictures, each with a caption and an alternative text."""
+"""Results -> the report's pictures, each with a caption and an alternative text.
+
+A ``Drawing`` is a figure still to be drawn, with its words; ``make`` draws it and, with a folder,
+writes it as SVG and PNG. The same results give the same bytes: text is stored as outlines, the ids
+within a file come from its name, and no date is written.
+"""
 
 import io
 from collections.abc import Callable, Iterator
@@ -15,11 +20,10 @@ from mictree.experiments.finite_samples import FiniteSamples
 from mictree.experiments.histograms import Spread
 from mictree.experiments.sample_size import FOLLOWS, SampleSizes
 from mictree.growers.rules import TIES
-from mictree.plotting.examples import draw_examples
-from mictree.plotting.finite_samples import draw_finite_samples
-from mictree.plotting.mic_histograms import draw_settings, draw_ties
-from mictree.plotting.sample_size import draw_convergence, draw_excess
-from mictree.report.results import Results
+from mictree.plotting.curves import draw_convergence, draw_excess, draw_finite_samples
+from mictree.plotting.families import draw_settings, draw_ties
+from mictree.plotting.tree import draw_examples
+from mictree.report.claims import Results
 
 PAPER_TIES = "last"
 PIXELS_PER_INCH = 144

@@ -2,12 +2,14 @@
 
 Every value is escaped by the template engine, and data for the script is JSON that cannot close its
 element. A content security policy allows the page's own style and script by their hashes, and no
-request.
+request. ``fill`` does this for all pages; ``Page`` is the content of the page of the paper, and
+``Section`` is a part of the atlas: words, figures, claims and tables about one experiment.
 """
 
 import base64
 import hashlib
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from mictree.report.claims import CASES_RULE, Claim
-from mictree.report.figures import Picture
-from mictree.statements.checks import VERDICT_RULE, Check
-from mictree.statements.sources import Source
+from mictree.report.figures import Drawing, Picture
+from mictree.statements.checks import VERDICT_RULE, Check, Source
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -93,3 +94,21 @@ def hash_source(text: str) -> str:
     """A style or script as a source that a content security policy allows."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the page."""
+
+    name: str  # its anchor, and the section of its drawings
+    short: str  # in the navigation
+    title: str
+    text: str
+    drawings: tuple[Drawing, ...]
+    claims: tuple[Claim, ...]
+    tables: tuple[Table, ...]
+
+    @property
+    def ranges(self) -> list[tuple[str, list[Claim]]]:
+        """Claims about the same range together, in order."""
+        return [(range_, list(group)) for range_, group in groupby(self.claims, lambda c: c.source)]

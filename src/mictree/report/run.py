@@ -1,4 +1,9 @@
-"""The whole paper in one call: experiments, figures, result files, one page."""
+"""The whole paper in one call: experiments, figures, result files, one page.
+
+``reproduce`` locks its folder, computes what the cache does not have, and writes each file whole or
+not at all, so that a run may be interrupted and continued at any time. All numbers on the page are
+also in ``results/``, as Parquet and JSON.
+"""
 
 import io
 import json
@@ -12,15 +17,13 @@ import polars as pl
 from mictree._support.files import locked, remove_unfinished, write_whole
 from mictree._support.progress import Report, ignore
 from mictree.experiments.cache import Cache
-from mictree.report.claims import claims
+from mictree.report.claims import Clock, Results, Stage, claims, compute
 from mictree.report.explorer.render import render as render_explorer
 from mictree.report.figures import Picture, pictures
 from mictree.report.page import Page, render
-from mictree.report.results import Clock, Results, Stage, compute
-from mictree.report.stepper import stepper_data
-from mictree.report.tables import count_verdicts, facts, found, tables
-from mictree.statements.sources import sources_of
-from mictree.statements.theorems import STATEMENTS
+from mictree.report.tables import count_verdicts, facts, found, stepper_data, tables
+from mictree.statements import STATEMENTS
+from mictree.statements.checks import sources_of
 
 FOLDERS = ("cache", "figures", "results")
 TITLE = "How far are greedy trees from the best ones?"

@@ -1,16 +1,23 @@
-"""Results -> the report's tables and its list of facts about the run."""
+"""Results -> the report's tables, the sentences and facts about the run, and its stepper's data.
+
+The tables have the numbers behind the figures. The facts name what is needed to repeat the run:
+versions, seeds and times. The stepper on the page shows a greedy tree grow split by split; its data
+are plain values for JSON.
+"""
 
 import platform
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
-from mictree._support.versions import code_version, library_versions
+from mictree._support.files import code_version, library_versions
+from mictree.experiments.examples import OPTIMAL, SteppedGrowth
 from mictree.experiments.finite_samples import LEARNERS, FiniteSamples
 from mictree.experiments.histograms import Spread
 from mictree.experiments.sample_size import FOLLOWS, SampleSizes
-from mictree.report.claims import NOT_JUDGED, claims
+from mictree.report.claims import NOT_JUDGED, Results, Stage, claims
 from mictree.report.page import Table
-from mictree.report.results import Results, Stage
+from mictree.tree import Tree
 
 RULE_NAMES = {"topdown": "TopDown", "bestfirst": "BestFirst"}
 
@@ -132,3 +139,47 @@ def count_verdicts(results: Results) -> str:
         f"{len(results.checks)} statements: {counts['holds']} hold, {counts['fails']} fail as "
         f"printed, {counts['unclear as printed']} are unclear as printed"
     )
+
+
+def stepper_data(growths: tuple[SteppedGrowth, ...]) -> list[dict[str, Any]]:
+    """One entry per problem: names, and by learner the trees and errors of every size."""
+    return [_case(growth) for growth in growths]
+
+
+def _case(growth: SteppedGrowth) -> dict[str, Any]:
+    least = growth.errors[OPTIMAL]
+    learners = [
+        {
+            "name": name,
+            "errors": list(errors),
+            "excess": [max(0.0, error - best) for error, best in zip(errors, least, strict=True)],
+            "trees": [_tree(tree) for tree in growth.trees[name]],
+        }
+        for name, errors in growth.errors.items()
+    ]
+    return {
+        "title": growth.title,
+        "formula": str(growth.problem.formula),
+        "biases": _biases(growth),
+        "variables": list(growth.problem.variables),
+        "terms": list(growth.problem.term_of),
+        "maxSize": growth.max_size,
+        "learners": learners,
+    }
+
+
+def _biases(growth: SteppedGrowth) -> str:
+    """Every bias, or the one that all variables share."""
+    biases = growth.problem.biases
+    if len(set(biases.values())) == 1:
+        return f"every bias {float(next(iter(biases.values()))):g}"
+    return "biases: " + ", ".join(f"{name} {float(bias):g}" for name, bias in biases.items())
+
+
+def _tree(tree: Tree) -> dict[str, Any]:
+    return {
+        "tests": list(tree.tests),
+        "low": list(tree.low),
+        "high": list(tree.high),
+        "labels": list(tree.labels),
+    }

@@ -1,17 +1,30 @@
-"""The check of one statement of the paper, and its verdict.
+"""The check of one statement of the paper, its verdict, and all trees of a class to check it on.
 
 A check looks for a counterexample over a stated range. It raises `Counterexample` when it finds
 one, and otherwise returns the range it covered. A statement with several readings has a check for
-each reading, and its verdict follows from all of them by `VERDICT_RULE`.
+each reading, and its verdict follows from all of them by `VERDICT_RULE`. A reading known to be
+false comes with its counterexample: the parameters and the exact values at which it fails. Any
+other counterexample is as unexpected as none. Pages that link a statement to its check read the
+code with `sources_of`.
 
-A reading known to be false comes with its counterexample: the parameters and the exact values at
-which it fails. Any other counterexample is as unexpected as none.
+`Enumeration` finds the errors of every tree of a class. Nothing is minimised on the way, so that
+nothing is assumed about optimal trees: a class's errors at a size are all sums of an error of a low
+and of a high subtree. A class is a grammar. It maps a kind of tree to its splits, each the
+variables that may be tested and the kinds of the subtrees.
 """
 
+import inspect
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from mictree.problems import FormulaProblem, TableProblem
 
 Verdict = Literal["holds", "fails", "unclear as printed"]
 VERDICT_RULE = (
@@ -212,3 +225,102 @@ def states(
 ) -> Callable[[Callable[[bool], Covered]], Statement]:
     """Turn a function into the check of a numbered statement that can be read in one way only."""
     return lambda function: Statement(number, text, (Reading("", function, counterexample),), note)
+
+
+class Source(NamedTuple):
+    """A function as its author wrote it."""
+
+    place: str  # such as "mictree.statements.gains.lemma_c6"
+    line: int  # of the module's file, from 1
+    code: str
+
+
+def sources_of(statement: Statement) -> tuple[Source, ...]:
+    """The functions that check the readings of a statement, each once."""
+    functions = dict.fromkeys(_written(reading.function) for reading in statement.readings)
+    return tuple(_source(function) for function in functions)
+
+
+def _written(function: Any) -> Any:
+    """The function without the arguments that a reading fixes."""
+    return function.func if isinstance(function, partial) else function
+
+
+def _source(function: Any) -> Source:
+    lines, first = inspect.getsourcelines(function)
+    return Source(f"{function.__module__}.{function.__name__}", first, "".join(lines).rstrip())
+
+
+Split = tuple[frozenset[int], str, str]  # variables, low kind, high kind
+Grammar = dict[str, tuple[Split, ...]]
+LEAF = "leaf"  # the kind of trees without a split
+
+
+def as_table(problem: FormulaProblem) -> TableProblem:
+    """A formula problem's distribution, row by row."""
+    names = problem.variables
+    rows = (np.arange(2 ** len(names))[:, None] >> np.arange(len(names))) & 1
+    biases = list(problem.biases.values())
+    chances = [
+        math.prod(bias if value else 1 - bias for value, bias in zip(row, biases, strict=True))
+        for row in rows
+    ]
+    return TableProblem(problem.formula.evaluate(rows, names), chances, names)
+
+
+def any_tree(problem: TableProblem) -> Grammar:
+    """All trees."""
+    everything = frozenset(range(len(problem.variables)))
+    return {"any": ((everything, "any", "any"),)}
+
+
+def right_path(variables: Iterable[int], kind: str) -> Grammar:
+    """Trees in which every low child is a leaf, over the given variables."""
+    return {kind: ((frozenset(variables), LEAF, kind),)}
+
+
+@dataclass
+class Enumeration:
+    """The errors of all trees of a class, in integers over one denominator.
+
+    Labels are majority labels: any other label only adds to a tree's error.
+    """
+
+    problem: TableProblem
+    grammar: Grammar
+    _known: dict[tuple[str, int, int], frozenset[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        mass, positive, self.denominator = self.problem.scaled_masses
+        self._leaf_errors = [int(error) for error in np.minimum(positive, mass - positive)]
+        self._digits = [3**variable for variable in range(len(self.problem.variables))]
+
+    def least_errors(self, kind: str, max_size: int) -> list[Fraction]:
+        """The least error of any tree of the kind with at most ``size`` splits; index = size."""
+        errors: list[Fraction] = []
+        for size in range(max_size + 1):
+            exactly = self.errors(kind, size)
+            errors.append(min([*errors[-1:], *(Fraction(e, self.denominator) for e in exactly)]))
+        return errors
+
+    def errors(self, kind: str, size: int, subcube: int | None = None) -> frozenset[int]:
+        """The errors of all trees of a kind with exactly ``size`` splits, times the denominator."""
+        if subcube is None:
+            subcube = len(self._leaf_errors) - 1
+        if size == 0:
+            return frozenset([self._leaf_errors[subcube]])
+        key = (kind, size, subcube)
+        if key not in self._known:
+            self._known[key] = frozenset(self._split_errors(kind, size, subcube))
+        return self._known[key]
+
+    def _split_errors(self, kind: str, size: int, subcube: int) -> Iterable[int]:
+        for variables, low_kind, high_kind in self.grammar.get(kind, ()):
+            for variable in variables:
+                step = self._digits[variable]
+                if subcube // step % 3 != 2:
+                    continue
+                for low_size in range(size):
+                    low = self.errors(low_kind, low_size, subcube - 2 * step)
+                    high = self.errors(high_kind, size - 1 - low_size, subcube - step)
+                    yield from (one + other for one in low for other in high)

@@ -1,4 +1,10 @@
-"""Lemma C.6 and other comparisons of the gains of two nodes of a two-term tree."""
+"""Lemma C.6 and other comparisons of the gains of two nodes of a two-term tree.
+
+The proof that TopDown grows the staircase compares the weighted gains of nodes of the two terms,
+for every number of literals left in each. The differences are certified to be positive in two ways:
+at points, for all lengths up to a bound, with balls of many digits; and on boxes that contain all
+larger lengths, by the lemmas of ``inequalities``.
+"""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -6,26 +12,24 @@ from functools import partial
 
 from flint import arb, fmpq
 
-from mictree._support.precision import precision
-from mictree.statements.balls import (
-    POINT_PRECISION,
-    as_ball,
-    certify_positive,
-    entropy_at,
-    equal,
-    log2,
-    require_positive,
-    slope,
-    x_log2_x,
-)
+from mictree._support.numbers import precision
 from mictree.statements.checks import Covered, Reading, Statement, require, states
 from mictree.statements.inequalities import (
     HALF,
+    POINT_PRECISION,
+    as_ball,
     bent_rate,
+    certify_positive,
+    entropy_at,
+    equal,
     four_rates,
+    log2,
     one_term_rates,
     rates_to_one,
+    require_positive,
+    slope,
     two_rates,
+    x_log2_x,
 )
 
 

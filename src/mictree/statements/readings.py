@@ -1,4 +1,9 @@
-"""Section 6 read closely: values of error reductions, and definitions that need a correction."""
+"""Sections 3 and 6 read closely: error reductions, and definitions that need a correction.
+
+The supplement states the error reductions of all nodes of two-term trees by cases, and defines the
+trees it compares in words. Some cases and definitions are misprinted or can be read in several
+ways. Here each reading is checked by itself, and those that fail come with their counterexample.
+"""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -7,12 +12,19 @@ from itertools import product
 
 from flint import arb
 
-from mictree._support.precision import precision
+from mictree._support.numbers import precision
 from mictree.growers.rules import TopDown
-from mictree.optimal.staircase import staircase_tree
-from mictree.statements.balls import POINT_PRECISION, as_ball, entropy_at, equal, log2
+from mictree.optimal.solve import staircase_tree
 from mictree.statements.checks import Covered, Reading, Statement, require, states
-from mictree.statements.inequalities import HALF, minority
+from mictree.statements.inequalities import (
+    HALF,
+    POINT_PRECISION,
+    as_ball,
+    entropy_at,
+    equal,
+    log2,
+    minority,
+)
 from mictree.statements.two_terms import pairs, rate, staircase_error, topdown, two_terms
 from mictree.tree import LEAF, Tree
 
@@ -52,7 +64,7 @@ def four_cases(quick: bool) -> Covered:
 
 
 def corrected_reduction(count_x: int, count_y: int) -> Fraction | None:
-    """The same with 'k1 > 2 or k2 = 1' for 'k1, k2 > 2' in the last case."""
+    """``printed_reduction`` with 'k1 > 2 or k2 = 1' for 'k1, k2 > 2' in the last case."""
     printed = printed_reduction(count_x, count_y)
     return Fraction(0) if printed is None and (count_x > 2 or count_y == 1) else printed
 

@@ -1,6 +1,9 @@
 """Section 6: for two terms under the uniform distribution TopDown grows the best tree.
 
-The terms are (x1 & ... & x_shorter) | (y1 & ... & y_longer), the paper's l <= m.
+The terms are (x1 & ... & x_shorter) | (y1 & ... & y_longer), the paper's l <= m. The best tree of
+every size is the staircase: the shorter term on the right path, and to the left of each of its
+nodes a path of the longer term. It is checked that TopDown grows it, that no tree of its size has
+less error, and that BestFirst may do worse, depending on ties.
 """
 
 from collections.abc import Iterator
@@ -10,10 +13,20 @@ from itertools import accumulate
 
 from mictree.growers.rules import BestFirst, Growth, TopDown
 from mictree.optimal import optimal_errors
-from mictree.optimal.staircase import staircase_tree
+from mictree.optimal.solve import staircase_tree
 from mictree.problems import FormulaProblem
-from mictree.statements.checks import Covered, Reading, Statement, require, states
-from mictree.statements.enumeration import Enumeration, Grammar, any_tree, as_table, right_path
+from mictree.statements.checks import (
+    Covered,
+    Enumeration,
+    Grammar,
+    Reading,
+    Statement,
+    any_tree,
+    as_table,
+    require,
+    right_path,
+    states,
+)
 from mictree.statements.inequalities import HALF, minority
 from mictree.tree import Tree
 

@@ -140,13 +140,14 @@
     }
     drawing.append(svg("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, "size (splits)"));
     drawing.append(svg("text", { x: 12, y: height / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${height / 2})` }, "error"));
+    const count = problem.learners.length, key = Math.min(CHART.key, width / count), first = Math.min(left, width - count * key);
     problem.learners.forEach((learner, number) => {
       const points = learner.errors.map((error, at) => `${x(at)},${y(error)}`).join(" ");
       drawing.append(svg("polyline", { class: `curve ${learner.name}`, points }));
       drawing.append(svg("circle", { class: `dot ${learner.name}`, cx: x(size), cy: y(learner.errors[size]), r: 4 }));
-      const key = left + CHART.key * number;
-      drawing.append(svg("line", { class: `curve ${learner.name}`, x1: key, x2: key + 24, y1: 10, y2: 10 }));
-      drawing.append(svg("text", { x: key + 29, y: 14 }, learner.name));
+      const start = first + key * number;
+      drawing.append(svg("line", { class: `curve ${learner.name}`, x1: start, x2: start + 24, y1: 10, y2: 10 }));
+      drawing.append(svg("text", { x: start + 29, y: 14 }, learner.name));
     });
     return drawing;
   };

@@ -125,7 +125,7 @@ const show = () => {
   const state = currentState(), key = keyOf(state);
   history.replaceState(null, "", writeFragment(state));
   showControls(state);
-  if (shownNow.answer && state.kind !== "data") showBiases(state, shownNow.answer.names, change);
+  if (state.kind !== "data") showBiases(state, namesNow(), change);
   showExample(state);
   if (key === shownNow.key) {
     draw();
@@ -134,6 +134,8 @@ const show = () => {
     ask("answer", state);
   }
 };
+
+const namesNow = () => shownNow.answer?.names ?? []; // none before the first answer
 
 const change = (patch, group = null) => {
   const state = currentState();
@@ -200,7 +202,7 @@ const listen = () => {
   });
   for (const kind of ["formula", "data"]) find(`kind-${kind}`).addEventListener("change", () => change((state) => startOf(kind, state)));
   find("one-bias").addEventListener("change", () => change((state) => ({
-    biases: find("one-bias").checked ? {} : Object.fromEntries(shownNow.answer.names.map((name) => [name, state.bias])),
+    biases: find("one-bias").checked ? {} : Object.fromEntries(namesNow().map((name) => [name, state.bias])),
   })));
   find("size").addEventListener("input", () => { pause(); setSize(shownSize(), "size"); });
   find("smaller").addEventListener("click", () => { pause(); setSize(shownSize() - 1); });

@@ -1,12 +1,13 @@
 // The texts of a table's cells: numbers in plain writing, dates and times as ISO writes them, and ""
-// for a missing one. The rules are those of `mictree.columns.cells`; tests/unit/date_cases.json lists
-// columns with dates that both read alike.
+// for a missing one. The rules are those of `mictree.columns.cells`; tests/unit/date_cases.json and
+// number_cases.json list columns that both are tested on.
 
 const MISSING_TEXTS = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "?"];
 const MISSING_NUMBERS = [...MISSING_TEXTS, "None", "none", "-", "."]; // in a column of numbers
 
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const INFINITE = /^([+-]?)inf(inity)?$/i;
+const BOOLEAN = /^(true|false)$/i;
 const WITH_COMMA = /^[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?$/; // 1.234,5
 const IN_THOUSANDS = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/; // 1,234.5
 const WHOLE = /^[+-]?\d+([eE][+-]?\d+)?$/;
@@ -23,18 +24,18 @@ const DATE_FORMS = [[YEAR_FIRST, ["ymd"]], [YEAR_LAST, ["dmy", "mdy"]]].flatMap(
     const shape = new RegExp(`^${days.join(`\\${mark}`)}${end}$`);
     return orders.map((order) => ({ shape, order, mark, parts: order + rest, zoned: rest.endsWith("z") })); // zones become UTC
   }))));
-const SECOND = 1000000n, DAY = 86400n * SECOND; // microseconds, which floats do not hold in all years
-const UNITS = [[DAY, 10], [60n * SECOND, 16], [SECOND, 19], [1000n, 23], [1n, 26]]; // and how much of an ISO text shows them
+const SECOND = 1000000000n, MILLI = 1000000n, DAY = 86400n * SECOND; // nanoseconds, which floats do not hold
+const UNITS = [[DAY, 10], [60n * SECOND, 16], [SECOND, 19], [MILLI, 23], [1000n, 26], [1n, 29]]; // and how much of an ISO text shows them
 const floorTo = (time, unit) => time - ((time % unit) + unit) % unit;
 
-// Microseconds of an offset from UTC; null if there is no such offset.
+// Nanoseconds of an offset from UTC; null if there is no such offset.
 const zoneOf = (zone) => {
   if (zone === undefined || zone === "Z") return 0n;
   const hours = Number(zone.slice(1, 3)), minutes = Number(zone.slice(-2));
   return hours > 23 || minutes > 59 ? null : BigInt((zone[0] === "-" ? -60 : 60) * (60 * hours + minutes)) * SECOND;
 };
 
-// Microseconds since 1970, by a form; null if the cell is no date of this form.
+// Nanoseconds since 1970, by a form; null if the cell is no date of this form.
 const timeIn = ({ shape, parts }, cell) => {
   const groups = shape.exec(cell);
   if (!groups) return null;
@@ -44,16 +45,16 @@ const timeIn = ({ shape, parts }, cell) => {
   if (midnight.getUTCMonth() !== Number(m) - 1) return null; // a day or month that there is not lands elsewhere
   if (Number(h) > 23 || Number(n) > 59 || Number(s) > 59 || zone === null) return null;
   const seconds = midnight.getTime() / 1000 + (Number(h) * 60 + Number(n)) * 60 + Number(s);
-  const time = BigInt(seconds) * SECOND + BigInt(f.slice(0, 6).padEnd(6, "0")) - zone;
-  const year = new Date(Number(floorTo(time, DAY) / 1000n)).getUTCFullYear();
+  const time = BigInt(seconds) * SECOND + BigInt(f.slice(0, 9).padEnd(9, "0")) - zone;
+  const year = new Date(Number(floorTo(time, DAY) / MILLI)).getUTCFullYear();
   return year < 1 || year > 9999 ? null : time;
 };
 
 // A time with the fewest digits that keep it at or above another, as a threshold is shown.
 const timeText = (time, least, { zoned }) => {
   const [unit, length] = UNITS.find(([size]) => floorTo(time, size) >= least) ?? UNITS.at(-1);
-  const whole = floorTo(time, unit), millis = floorTo(whole, 1000n);
-  const iso = new Date(Number(millis / 1000n)).toISOString().replace("Z", String(whole - millis).padStart(3, "0")).replace("T", " ");
+  const whole = floorTo(time, unit), millis = floorTo(whole, MILLI);
+  const iso = new Date(Number(millis / MILLI)).toISOString().replace("Z", String(whole - millis).padStart(6, "0")).replace("T", " ");
   return iso.slice(0, length) + (zoned ? " UTC" : "");
 };
 
@@ -78,13 +79,38 @@ const doubtDays = (cells, forms) => {
 // With points the day comes first where it can.
 const findDates = (cells) => {
   if (!cells.length) return null;
-  const said = (doubt) => doubt && { doubt };
+  const withDoubt = (doubt) => doubt && { doubt };
   const forms = DATE_FORMS.filter(({ shape }) => cells.every((cell) => shape.test(cell)));
-  if (!forms.length) return said(doubtZones(cells));
+  if (!forms.length) return withDoubt(doubtZones(cells));
   const [form, other] = forms.filter((each) => cells.every((cell) => timeIn(each, cell) !== null));
-  if (!form) return said(doubtDays(cells, forms));
+  if (!form) return withDoubt(doubtDays(cells, forms));
   const differs = other && form.mark !== "." && cells.find((cell) => timeIn(form, cell) !== timeIn(other, cell));
-  return differs ? said(`nothing tells which number of ${differs} is the day; write the year first.`) : { form };
+  return differs ? withDoubt(`nothing tells which number of ${differs} is the day; write the year first.`) : { form };
+};
+
+// Other ways to write dates, which are not read as dates.
+const MONTH = String.raw`(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)\.?`
+  .replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+const WEEKDAY = String.raw`(\p{L}{2,9}[., ]+)?`, CLOCKS = String.raw`([T:, ]+\d{1,2}:\d{2}.*)?`;
+const OTHER_DATES = [
+  String.raw`\d{4}[-/]\d{1,2}`, // 2024-01
+  String.raw`\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}.*)?`, // 2024/1/26
+  String.raw`\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})( \d{1,2}:\d{2}.*)?`, // 26/01/24, 26.1.2024 9:30
+  String.raw`\d{1,2}[- ]\p{L}{3,9}[-, ]+(\d{2}|\d{4})`, // 26-Jan-24
+  String.raw`\p{L}{3,9} \d{1,2},? \d{4}`, // January 26, 2024
+  String.raw`${WEEKDAY}\d{1,2}[-/. ]+${MONTH}[-/., ]+(\d{2}|\d{4})${CLOCKS}`, // Fri, 26 Jan 24
+  String.raw`${WEEKDAY}${MONTH} +\d{1,2},? \d{4}${CLOCKS}`, // Friday, January 26, 2024 10:30
+  String.raw`${WEEKDAY}${MONTH} +\d{1,2} \d{1,2}:\d{2}.* \d{4}`, // Fri Jan 26 10:30:00 2024
+  String.raw`${MONTH}[-/ ](\d{2}|\d{4})`, // Jan-24
+].map((shape) => new RegExp(`^${shape.replaceAll("\\d", "\\p{Nd}")}$`, "u"));
+const FEW_DATES = 2; // tests of texts and thresholds separate so few alike
+
+// What to say of texts most of which look like dates; nothing if they do not.
+const doubtTexts = (cells) => {
+  const different = [...new Set(presentOf(cells))];
+  const like = different.filter((cell) => [...OTHER_DATES, ...DATE_FORMS.map(({ shape }) => shape)].some((shape) => shape.test(cell)));
+  if (different.length <= FEW_DATES || like.length * 2 <= different.length) return undefined;
+  return `cells such as ${like[0].slice(0, 40)} are not read as dates; write 2024-01-26 or 2024-01-26 10:30.`;
 };
 
 const isPlain = (cell) => PLAIN.test(cell) || INFINITE.test(cell);
@@ -115,6 +141,7 @@ const readDates = (name, cells, form) => {
 const readColumn = (name, cells) => {
   const numbers = blank(cells, MISSING_NUMBERS), present = presentOf(numbers), dates = findDates(present);
   const texts = { name, numeric: false, cells: blank(cells, MISSING_TEXTS) };
+  if (present.length && present.every((cell) => BOOLEAN.test(cell))) return { ...texts, cells: numbers.map((cell) => cell.toLowerCase()) };
   if (dates?.form) return readDates(name, numbers, dates.form);
   if (dates) return { ...texts, doubt: dates.doubt };
   if (areCodes(present)) return texts;
@@ -126,7 +153,7 @@ const readColumn = (name, cells) => {
       + `${quoted(other[0].slice(0, 40))}. Correct the table, or leave such cells empty`);
   }
   checkDates(name, present);
-  return texts;
+  return { ...texts, doubt: doubtTexts(texts.cells) };
 };
 
 // The decimal mark that all columns of numbers with commas can have.

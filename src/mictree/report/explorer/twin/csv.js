@@ -62,7 +62,10 @@ const readTable = (text) => {
   }
   const wrong = rows.findIndex((row) => row.length !== names.length);
   if (wrong >= 0) throw new Error(`every row must have ${names.length} cells; row ${wrong + 1} has ${rows[wrong].length}`);
-  return { count: rows.length, columns: readColumns(names, names.map((_, place) => rows.map((row) => row[place]))) };
+  const columns = readColumns(names, names.map((_, place) => rows.map((row) => row[place])));
+  const infinite = columns.find(({ numeric, order, cells }) => numeric && presentOf(cells).some((cell) => !Number.isFinite(order(cell))));
+  if (infinite) throw new Error(`a table must not contain infinity; ${infinite.name} does`);
+  return { count: rows.length, columns };
 };
 
 const compare = (one, two) => (one < two ? -1 : one > two ? 1 : 0);
@@ -129,7 +132,7 @@ const readData = (text, target, positive) => {
   const label = target ? columns[names.indexOf(target)] : columns.at(-1);
   if (!label) throw new Error(`the table must have a column ${quoted(target)}; it has ${names.slice(0, 10).join(", ")}`);
   const unknown = count - presentOf(label.cells).length;
-  if (unknown) throw new Error(`every row must have a label; ${label.name} is missing in ${unknown} rows`);
+  if (unknown) throw new Error(`every row must have a label; ${label.name} is missing in ${unknown} of ${count} rows`);
   const values = valuesOf(label);
   const frequency = (value) => label.cells.filter((cell) => cell === value).length;
   const usual = values.length === 2 ? values[1] : values.reduce((most, value) => (frequency(value) > frequency(most) ? value : most));

@@ -1,1 +1,0 @@
-"""Least errors of formulas and tables: dynamic programs over restrictions and subcubes."""

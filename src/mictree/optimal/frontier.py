@@ -1,0 +1,538 @@
+"""Optimal trees on data: certified bounds of the least error of all sizes, and trees.
+
+Sizes are proved one after another over one table of sub-problems. Each has an upper bound, the
+error of a tree at hand, and a lower bound. A question to the search closes the gap between them:
+either it finds a better tree, or it refutes that there is one. Greedy trees are the first upper
+bounds. When time runs out, trees are improved for a moment, and the rest of the time goes to lower
+bounds of the sizes that are open.
+
+To improve a tree, every node of it may become the root of the best subtree with up to 3 splits that
+a glance finds for its rows; a dynamic program over the nodes shares the budget out among them. The
+result is a new tree, to which the same can be done again.
+
+Invariant, at any moment and for each size: ``lower <= least error <= upper``, and ``found`` has a
+tree with this many splits or fewer that makes ``upper`` errors. Bounds are whole weights; at the
+end they become shares of the weight, exact or as floats that allow for the rounding of weights.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, cached_property, partial
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.checks import TooLarge, check_count, check_seconds, check_size
+from mictree._support.progress import Progress, Report, TimeLimit, ignore
+from mictree.growers.rules import Growth, TopDown
+from mictree.optimal.bit_search import BitEngine
+from mictree.optimal.priced import LARGEST_COST, PricedSearch
+from mictree.optimal.questions import (
+    QUICK,
+    STORED,
+    UNLIMITED,
+    PolishingEngine,
+    Workers,
+    is_counted,
+)
+from mictree.optimal.rows import ExactWeights, Rows, as_trees, count_splits
+from mictree.optimal.solve import CertifiedErrors, OptimalTrees
+from mictree.problems.sample import SampleProblem
+from mictree.tree import Tree
+
+MOST_BUDGETS = 60  # larger sizes are not proved
+PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
+PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
+POLISHING = 0.2  # seconds
+FULL = 7  # splits of a tree of depth 3 with none missing
+FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is faster than sweeping
+PAIRED_LEVELS = 8  # for which pair counts must fit into memory
+
+
+def solve(
+    problem: SampleProblem,
+    max_size: int,
+    exact: bool,
+    memory_limit: int,
+    progress: Report | None = None,
+    max_depth: int | None = None,
+    time_limit: float | None = None,
+    price: Fraction | None = None,
+) -> SampleOptimalTrees:
+    """Prove sizes 1, 2, ... until ``max_size``, the time limit or an interrupt.
+
+    With a price per split, as a share of the weight, only trees that could cost less than the best
+    one are looked for: the bounds of sizes that cannot pay stay as they are.
+    """
+    if max_depth is not None:
+        max_depth = check_size(max_depth, "max_depth")
+    if time_limit is not None:
+        time_limit = check_seconds(time_limit, "time_limit")
+    memory_limit = check_count(memory_limit, "memory_limit")
+    with TimeLimit(time_limit) as limit:
+        grow = None
+        if max_depth is None:
+            grow = cache(partial(TopDown().grow, problem, max_size))
+            if not 0 < sum(map(len, problem.ranks)) <= QUICK:
+                grow()  # whose memory is free again before the search takes its own
+        strategy = choose_strategy(problem, exact, memory_limit)
+        frontier = Frontier(strategy, max_size, max_depth, memory_limit)
+        frontier.price = None if price is None else price * frontier.total
+        frontier.run(limit, grow, progress)
+    errors = _certify(frontier, exact)  # before the trees, which it may change
+    return SampleOptimalTrees(
+        problem, max_size, errors,
+        int(frontier.workers.control[STORED]), frontier.workers.interrupted, tuple(frontier.found),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class SampleOptimalTrees(OptimalTrees):
+    """Optimal trees on data, as far as they are proved.
+
+    Attributes
+    ----------
+    errors : CertifiedErrors, with ``lower``, ``upper`` and ``proved`` for each size
+    sub_problems : how many row sets were looked at
+    interrupted : whether Ctrl-C ended the search
+    """
+
+    problem: SampleProblem
+    errors: CertifiedErrors
+    sub_problems: int
+    interrupted: bool
+    found: tuple[Any, ...] = field(repr=False)  # a tree of each size, perhaps nested
+
+    def _tree(self, size: int) -> Tree:
+        return as_trees(self.problem, [self.found[size]])[0]
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """A tree of each size."""
+        return as_trees(self.problem, self.found)
+
+
+def choose_strategy(problem: SampleProblem, exact: bool, memory_limit: int) -> Strategy:
+    """The faster way to enumerate the tests of a problem.
+
+    Counting all pairs takes time with the square of the literals, sweeping with literals times
+    columns; counting also takes memory.
+    """
+    literals = problem.literals
+    columns = len(literals.ordered) + len(problem.bits)
+    pairs = 8 * PAIRED_LEVELS * len(problem.classes) * len(literals) ** 2
+    few = len(literals) <= FEW_THRESHOLDS * columns and pairs <= memory_limit
+    if few or not problem.ranks:
+        return Strategy.on_bits(Rows.of(problem, exact))
+    return Strategy.on_numbers(problem, exact)
+
+
+class Strategy(NamedTuple):
+    """How rows are searched: an engine, and shortcuts that go with it."""
+
+    engine: PolishingEngine
+    solve_sizes: Callable[..., Any] | None = None  # answers sizes in one call; see ``SweepEngine``
+    search_price: Callable[..., PricedSearch] | None = None  # given price, bound and memory
+
+    @classmethod
+    def on_bits(cls, rows: Rows) -> Strategy:
+        """Count pairs of literals."""
+        return cls(BitEngine(rows), search_price=partial(PricedSearch, rows))
+
+    @classmethod
+    def on_numbers(cls, problem: SampleProblem, exact: bool) -> Strategy:
+        """Sweep ordered columns."""
+        # its kernels are many, which 0/1 columns need not load
+        from mictree.optimal.ordered_rows import OrderedRows
+        from mictree.optimal.sweep_search import SweepEngine
+
+        engine = SweepEngine(OrderedRows.of(problem, exact))
+        return cls(engine, solve_sizes=engine.solve_sizes)
+
+
+class Frontier:
+    """The bounds and the trees of all sizes, as far as they are found.
+
+    Attributes
+    ----------
+    lower, upper : of the weight that the best tree of each size labels wrongly
+    found : a tree for each upper bound, perhaps nested
+    """
+
+    def __init__(
+        self, strategy: Strategy, max_size: int, max_depth: int | None, memory_limit: int
+    ) -> None:
+        self.strategy, engine = strategy, strategy.engine
+        self.rows, self.max_size = engine.rows, max_size
+        self.price: Fraction | None = None  # of a split, in the unit of weights
+        self.least_cost: int | None = None  # of all sizes, times the price's denominator
+        self.greedy: Growth | None = None
+        self.cheapest: Any = None  # the nested tree of that cost, unless the greedy growth has it
+        self.memory_limit = memory_limit
+        most = min(max_size, MOST_BUDGETS)
+        self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
+        self.workers = Workers(engine, most, self.depth, memory_limit, glances=engine)
+        self.budgets = min(most, self.workers.budgets)  # frames hold at least one split
+        label, cost = self.rows.leaf()
+        self.found: list[Any] = [label]
+        self.total, self.upper = self.rows.total, [cost]
+        self.counting = self.rows.counting(self.depth)
+        self.lower = [max(self.rows.floor, bound) for bound in self.counting.by_size(max_size)]
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """A tree of each size so far."""
+        return as_trees(self.rows.problem, self.found)
+
+    def run(
+        self,
+        limit: TimeLimit,
+        grow: Callable[[], Growth] | None = None,
+        progress: Report | None = None,
+    ) -> None:
+        """Prove sizes one by one.
+
+        Unless that takes next to no time, start from the trees of a greedy growth, if there is one.
+        """
+        self.progress = progress or ignore
+        sizes = self._order()
+        answered = self._answer_quickly(sizes)
+        if answered == len(sizes):
+            return
+        self.greedy = None if grow is None else grow()
+        self.workers.compile()
+        if self.price is not None:
+            self._prove_price(self.price, limit)
+        self.workers.deadline = limit.when(PROVING)
+        with self.workers.running():
+            before = sizes[answered - 1] if answered else 0
+            sure = min(self.strategy.engine.sure, self.budgets)
+            known = Improvement(self.workers, self.found[0], sure, self.depth) if sure else None
+            for size in sizes[answered:]:
+                while len(self.found) <= size:
+                    self._add_candidate()
+                if self.cheapest is not None and count_splits(self.cheapest) == size:
+                    self._adopt(size, self.cheapest)
+                self._carry_over(size)
+                if known is not None and size <= sure:
+                    if known.errors[size] < self.upper[size]:
+                        self._adopt(size, known.nested(size))
+                    self.lower[size] = self.upper[size]
+                elif size <= self.budgets and not self._is_open(before):
+                    if size > before + 1:
+                        self._enlarge(before, size)
+                    self._prove(size)
+                before = size
+            self._polish()
+            if limit.seconds < math.inf:
+                self._bound(limit.when())
+            for size in range(1, self.max_size + 1):
+                self._carry_over(size)
+
+    def _prove_price(self, price: Fraction, limit: TimeLimit) -> None:
+        """Search for the least cost of all sizes.
+
+        Then each size makes at least the errors that this cost leaves after the price of its
+        splits. So no size is open: none can pay.
+        """
+        bound = self._least_cost()
+        if (
+            self.strategy.search_price is None
+            or self.depth != UNLIMITED
+            or self.max_size * price.numerator < bound  # a larger tree may cost less
+            or max(bound, price.numerator, self.total * price.denominator) > LARGEST_COST
+        ):
+            return
+        try:
+            memory = self.memory_limit - self.strategy.engine.bytes
+            search = self.strategy.search_price(price, bound, memory)
+        except TooLarge:
+            return
+        search.workers.compile()
+        search.workers.deadline = limit.when(PRICING)
+        found = search.run()
+        self.workers.interrupted = search.workers.interrupted
+        if found is not None:
+            for size, least in enumerate(self.lower):
+                spent = found.least - price.numerator * size
+                self.lower[size] = max(least, -(-spent // price.denominator))
+            self.least_cost = found.least
+            self.cheapest = found.nested
+
+    def _order(self) -> list[int]:
+        """In which sizes are proved: in turn, but for depth 3 with all splits from the most down.
+
+        A full tree shares its splits out in one way only, so it is the easiest to prove. Its error
+        is a lower bound for fewer splits, whose search ends where it meets the bound.
+        """
+        sizes = list(range(1, self.max_size + 1))
+        if self.depth == 3 and self.budgets >= FULL:
+            sizes[3:FULL] = range(FULL, 3, -1)
+        return sizes
+
+    def _answer_quickly(self, sizes: list[int]) -> int:
+        """Answer sizes in turn in one call, as long as they take next to no time; says how many.
+
+        Only where splits have no price. This is too short to be interrupted on purpose, so Ctrl-C
+        raises KeyboardInterrupt, as it does before the search.
+        """
+        workers, asked = self.workers, [size for size in sizes if size <= self.budgets]
+        solve_sizes = self.strategy.solve_sizes
+        if solve_sizes is None or self.price is not None:
+            return 0
+        if not asked or self.lower[-1] == self.upper[0]:
+            return 0
+        bounds = np.array([self.lower, self.upper * len(self.lower)])
+        answered, found = solve_sizes(
+            asked, self.counting, bounds, workers.table, workers.frames[0], workers.control
+        )
+        most = max(sizes[:answered], default=0)
+        self.found, self.upper = (most + 1) * self.found, (most + 1) * self.upper
+        self.lower = bounds[0].tolist()
+        for size, nested in found.items():
+            self._take(size, nested, self.lower[size])
+        return answered
+
+    def _enlarge(self, size: int, most: int) -> None:
+        """Find trees of some more splits, quickly, from the tree of a size."""
+        until = self.workers.deadline
+        if self.lower[most] == self.upper[most] or self.workers.is_late():
+            return
+        improved = Improvement(self.workers, self.found[size], most, self.depth, until)
+        for larger in range(size + 1, most + 1):
+            if improved.errors[larger] < self.upper[larger]:
+                self._adopt(larger, improved.nested(larger))
+
+    def _carry_over(self, size: int) -> None:
+        """Raise the lower bound of a size by what is certain of the sizes before and after."""
+        before, least = self.lower[size - 1], self.lower[size]
+        if least == self.upper[size]:
+            return
+        if before > least:
+            least = max(least, before - self.counting.last_split(size, before))
+            self.lower[size] = min(least, self.upper[size])
+        if size < self.max_size:
+            self.lower[size] = min(max(self.lower[size], self.lower[size + 1]), self.upper[size])
+
+    def _add_candidate(self) -> None:
+        """The better of the last tree and the greedy one of the next size."""
+        tree, upper, size = self.found[-1], self.upper[-1], len(self.found)
+        in_time = size <= self.budgets or size == self.max_size or not self.workers.is_late()
+        if self.greedy is not None and in_time and self.greedy.errors[size] < upper / self.total:
+            grown = self.greedy.tree(size)
+            wrong = self.rows.wrong(grown)
+            if wrong < upper:
+                tree, upper = grown, wrong
+        self.found.append(tree)
+        self.upper.append(upper)
+
+    def _prove(self, size: int) -> None:
+        """Find the least error of a size, and its tree.
+
+        Unless that is quick, half of the error is refuted first: it costs little, and is known when
+        time runs out later.
+        """
+        bound = self._worth(size)
+        if self._ask(size, bound, quickly=True):
+            return
+        if not is_counted(size, self.depth):
+            self._ask(size, (bound + 1) // 2)
+        self._ask(size, bound)
+
+    def _ask(self, size: int, bound: int, quickly: bool = False) -> bool:
+        """Raise the lower bound of a size to a bound, or prove it; says whether there was time."""
+        if self.lower[size] >= bound:
+            return True
+        self.workers.on_tick = lambda: self._report_bounds(size)
+        found = self.workers.find(
+            self.rows.everything, size, bound, self.depth, quickly, self.lower[size]
+        )
+        if found is None:
+            return False
+        value, nested = found
+        if nested is not None:
+            wrong = self._adopt(size, nested)
+            if wrong != value:
+                raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
+        self.lower[size] = min(max(self.lower[size], value), self.upper[size])
+        return True
+
+    def _adopt(self, size: int, nested: Any) -> int:
+        """Take a tree for a size, and for all larger ones that have none as good; its error."""
+        wrong = self.rows.wrong(nested)
+        self._take(size, nested, wrong)
+        return wrong
+
+    def _take(self, size: int, nested: Any, wrong: int) -> None:
+        """The same, given its error."""
+        for larger in range(min(size, count_splits(nested)), len(self.found)):
+            if wrong < self.upper[larger]:
+                self.found[larger], self.upper[larger] = nested, wrong
+
+    def _report_bounds(self, size: int) -> None:
+        stored = int(self.workers.control[STORED])
+        lower, upper = self.lower[size] / self.total, self.upper[size] / self.total
+        bounds = f"error from {lower:.4f} to {upper:.4f}, {stored:,} sub-problems"
+        self.progress(Progress(f"size {size} of {self.max_size}", None, bounds))
+
+    def _worth(self, size: int) -> int:
+        """An error below which a tree of this size is worth finding."""
+        if self.price is None:
+            return self.upper[size]
+        least = self.price.numerator * size - self._least_cost()
+        return min(self.upper[size], max(0, -(least // self.price.denominator)))  # rounded up
+
+    def _least_cost(self) -> int:
+        """The least known cost of a tree, times the price's denominator."""
+        assert self.price is not None
+        if self.least_cost is not None:
+            return self.least_cost
+        step, unit = self.price.numerator, self.price.denominator  # whole numbers are much faster
+        best = min(int(error) * unit + step * splits for splits, error in enumerate(self.upper))
+        return best if self._greedy_cost is None else min(best, self._greedy_cost)
+
+    @cached_property
+    def _greedy_cost(self) -> int | None:
+        """The least cost of a greedy tree, times the price's denominator, if they are known."""
+        if self.price is None or self.greedy is None:
+            return None
+        step, unit = self.price.numerator, self.price.denominator
+        known = (self.greedy.errors * self.total).round().tolist()
+        return min(int(error) * unit + step * splits for splits, error in enumerate(known))
+
+    def _is_open(self, size: int) -> bool:
+        """Whether there may be a tree of this size that is worth finding."""
+        return self.lower[size] < self._worth(size)
+
+    def _open_sizes(self) -> list[int]:
+        return [size for size in range(self.budgets + 1) if self._is_open(size)]
+
+    def _polish(self) -> None:
+        """Look for better trees of the sizes that are not proved, for a moment."""
+        until = time.monotonic() + POLISHING
+        open_sizes = self._open_sizes()
+        for start in {open_sizes[0] - 1, self.budgets} if open_sizes else ():
+            tree, error = self.found[start], self.upper[start] + 1
+            while time.monotonic() < until:
+                improved = Improvement(self.workers, tree, self.budgets, self.depth, until)
+                for size in open_sizes:
+                    if improved.errors[size] < self.upper[size]:
+                        self._adopt(size, improved.nested(size))
+                    if time.monotonic() > until:
+                        return
+                if improved.errors[-1] >= error:
+                    break
+                tree, error = improved.nested(self.budgets), improved.errors[-1]
+
+    def _bound(self, end: float) -> None:
+        """Spend the rest of the time on lower bounds, on the loosest one until it takes too long.
+
+        A bound grows by half, from next to nothing, then by a quarter of the gap: a question takes
+        longer the more it asks, and brings nothing if time runs out.
+        """
+        late: set[int] = set()
+        while open_sizes := [size for size in self._open_sizes() if size not in late]:
+            now = time.monotonic()
+            self.workers.deadline = now + (end - now) / len(open_sizes)
+            size = min(open_sizes, key=lambda size: self.lower[size] / self.upper[size])
+            self._carry_over(size)
+            lower, upper = self.lower[size], self.upper[size]
+            if lower == upper:
+                continue
+            step = max(1, min(max(lower // 2, upper // 32), (upper - lower) // 4))
+            if not self._ask(size, lower + step):
+                late.add(size)
+
+
+def _certify(frontier: Frontier, exact: bool) -> CertifiedErrors:
+    """Both bounds as shares of the whole weight.
+
+    Where the search rounds weights, lower bounds allow for it, and upper bounds are the errors of
+    the trees by the weights as written.
+    """
+    kind, share = (object, Fraction) if exact else (float, operator.truediv)
+    lower, upper, whole = frontier.lower, frontier.upper, frontier.total
+    if (exact_weights := frontier.rows.exact_weights) is not None:
+        whole = int(exact_weights.weights.sum())
+        lower = [max(0, wrong - exact_weights.slack) * exact_weights.unit for wrong in lower]
+        upper = _settle(frontier, exact_weights)
+        lower[0] = upper[0]  # a lone leaf needs no search
+    lower = [*accumulate(reversed(lower), max)][::-1]  # fewer splits do no better
+    least = np.array([share(wrong, whole) for wrong in map(min, lower, upper)], dtype=kind)
+    most = np.array([share(wrong, whole) for wrong in upper], dtype=kind)
+    return CertifiedErrors(least, most)
+
+
+def _settle(frontier: Frontier, exact_weights: ExactWeights) -> list[int]:
+    """Give each size its best tree by the weights as written; returns their wrong weights."""
+    settled: list[tuple[Tree, int]] = []
+    seen: dict[int, tuple[Tree, int]] = {}  # many sizes may share a tree
+    whole, rows, greedy = int(exact_weights.weights.sum()), frontier.rows, frontier.greedy
+    for size, tree in enumerate(frontier.trees):
+        if id(tree) not in seen:
+            seen[id(tree)] = rows.relabel(tree, exact_weights.weights)
+        best = min([*settled[-1:], seen[id(tree)]], key=lambda found: found[1])
+        if greedy is not None and greedy.errors[size] < best[1] / whole:
+            grown = rows.relabel(greedy.tree(size), exact_weights.weights)
+            best = min(best, grown, key=lambda found: found[1])
+        settled.append(best)
+    frontier.found = [tree for tree, _ in settled]
+    return [wrong for _, wrong in settled]
+
+
+class Improvement:
+    """The best errors by size that a tree's nodes allow, and the trees.
+
+    Attributes
+    ----------
+    errors : wrong weight by size, 0 to ``most``
+    """
+
+    def __init__(
+        self, workers: Workers, tree: Tree | Any, most: int, depth: int, until: float = math.inf
+    ) -> None:
+        self.workers, rows = workers, workers.rows
+        self.tests, self.low, self.high = rows.nodes(tree)
+        self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
+        waiting = [(0, rows.everything, depth)]
+        while waiting:
+            node, members, left = waiting.pop()
+            self.nodes[node] = members, left
+            if self.tests[node] >= 0:
+                held = rows.holds(members, self.tests[node])
+                waiting.append((self.low[node], members[~held], left - 1))
+                waiting.append((self.high[node], members[held], left - 1))
+        self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
+        self.best: dict[int, np.ndarray] = {}
+        for node, (members, left) in reversed(self.nodes.items()):
+            if time.monotonic() > until:
+                left = 0  # what is not counted in time stays as it is, or a leaf
+            few = self.few[node] = workers.glance(members, left)
+            best = self.best[node] = few[np.minimum(np.arange(most + 1), 3)]
+            if self.tests[node] >= 0:
+                low, high = self.best[self.low[node]], self.best[self.high[node]]
+                for size in np.flatnonzero(np.diff(low[:most], prepend=low[0] + 1)):
+                    target = best[size + 1 :]
+                    np.minimum(target, low[size] + high[: len(target)], out=target)
+        self.errors = self.best[0]
+
+    def nested(self, size: int) -> Any:
+        """A nested tree with at most so many splits that attains its error."""
+        return self._nested(0, size)
+
+    def _nested(self, node: int, size: int) -> Any:
+        error, (members, left) = self.best[node][size], self.nodes[node]
+        if self.few[node][min(size, 3)] == error:
+            return self.workers.trace(members, min(size, 3), error, left, seen=True)
+        low, high = self.low[node], self.high[node]
+        sums = self.best[low][:size] + self.best[high][:size][::-1]
+        split = int(sums.argmin())
+        test = self.tests[node]
+        return test, self._nested(low, split), self._nested(high, size - 1 - split)
