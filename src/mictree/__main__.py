@@ -54,6 +54,7 @@ def _interrupt(_number: int, frame: object) -> None:
     if _pressed or _imports(frame):
         _leave()
     _pressed = True
+    _silence_threads()
     raise KeyboardInterrupt
 
 
@@ -82,6 +83,14 @@ def _report(error: "sys.UnraisableHookArgs") -> None:
         _leave()
     if not _pressed:  # objects that Ctrl-C left half made fail again when they are deleted
         sys.__unraisablehook__(error)
+
+
+def _silence_threads() -> None:
+    """Let joblib's threads, which see their workers end, neither warn nor print tracebacks."""
+    for name, report in (("warnings", "showwarning"), ("threading", "excepthook")):
+        module = sys.modules.get(name)
+        if module is not None:
+            setattr(module, report, lambda *_args, **_more: None)
 
 
 def _silence_cleaners() -> None:

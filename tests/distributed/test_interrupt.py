@@ -18,21 +18,14 @@ import os, time
 from unittest import mock
 import joblib
 from mictree import __main__ as entry, cli
+from mictree._support.parallel import spread
 from mictree.cli.options import on_workers
-
-def begin():
-    time.sleep(0.1)
-    return os.getpid()
 
 def command(**_):
     backend, workers = {backend!r}, {workers!r}
     with on_workers(None, workers), joblib.parallel_config(backend=backend):
-        # joblib's workers print a traceback if it comes before they have imported it
-        started = set()
-        while len(started) < 2:
-            started |= set(joblib.Parallel(n_jobs=2)(joblib.delayed(begin)() for _ in range(4)))
-        print("at work", flush=True)
-        joblib.Parallel(n_jobs=2)(joblib.delayed(time.sleep)(60) for _ in range(4))
+        for _ in spread(time.sleep, [(0.1 * 600**number,) for number in (0, 0, 1, 1)], 2):
+            print("at work", flush=True)  # one of two workers may still be starting
 
 with mock.patch.object(cli, "app", command):
     entry.main()

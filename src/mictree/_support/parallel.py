@@ -8,9 +8,11 @@ the number of workers. On a cluster, calls survive the death of a worker.
 """
 
 import mmap
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,7 +53,8 @@ def spread(
     if client is not None:
         function, calls = _Unboxing(function), _in_boxes(calls, client)
     parallel: Any = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator")  # type: ignore[arg-type]
-    results = parallel(delayed(function)(*call) for call in calls)
+    with _deaf_to_ctrl_c():
+        results = parallel(delayed(function)(*call) for call in calls)
     try:
         for result in results:  # noqa: UP028  # yield from would close them itself
             yield result
@@ -59,6 +62,23 @@ def spread(
         with warnings.catch_warnings():  # of calls made in vain, if nobody wants their results
             warnings.simplefilter("ignore")
             results.close()
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Within it, processes that start ignore Ctrl-C, which a terminal sends to all of them.
+
+    This process answers it and ends them; a worker would print a traceback. Processes inherit the
+    signals that are blocked in the thread that starts them. Here Ctrl-C waits until they run.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _in_boxes(calls: Sequence[tuple[Any, ...]], client: Any) -> list[tuple[Any, ...]]:
