@@ -10,7 +10,6 @@ import pytest
 from mictree._support.parallel import LARGE, temporary_array
 from mictree.columns.ordered import Scratch
 
-
 # Alone in a process: what else a process of tests frees meanwhile would count too.
 RETURNING = """
 import numpy as np
