@@ -47,7 +47,11 @@ def spread(
     from joblib.parallel import LokyBackend, get_active_backend
 
     backend = get_active_backend()[0]
-    if not isinstance(backend, LokyBackend):
+    if isinstance(backend, LokyBackend):
+        from multiprocessing import resource_tracker  # which loky starts too
+
+        resource_tracker.ensure_running()  # the first worker would start it, and unblock Ctrl-C
+    else:
         function = _OnOneCore(function)
     client = getattr(backend, "client", None)  # of joblib's Dask backend
     if client is not None:
