@@ -317,6 +317,8 @@ def gains_by(criterion: Criterion) -> Callable[[Problem, Leaf, Splits], FloatArr
     """What gives the drop in impurity at a leaf for each split, not weighted by reach."""
     if criterion == "minority":
         return _minority_gains
+    if criterion == "squared":
+        return _squared_gains
     if isinstance(criterion, str):
         formula = GAINS[criterion]
         return lambda _, __, s: formula(
@@ -343,6 +345,11 @@ def gains_by(criterion: Criterion) -> Callable[[Problem, Leaf, Splits], FloatArr
 def _minority_gains(problem: Problem, leaf: Leaf, splits: Splits) -> FloatArray:
     low_lead, high_lead = problem.leads(leaf, splits)
     return splits.low_probability * low_lead + splits.branch_probability * high_lead
+
+
+def _squared_gains(_: Problem, __: Leaf, splits: Splits) -> FloatArray:
+    """The drop in variance: what lies between the means of both children."""
+    return splits.low_probability * splits.branch_probability * splits.difference[:, 0] ** 2
 
 
 def built_in_name(rule: Grower) -> str | None:

@@ -71,8 +71,18 @@ from mictree.growers.data_rows import (
     subtract,
     total_of,
 )
-from mictree.growers.rules import TIES, Grower, Growth, GrowthStep, curve, depth_of
+from mictree.growers.rules import (
+    TIES,
+    Grower,
+    Growth,
+    GrowthStep,
+    criterion_on,
+    curve,
+    depth_of,
+)
+from mictree.impurity.criteria import name_of
 from mictree.problems.sample import SampleProblem
+from mictree.problems.tasks import Errors, MatrixCosts, Outcome
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -90,6 +100,8 @@ class Splitting:
     gains: FloatArray
     rows: IntArray  # for each leaf and class
     masses: FloatArray  # the same, weighted
+    outcome: Outcome | None = None  # for each leaf, unless it predicts its heaviest class
+    offset: float = 0.0  # the mean cost that every tree has
 
     @property
     def exact_thresholds(self) -> list[float | None]:
@@ -103,8 +115,8 @@ class Splitting:
 
     @cached_property
     def labels(self) -> np.typing.NDArray[np.intp]:
-        """The heaviest class of each leaf, the first of several."""
-        return self.masses.argmax(axis=1)
+        """What each leaf predicts: its heaviest class, the first of several; or see ``outcome``."""
+        return self.masses.argmax(axis=1) if self.outcome is None else self.outcome.labels
 
     @cached_property
     def reaches(self) -> FloatArray:
@@ -122,22 +134,30 @@ class Splitting:
     def errors(self) -> FloatArray:
         """The error on the rows by size, until growth ended.
 
-        Summed from the last size to the first, and by classes that are not the label: so small
-        errors are no differences of large ones.
+        Summed from the last size to the first, so small errors are no differences of large ones.
         """
-        others = self.masses.copy()
-        others[np.arange(len(others)), self.labels] = 0.0
-        wrong = others.sum(axis=1)
+        wrong = self.costs.copy()
         drop = np.maximum(0.0, wrong[self.leaves] - (wrong[1::2] + wrong[2::2]))
         wrong[self.leaves] = 0.0
-        return np.cumsum(np.append(wrong.sum(), drop[::-1]))[::-1] / self.masses[0].sum()
+        sums = np.cumsum(np.append(wrong.sum(), drop[::-1]))[::-1]
+        return sums / self.masses[0].sum() + self.offset
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """What each leaf costs: the weight of classes other than its label, or see ``outcome``."""
+        if self.outcome is not None:
+            return self.outcome.costs
+        others = self.masses.copy()
+        others[np.arange(len(others)), self.labels] = 0.0
+        return others.sum(axis=1)
 
     def until(self, size: int) -> Splitting:
         """The first splits only."""
         made = min(size, len(self.leaves))
+        outcome = None if self.outcome is None else self.outcome.until(2 * made + 1)
         return Splitting(
             self.leaves[:made], self.literals[:made], self.thresholds[:made], self.gains[:made],
-            self.rows[: 2 * made + 1], self.masses[: 2 * made + 1],
+            self.rows[: 2 * made + 1], self.masses[: 2 * made + 1], outcome, self.offset,
         )  # fmt: skip
 
     def growth(self, problem: SampleProblem, rule: Grower, limit: int) -> Growth:
@@ -153,7 +173,10 @@ class Splitting:
 
 def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     """Grow by the compiled loop; a rule that looks ahead by the loop for any problem."""
-    if depth_of(rule) > 1:
+    criterion = criterion_on(rule, problem)
+    if isinstance(problem.task, MatrixCosts) and criterion != "minority":
+        return _split_by_classes(problem, problem.task, rule, max_size)
+    if depth_of(rule) > 1 or not isinstance(problem.task, Errors):
         return _split_again(problem, loop.grow_any(rule, problem, max_size))
     # every split leaves a row on both sides and no literal is tested twice on a path
     limit = min(
@@ -236,18 +259,40 @@ def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, Fl
     return positions, thresholds
 
 
+def _split_by_classes(
+    problem: SampleProblem, task: MatrixCosts, rule: Grower, max_size: int
+) -> Splitting:
+    """Grow on classes whose weights are multiplied by the cost of missing them; then see costs."""
+    factors = task.missing_costs
+    for label, factor in zip(problem.classes, factors.tolist(), strict=True):
+        if factor == 0:
+            raise ValueError(
+                f"criterion {name_of(rule.criterion)!r} needs classes that cost something to miss; "
+                f'{label!r} costs the same whatever is predicted: use criterion="minority"'
+            )
+    altered = problem.reweighted(problem.class_weight * factors / factors.max())
+    altered.task = Errors()
+    grown = split(altered, rule, max_size)
+    masses = grown.masses / (factors / factors.max())
+    return replace(grown, masses=masses, outcome=task.outcome(masses), offset=problem.offset)
+
+
 def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:
     """A growth as arrays."""
     leaves = [problem.root()]
     for step in growth.steps:
         leaves += problem.children(leaves[step.leaf], step.position)
+    masks = np.array([leaf.state.mask for leaf in leaves])
+    masses = problem.masses(masks)
     return Splitting(
         np.array([step.leaf for step in growth.steps], dtype=np.int64),
         np.array([step.position for step in growth.steps], dtype=np.int64),
         np.array([step.threshold for step in growth.steps], dtype=float),  # None becomes NaN
         np.array([step.gain for step in growth.steps]),
-        np.array([problem.class_counts(leaf) for leaf in leaves]),
-        np.array([problem.class_masses(leaf) for leaf in leaves]),
+        problem.counts(masks),
+        masses,
+        problem.outcome(masks, masses),
+        problem.offset,
     )
 
 

@@ -32,6 +32,7 @@ from mictree.growers.rules import (
     Growth,
     GrowthStep,
     checked_priority,
+    criterion_on,
     curve,
     depth_of,
 )
@@ -171,7 +172,7 @@ class _Subtrees:
 
     def __init__(self, rule: Grower, problem: Problem) -> None:
         self._problem = problem
-        self._gains = gains_by(rule.criterion)
+        self._gains = gains_by(criterion_on(rule, problem))
         self._packed = _pack(rule, problem) if depth_of(rule) > 1 else None
         self._known: dict[tuple[Hashable, int], FloatArray] = {}
 
@@ -206,8 +207,9 @@ def _pack(rule: Grower, problem: Problem) -> "PackedLeaves | None":
     """The leaves of data that is stored as bits, whose kernels nothing else needs."""
     from mictree.growers.data_gains import PackedLeaves
     from mictree.problems.sample import SampleProblem
+    from mictree.problems.tasks import Errors
 
-    if not isinstance(problem, SampleProblem):
+    if not isinstance(problem, SampleProblem) or not isinstance(problem.task, Errors):
         return None
     _check_tests(problem)
     return PackedLeaves(rule, problem) if PackedLeaves.hold(problem) else None

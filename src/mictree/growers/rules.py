@@ -169,7 +169,9 @@ class Grower(ABC):
     ----------
     criterion : "entropy", "gini", "root" (Kearns and Mansour), "minority", or a function
         of a positive rate that gives a finite impurity, not negative. Several classes add up what
-        it gives each against the rest, and halve the sum.
+        it gives each against the rest, and halve the sum. None for "entropy"; for the squared
+        error where numbers are predicted; for "minority", the drop in least cost, where each row
+        has costs.
     ties : which of several equally good splits is made
         "last": the last leaf in order of creation, then the last variable in declared order, as
         the paper's ``>=`` does. "first": the first of both. "random": any of both. "heaviest",
@@ -198,17 +200,21 @@ class Grower(ABC):
             cls.__doc__ = insert_shared(cls.__doc__ or cls.__name__, "".join(shared[1:]))
         _check_signature(cls)
 
+    implied: bool = False  # whether no criterion was given
+
     def __init__(
-        self, criterion: Criterion = "entropy", ties: str = "last", seed: int | None = None
+        self, criterion: Criterion | None = None, ties: str = "last", seed: int | None = None
     ) -> None:
-        self.criterion: Criterion = check_criterion(criterion)
+        if criterion is None:
+            vars(self)["implied"] = True
+        self.criterion: Criterion = check_criterion("entropy" if criterion is None else criterion)
         if not isinstance(ties, str) or ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {ties!r}")
         self.ties: str = ties
         self.seed: int | None = None if seed is None else check_count(seed, "seed")
 
     def __repr__(self) -> str:
-        shown = {name: repr(value) for name, value in vars(self).items()}
+        shown = {name: repr(value) for name, value in self._settings.items()}
         if not isinstance(self.criterion, str):
             shown["criterion"] = name_of(self.criterion)
         if self.seed is None:
@@ -217,7 +223,14 @@ class Grower(ABC):
         return f"{type(self).__name__}({told})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
+        if not isinstance(other, Grower) or type(self) is not type(other):
+            return False
+        return self._settings == other._settings
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """What the rule was made with."""
+        return {name: value for name, value in vars(self).items() if name != "implied"}
 
     def __hash__(self) -> int:
         return hash((type(self), name_of(self.criterion), self.ties, self.seed))
@@ -347,7 +360,7 @@ class Lookahead(Grower):
     def __init__(
         self,
         depth: int = 2,
-        criterion: Criterion = "entropy",
+        criterion: Criterion | None = None,
         ties: str = "last",
         seed: int | None = None,
     ) -> None:
@@ -368,6 +381,27 @@ class Lookahead(Grower):
 
 
 RULES: dict[str, type[Grower]] = {rule.name: rule for rule in (TopDown, BestFirst, ID3, Lookahead)}
+
+
+def criterion_on(rule: Grower, problem: Any) -> Criterion:
+    """The criterion by which a rule grows on a problem, which may have one of its own."""
+    task = getattr(problem, "task", None)
+    name = getattr(task, "name", "errors")
+    if name == "squared":
+        if not rule.implied:
+            raise ValueError(
+                "a problem with squared loss is grown by the drop in squared error; leave the "
+                f"criterion out; got {rule.criterion!r}"
+            )
+        return "squared"
+    if name == "costs":
+        if not rule.implied and rule.criterion != "minority":
+            raise ValueError(
+                'costs of actions are grown by the drop in least cost, criterion="minority"; '
+                f"got {rule.criterion!r}"
+            )
+        return "minority"
+    return rule.criterion
 
 
 def depth_of(rule: Grower) -> int:

@@ -66,6 +66,60 @@ class Leaf:
         return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
 
 
+@dataclass(frozen=True, slots=True)
+class CostLeaf(Leaf):
+    """A leaf whose label is the action of least cost."""
+
+    action_costs: tuple[Probability, ...] = ()  # mean regrets: each row's least cost is subtracted
+    base: Probability = 0.0  # the mean of what was subtracted
+
+    @property
+    def label(self) -> int:
+        """The cheapest action, the first of several."""
+        return self.action_costs.index(min(self.action_costs))
+
+    @property
+    def error(self) -> Probability:
+        """The leaf's share of a tree's mean cost."""
+        return self.misclassified(self.label)
+
+    def misclassified(self, label: int) -> Probability:
+        """The leaf's share of the mean cost if it predicts the given action."""
+        if not 0 <= label < len(self.action_costs):
+            raise ValueError(
+                f"a label must be one of {len(self.action_costs)} actions; got {label}"
+            )
+        return self.reach * (self.action_costs[label] + self.base)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanLeaf(Leaf):
+    """A leaf that predicts a number: the mean of its labels, which is its ``positive_rate``."""
+
+    variance: Probability = 0.0
+
+    @property
+    def label(self) -> Any:
+        """The mean, as a float; a Fraction below an exact root."""
+        return self.positive_rate
+
+    @property
+    def error(self) -> Probability:
+        """The leaf's share of a tree's mean squared error."""
+        return self.reach * self.variance
+
+    def misclassified(self, label: Any) -> Probability:
+        """The leaf's share of the mean squared error if it predicts the given number.
+
+        The mean as a float stands for the mean, which may be a fraction.
+        """
+        if label == float(self.positive_rate):
+            return self.error
+        if isinstance(self.positive_rate, Fraction):
+            label = Fraction(label)
+        return self.reach * (self.variance + (label - self.positive_rate) ** 2)
+
+
 def check_problem(problem: Any) -> Any:
     """Refuse what has no leaves, such as the text of a formula."""
     if hasattr(problem, "root"):

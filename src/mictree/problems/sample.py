@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +39,19 @@ from mictree.columns.ordered import Ranks
 from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
 from mictree.columns.parquet import ParquetSet, Paths, Share
 from mictree.impurity.gains import leads_of_sums, rate_differences
-from mictree.problems.base import Leaf, Problem, Splits
+from mictree.problems.base import CostLeaf, Leaf, MeanLeaf, Problem, Splits
+from mictree.problems.tasks import (
+    ActionCosts,
+    Errors,
+    MatrixCosts,
+    Outcome,
+    Squared,
+    Task,
+    check_loss,
+    read_cost_matrix,
+    read_costs,
+    read_numbers,
+)
 from mictree.tree import Source, Tree
 
 
@@ -529,7 +542,8 @@ def masses_of_sums(sums: Sequence[int], leaves: Sequence[int], classes: int) -> 
     return np.array([[float(as_number(total)) for total in each] for each in exact])
 
 
-CACHED = ("total", "exact_total", "factors")  # they depend on the factors of classes
+# they depend on the factors of classes
+CACHED = ("total", "exact_total", "factors", "offset", "exact_offset")
 
 
 class SampleProblem(PackedRows, Problem):
@@ -538,17 +552,27 @@ class SampleProblem(PackedRows, Problem):
     Parameters
     ----------
     X : a matrix, sparse matrix, pandas or polars frame
-    y : a label for each row
+    y : a label for each row, or a number with ``loss="squared"``; None with ``costs``
     sample_weight : a weight for each row; rows of weight 0 are left out
     class_weight : a factor for each class, in the order of ``classes``
+    cost_matrix : what it costs to predict the second class for a row of the first, not negative: an
+        array in the order of ``classes``, or a frame or mapping of mappings that names classes and
+        actions; some actions may be no classes. Errors are mean costs then
+    costs : instead of labels, a cost for each row (any finite number) and each action
+    loss : "squared" for numbers to predict. Leaves predict means, errors are mean squared errors
     max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
         ordered categories); None for all
     limits : limits on leaves and splits
 
     Attributes
     ----------
+    task : what a leaf costs; see ``mictree.problems.tasks``
     classes : the labels, sorted; leaves and trees hold positions in it. When all labels are 0 and
-        1, it is (0, 1), so that label and position agree.
+        1, it is (0, 1), so that label and position agree. Empty without labels.
+    actions : what leaves may predict: classes, or actions that have costs; empty for numbers
+    targets : numbers to predict, or costs by row and action less the least of each row, in the
+        order of ``ranks``
+    offset : the mean of what was subtracted, in every error
     literals : the tests; ``literals.transform`` evaluates them on other data
     bits, first_word, valid : the bits of ``literals.stored_bits``, one row each; the first word of
         each class, and the end; the slots that hold a row
@@ -561,8 +585,14 @@ class SampleProblem(PackedRows, Problem):
     ('x0 > 25', 'x0 > 37.5', 'x0 > 47.5', 'x1')
     >>> problem.positive_rate({"x0 > 37.5": 1})
     1.0
+    >>> rents = SampleProblem([[20], [30], [45], [50]], [1, 2, 7, 8], loss="squared")
+    >>> rents.root().error, rents.leaf({"x0 > 37.5": 1}).label
+    (9.25, 7.5)
     """
 
+    task: Task
+    targets: FloatArray
+    least_costs: FloatArray  # what was subtracted from each row's costs
     limits: Limits
     min_gain: float
     all_class_rows: IntArray  # of each class, also rows of weight 0
@@ -571,53 +601,93 @@ class SampleProblem(PackedRows, Problem):
     def __init__(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         class_weight: Sequence[float] | FloatArray | None = None,
+        cost_matrix: Any = None,
+        costs: Any = None,
+        loss: str | None = None,
         max_thresholds: int | None = None,
         limits: Limits | None = None,
     ) -> None:
         data = X if isinstance(X, Data) else Data(X)
-        classes, codes = y if isinstance(y, Coded) else Coded.read(y)
-        if data.rows != len(codes):
-            raise ValueError(f"X and y must have as many rows; they have {data.rows}, {len(codes)}")
-        if not data.rows:
-            raise ValueError("a data set must have at least one row; it has 0")
         check_thresholds(max_thresholds)
-        self.classes = classes
         self.limits = limits or NO_LIMITS
         self.min_gain = self.limits.min_gain
-        weights = read_weights(sample_weight, len(codes))
-        self.class_weight = np.array([1.0] * len(classes))
+        codes = self._read_task(data, y, cost_matrix, costs, loss)
+        if not data.rows:
+            raise ValueError("a data set must have at least one row; it has 0")
+        weights = read_weights(sample_weight, data.rows)
+        self.class_weight = np.ones(max(1, len(self.classes)))
         if class_weight is not None:
+            if not self.classes:
+                raise ValueError("class_weight needs classes; there are none to weigh")
             self.class_weight = np.array(class_weight, dtype=float)
-            if self.class_weight.shape != (len(classes),) or not np.all(self.class_weight > 0):
+            wrong = self.class_weight.shape != (len(self.classes),)
+            if wrong or not np.all(self.class_weight > 0):
                 raise ValueError(f"class_weight must be positive, one a class; got {class_weight}")
         if weights is not None or class_weight is not None:
             with np.errstate(over="ignore"):
                 total = (self.class_weight[codes] * (1.0 if weights is None else weights)).sum()
             if not 0 < total < math.inf:
                 raise ValueError(f"weights must have a positive and finite sum; it is {total}")
-        self._pack(data, codes, weights, max_thresholds)
+        rows = self._pack(data, codes, weights, max_thresholds)
+        if rows is not None and not self.classes:
+            self.targets = self.targets[rows]
+            if len(self.least_costs):
+                self.least_costs = self.least_costs[rows]
+            self._written = None if self._written is None else self._written[rows]
+
+    def _read_task(
+        self, data: Data, y: Any, cost_matrix: Any, costs: Any, loss: str | None
+    ) -> np.typing.NDArray[np.int32]:
+        """Set what a leaf costs; returns the class of each row, 0 without classes."""
+        check_loss(loss)
+        self.classes: tuple[Any, ...] = ()
+        self.targets = self.least_costs = np.empty(0)
+        self._written: np.ndarray | None = None  # numbers to predict that are no floats
+        if sum((cost_matrix is not None, costs is not None, loss is not None)) > 1:
+            raise ValueError("cost_matrix, costs and loss exclude each other; got more than one")
+        if costs is not None:
+            if y is not None:
+                raise ValueError("costs stand instead of y; got both")
+            actions, self.targets, self.least_costs = read_costs(costs, data.rows)
+            self.task = ActionCosts(actions)
+            return np.zeros(data.rows, dtype=np.int32)
+        if y is None:
+            raise ValueError("y must be given, unless there are costs")
+        if loss is not None:
+            self.task, self.targets = Squared(), read_numbers(y, data.rows)
+            given = read_array(y)
+            self._written = given if given.dtype.kind == "O" else None
+            return np.zeros(data.rows, dtype=np.int32)
+        self.classes, codes = y if isinstance(y, Coded) else Coded.read(y)
+        if data.rows != len(codes):
+            raise ValueError(f"X and y must have as many rows; they have {data.rows}, {len(codes)}")
+        self.task = Errors()
+        if cost_matrix is not None:
+            self.task = read_cost_matrix(cost_matrix, self.classes)
+        return codes
 
     def _pack(
         self, data: Data, codes: np.ndarray, weights: FloatArray | None, max_thresholds: int | None
-    ) -> None:
+    ) -> IntArray | None:
+        """Store the rows; returns them in the order of their slots, None if that is their own."""
         self.weights = self.whole_weights = np.empty(0)
         given = self.weights if weights is None else weights
-        class_rows = np.zeros(len(self.classes), dtype=np.int64)
+        class_rows = np.zeros(len(self.class_weight), dtype=np.int64)
         count_rows(codes, given, class_rows)
         self.all_class_rows, self.named = class_rows, data.frame is not None
         if weights is not None:
-            self.all_class_rows = np.bincount(codes, minlength=len(self.classes))
+            self.all_class_rows = np.bincount(codes, minlength=len(self.class_weight))
         self.lay_out(class_rows)
         self.weight_unit, self.rounded = 1.0, False
         if weights is None and data.bytes is not None:
             bits = np.zeros((data.width, self.first_word[-1]), dtype=np.uint64)
             if pack_rows(data.bytes.reshape(-1), data.width, codes, self.first_word, bits):
                 self.literals, self.bits, self.ranks = Literals.binary(data.names), bits, ()
-                return
+                return None
         order = temporary_array(64 * len(self.valid), np.int64)
         rows = temporary_array(sum(class_rows.tolist()), np.int64)
         sort_rows(codes, given, class_rows, order, rows)
@@ -626,6 +696,7 @@ class SampleProblem(PackedRows, Problem):
             self.whole_weights, self.weight_unit, self.rounded = whole_weights(self.weights)
         whole = None if weights is None else self.whole_weights
         self.literals, self.bits, self.ranks = encode(data, order, rows, whole, max_thresholds)
+        return rows
 
     @classmethod
     def from_parquet(
@@ -683,7 +754,8 @@ class SampleProblem(PackedRows, Problem):
         names = choose_columns(files, target, sample_weight, columns, drop)
         read = read_parquet(files, target, names, sample_weight, most, progress or ignore)
         problem = object.__new__(cls)
-        problem.classes = read.classes
+        problem.classes, problem.task = read.classes, Errors()
+        problem.targets = problem.least_costs = np.empty(0)
         problem.class_weight = np.ones(len(read.classes))
         problem.limits = limits or NO_LIMITS
         problem.min_gain = problem.limits.min_gain
@@ -711,7 +783,60 @@ class SampleProblem(PackedRows, Problem):
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
         counts = f"{count_of(rows, 'row')}, {count_of(len(self.literals), 'literal')}"
-        return f"SampleProblem({counts}, classes={self.classes})"
+        kind = f"classes={self.classes}" if self.classes else f"actions={self.actions}"
+        if isinstance(self.task, Squared):
+            kind = "loss='squared'"
+        return f"SampleProblem({counts}, {kind})"
+
+    @property
+    def actions(self) -> tuple[Any, ...]:
+        """What leaves may predict; empty for numbers."""
+        task = self.task
+        return task.actions if isinstance(task, MatrixCosts | ActionCosts) else self.classes
+
+    @cached_property
+    def offset(self) -> float:
+        """The mean of the costs that every tree has, added to all errors."""
+        if isinstance(self.task, MatrixCosts):
+            return float(self.masses(self.valid[None])[0] @ self.task.least) / self.total
+        if isinstance(self.task, ActionCosts):
+            return float(self.row_weights() @ self.least_costs) / self.total
+        return 0.0
+
+    @cached_property
+    def exact_offset(self) -> Fraction:
+        """The same as a fraction."""
+        task, masses = self.task, self.exact_masses(self.valid)
+        if isinstance(task, MatrixCosts):
+            least = map(as_fraction, task.least.tolist())
+            return sum(map(operator.mul, masses, least), Fraction(0)) / self.exact_total
+        if isinstance(task, ActionCosts) and self.least_costs.any():
+            least = map(as_fraction, self.least_costs.tolist())
+            return sum(map(operator.mul, self.row_weights(True), least), Fraction(0)) / masses[0]
+        return Fraction(0)
+
+    def row_weights(self, exact: bool = False) -> Any:
+        """The weight of each row, in the order of ``ranks``: floats, or Fractions as written."""
+        weights = self.weights[self.slots] if len(self.weights) else np.ones(len(self.slots))
+        return [as_fraction(weight) for weight in weights.tolist()] if exact else weights
+
+    def exact_targets(self) -> list[Fraction]:
+        """Numbers to predict as they were given."""
+        given = self.targets if self._written is None else self._written
+        return [as_fraction(number) for number in given.tolist()]
+
+    def outcome(self, masks: Words, masses: FloatArray) -> Outcome | None:
+        """What leaves with some masks, and weights by class, predict; None for plain errors."""
+        if isinstance(self.task, Errors):
+            return None
+        if isinstance(self.task, MatrixCosts):
+            return self.task.outcome(masses)
+        weights = self.row_weights()
+        held = [unpack(mask)[self.slots].astype(bool) for mask in masks]
+        found = [outcome_of_rows(self.task, weights[here], self.targets[here]) for here in held]
+        labels, costs, by_action = zip(*found, strict=True)
+        several = isinstance(self.task, ActionCosts)
+        return Outcome(np.array(labels), np.array(costs), np.array(by_action) if several else None)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -771,6 +896,8 @@ class SampleProblem(PackedRows, Problem):
             high_rows = self.counts(self.bits_of(variables) & mask).sum(axis=1)
             smaller = np.minimum(high_rows, rows.sum() - high_rows)
             variables = variables[smaller >= max(1, limits.min_samples_leaf)]
+        if not self.classes:
+            return self._splits_of_rows(leaf, variables)
         low_sums, high_sums = self.halves(mask, variables)
         factors = self.factors.values
         low, high = low_sums * factors, high_sums * factors
@@ -791,13 +918,45 @@ class SampleProblem(PackedRows, Problem):
             difference[heavy],
         )
 
+    def _splits_of_rows(self, leaf: Leaf, variables: np.ndarray) -> Splits:
+        """The splits of rows without classes; rates are means, of labels or of costs by action."""
+        low, high = self._halves_of_rows(leaf, variables)
+        heavy = np.minimum(low[:, 0], high[:, 0]) * self.weight_scale >= self.min_leaf_mass
+        low, high = low[heavy], high[heavy]
+        mass = low[:, 0] + high[:, 0]
+        rates = low[:, 1:] / low[:, :1], high[:, 1:] / high[:, :1]
+        shares = low[:, 0] / mass, high[:, 0] / mass
+        return Splits(variables[heavy], *shares, *rates, rates[1] - rates[0])
+
+    def _halves_of_rows(self, leaf: Leaf, variables: np.ndarray) -> tuple[FloatArray, FloatArray]:
+        """On both sides of each split, the weight of the rows, then their weighted targets."""
+        inside = np.flatnonzero(unpack(leaf.state.mask)[self.slots])
+        weights, targets = self.row_weights()[inside], self.targets[inside]
+        numbers = targets[:, None] if targets.ndim == 1 else targets
+        sums = np.column_stack([weights, weights[:, None] * numbers])
+        halves = np.empty((2, len(variables), sums.shape[1]))
+        for place, literal in enumerate(variables.tolist()):
+            high = unpack(self.words(literal))[self.slots[inside]].astype(bool)
+            halves[0, place], halves[1, place] = sums[~high].sum(axis=0), sums[high].sum(axis=0)
+        return halves[0], halves[1]
+
     def leads(self, leaf: Leaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
+        if isinstance(leaf, CostLeaf):
+            return self._cost_leads(leaf, splits)
         leads = np.empty((len(splits.variables), 2))
         for number, halves in enumerate(
             zip(*self.halves(leaf.state.mask, splits.variables), strict=True)
         ):
             leads[number] = leads_of_sums(*halves, self.factors.values)
         return leads[:, 0], leads[:, 1]
+
+    def _cost_leads(self, leaf: CostLeaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
+        """By how much another action is cheaper than the leaf's, in both children."""
+        sides = splits.low_rates, splits.high_rates
+        if isinstance(self.task, MatrixCosts):
+            sides = tuple(rates @ self.task.matrix for rates in sides)
+        low, high = (costs[:, leaf.label] - costs.min(axis=1, initial=math.inf) for costs in sides)
+        return low, high
 
     def class_counts(self, leaf: Leaf) -> IntArray:
         """How many rows of each class reach a leaf, whatever their weight."""
@@ -829,6 +988,8 @@ class SampleProblem(PackedRows, Problem):
         return self.literals.tree(leaves, tests, thresholds, labels)
 
     def _leaf(self, state: LeafRows) -> Leaf:
+        if not self.classes:
+            return self._leaf_of_rows(state)
         masses: list[Any]
         rates: tuple[Any, ...]
         if state.exact:
@@ -840,7 +1001,43 @@ class SampleProblem(PackedRows, Problem):
         rates = tuple(share / mass for share in masses) if mass else (1, *[0] * (len(masses) - 1))
         pure = int((self.counts(state.mask[None])[0] > 0).sum()) <= 1
         positive = 0.0 if len(rates) == 1 else rates[1]
-        return Leaf(mass / total, positive, pure, state, rates)
+        if not isinstance(self.task, MatrixCosts):
+            return Leaf(mass / total, positive, pure, state, rates)
+        read = as_fraction if state.exact else float
+        by_action = [sum(map(operator.mul, rates, map(read, each))) for each in self.task.matrix.T]
+        base = sum(map(operator.mul, rates, map(read, self.task.least)))
+        pure = self.task.is_pure(self.counts(state.mask[None])[0] > 0)
+        reach = mass / total
+        return CostLeaf(reach, positive, pure, state, rates, tuple(by_action), base)
+
+    def _leaf_of_rows(self, state: LeafRows) -> Leaf:
+        """A leaf of rows without classes."""
+        here = np.flatnonzero(unpack(state.mask)[self.slots])
+        targets, least = self.targets[here], self.least_costs
+        if len(least):
+            least = least[here]
+        if state.exact:
+            every = self.row_weights(True)
+            weights = np.array([every[row] for row in here.tolist()], dtype=object)
+            total = self.exact_total
+            if isinstance(self.task, Squared):
+                written = self.exact_targets()
+                targets = np.array([written[row] for row in here.tolist()], dtype=object)
+            else:
+                targets = np.vectorize(as_fraction, otypes=[object])(targets)
+                least = np.vectorize(as_fraction, otypes=[object])(least)
+        else:
+            weights, total = self.row_weights()[here], self.total
+        mass = weights.sum() if len(here) else Fraction(0) if state.exact else 0.0
+        reach, label = mass / total, None
+        if isinstance(self.task, Squared):
+            pure = bool(len(here) == 0 or (targets == targets[0]).all())
+            label, cost, _ = outcome_of_rows(self.task, weights, targets)
+            return MeanLeaf(reach, label, pure, state, None, cost / mass if mass else cost)
+        _, cost, by_action = outcome_of_rows(self.task, weights, targets)
+        means = tuple((by_action / mass).tolist() if mass else by_action.tolist())
+        base = (weights * least).sum() / mass if mass else 0 * mass
+        return CostLeaf(reach, 0.0, cost == 0, state, None, means, base)
 
     @property
     def min_leaf_mass(self) -> float:
@@ -849,6 +1046,11 @@ class SampleProblem(PackedRows, Problem):
         if share == 0:  # as in most fits, which need no sums then
             return 0.0
         return share * float((self.sums(self.valid[None]) * self.factors.values).sum())
+
+    @property
+    def weight_scale(self) -> float:
+        """How many units of whole weights a weight of 1 has."""
+        return 1 / self.weight_unit
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
@@ -867,7 +1069,8 @@ class SampleProblem(PackedRows, Problem):
     ) -> SampleProblem:
         """A problem whose rows are not here: it has names for a tree that was grown elsewhere."""
         problem = object.__new__(cls)
-        problem.classes, problem.literals = classes, literals
+        problem.classes, problem.literals, problem.task = classes, literals, Errors()
+        problem.targets = problem.least_costs = np.empty(0)
         problem.limits, problem.min_gain = limits, limits.min_gain
         problem.class_weight, problem.weight_unit = class_weight, weight_unit
         problem.rounded = False
@@ -879,6 +1082,28 @@ class SampleProblem(PackedRows, Problem):
         problem.class_rows = problem.all_class_rows = np.zeros(len(classes), dtype=np.int64)
         problem.named = True
         return problem
+
+
+def outcome_of_rows(
+    task: Task, weights: np.ndarray, targets: np.ndarray
+) -> tuple[Any, Any, np.ndarray]:
+    """The label, the cost and the costs by action of a leaf with some rows without classes.
+
+    A sum of squares is that of distances from the mean, so no digits cancel.
+    """
+    if isinstance(task, ActionCosts):
+        by_action = (weights[:, None] * targets).sum(axis=0)
+        label = int(by_action.argmin())
+        return label, by_action[label], by_action
+    mass = weights.sum()
+    if not len(weights):
+        return 0.0, 0.0 * mass, np.empty(0)
+    mean = (weights * targets).sum() / mass
+    if targets.dtype == float:
+        mean += (weights * (targets - mean)).sum() / mass  # what the first sum rounded
+        if targets.min() == targets.max():
+            mean = targets[0]
+    return mean, (weights * (targets - mean) ** 2).sum(), np.empty(0)
 
 
 def check_thresholds(max_thresholds: int | None) -> int | None:

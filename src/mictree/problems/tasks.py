@@ -1,0 +1,274 @@
+"""What a leaf costs: mistakes, costs of actions, or squared errors.
+
+A task says what a set of rows costs as a leaf, from sums over its rows that add up when sets are
+joined: weights by class (``Errors``, ``MatrixCosts``), costs by action (``ActionCosts``), or
+weight, sum and sum of squares of the labels (``Squared``). A leaf costs the least, over its actions
+or over all numbers it could predict, of a sum of row costs that are not negative once each row's
+least is subtracted. Hence adding rows never lowers the cost of a set, and the costs of disjoint
+sets add up to at most that of their union; searches rely on nothing else (decision 11).
+
+Costs are stored as regrets: the least cost of each row is subtracted, and its weighted mean, the
+``offset`` of a problem, is added back to errors and bounds. So a constant that is added to all
+costs of a row changes no tree.
+
+Here stand also the checks of what a user gives: a cost matrix as an array, a frame or a mapping,
+costs by row and action, and numbers to predict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.checks import as_fraction, check_unmasked
+from mictree.columns.data import read_array
+
+FloatArray = np.typing.NDArray[np.float64]
+MOST_LABEL = math.sqrt(np.finfo(float).max) / 2**32  # squares of larger labels might overflow
+MOST_WRITTEN = 2**16  # different pairs of costs that are subtracted as decimals
+
+
+class Outcome(NamedTuple):
+    """What some leaves predict, and what that costs."""
+
+    labels: np.ndarray  # positions of actions, or numbers
+    costs: FloatArray  # the least cost of each leaf: a sum over its rows, without the offset
+    by_action: FloatArray | None = None  # (leaves, actions): the cost of each action
+
+    def until(self, count: int) -> Outcome:
+        """Of the first leaves only."""
+        by_action = None if self.by_action is None else self.by_action[:count]
+        return Outcome(self.labels[:count], self.costs[:count], by_action)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Every row with another label than its own costs its weight."""
+
+    name = "errors"
+
+
+@dataclass(frozen=True)
+class MatrixCosts:
+    """A row costs its weight times what its class and the predicted action say."""
+
+    matrix: FloatArray = field(compare=False)  # (classes, actions) regrets
+    least: FloatArray = field(compare=False)  # (classes,) what was subtracted
+    actions: tuple[Any, ...]
+    name = "cost matrix"
+
+    @property
+    def given(self) -> FloatArray:
+        """The matrix as the user gave it."""
+        return self.matrix + self.least[:, None]
+
+    @property
+    def missing_costs(self) -> FloatArray:
+        """What missing each class costs: the sum over actions.
+
+        Growth by entropy, Gini or root multiplies the weight of a class by it: the altered priors
+        of CART (Breiman et al. 1984, section 4.4).
+        """
+        return self.matrix.sum(axis=1)
+
+    def outcome(self, masses: FloatArray) -> Outcome:
+        """Of leaves with these weights by class."""
+        by_action = masses @ self.matrix
+        labels = by_action.argmin(axis=1)
+        return Outcome(labels, by_action[np.arange(len(labels)), labels], by_action)
+
+    def is_pure(self, present: np.ndarray) -> bool:
+        """Whether one action is the cheapest for all classes that are present."""
+        return bool((self.matrix[present] == 0).all(axis=0).any())
+
+
+@dataclass(frozen=True)
+class ActionCosts:
+    """A row costs what the predicted action costs for it; there are no labels."""
+
+    actions: tuple[Any, ...]
+    name = "costs"
+
+
+@dataclass(frozen=True)
+class Squared:
+    """A row costs its weight times the square of its distance from the predicted number."""
+
+    name = "squared"
+
+
+Task = Errors | MatrixCosts | ActionCosts | Squared
+
+
+def check_loss(loss: Any) -> None:
+    """Refuse what is no loss."""
+    if loss is not None and loss != "squared":
+        raise ValueError(f'loss must be None or "squared"; got {loss!r}')
+
+
+def read_cost_matrix(cost_matrix: Any, classes: Sequence[Any]) -> MatrixCosts:
+    """A cost for each class and action.
+
+    An array follows the order of the classes, which are the actions too. A frame names classes in
+    its index (pandas) or first column (polars) and actions in its header; a mapping has for each
+    class a mapping of action to cost. Names may name actions that are no classes.
+    """
+    if isinstance(cost_matrix, Mapping) or hasattr(cost_matrix, "columns"):
+        actions, numbers = _read_named(cost_matrix, classes)
+    else:
+        actions, numbers = tuple(classes), _as_numbers(cost_matrix, "cost_matrix")
+        expected = (len(classes), len(classes))
+        if numbers.shape != expected:
+            raise ValueError(
+                f"cost_matrix must have a row and a column for each of the {len(classes)} classes; "
+                f"its shape is {numbers.shape}"
+            )
+    _check_finite(numbers, "cost_matrix")
+    if (numbers < 0).any():
+        raise ValueError(f"cost_matrix must not be negative; it has {numbers.min():g}")
+    least = numbers.min(axis=1)
+    return MatrixCosts(_subtract(numbers, least), least, actions)
+
+
+def _read_named(given: Any, classes: Sequence[Any]) -> tuple[tuple[Any, ...], FloatArray]:
+    """Actions and costs of a mapping or a frame, with rows in the order of the classes."""
+    table = given if isinstance(given, Mapping) else _rows_of_frame(given)
+    by_name = {str(label): label for label in classes}
+    rows: dict[Any, Mapping[Any, Any]] = {}
+    for name, row in table.items():
+        label = name if name in classes else by_name.get(str(name))
+        if label is None:
+            raise ValueError(f"cost_matrix must name classes of y; there is no {name!r}")
+        if not isinstance(row, Mapping):
+            raise ValueError(
+                f"cost_matrix must have a mapping of action to cost for each class; {name!r} has "
+                f"{type(row).__name__}"
+            )
+        rows[label] = row
+    for label in classes:
+        if label not in rows:
+            raise ValueError(f"cost_matrix must name every class; {label!r} is not there")
+    named = list(dict.fromkeys(name for row in rows.values() for name in row))
+    actions = _ordered_actions(named, classes, by_name)
+    for label, row in rows.items():
+        for name in named:
+            if name not in row:
+                raise ValueError(
+                    f"cost_matrix must have a cost for all actions; {label!r} has none for {name!r}"
+                )
+    numbers = [[rows[label][name] for _, name in actions] for label in classes]
+    return tuple(action for action, _ in actions), _as_numbers(numbers, "cost_matrix")
+
+
+def _ordered_actions(
+    named: Sequence[Any], classes: Sequence[Any], by_name: Mapping[str, Any]
+) -> list[tuple[Any, Any]]:
+    """Actions and their names as given: classes first, in their order, then the others."""
+    found = {}
+    for name in named:
+        action = name if name in classes else by_name.get(str(name), name)
+        if action in found:
+            raise ValueError(f"cost_matrix must name an action once; {action!r} is there twice")
+        found[action] = name
+    first = [label for label in classes if label in found]
+    return [(action, found[action]) for action in [*first, *(a for a in found if a not in first)]]
+
+
+def _rows_of_frame(frame: Any) -> dict[Any, dict[Any, Any]]:
+    """A frame as a mapping of class to a mapping of action to cost."""
+    columns = list(frame.columns)
+    if hasattr(frame, "index"):  # pandas
+        labels, columns_of = list(frame.index), [frame[name].tolist() for name in columns]
+    else:  # polars has no index: the first column names the classes
+        labels = frame[columns[0]].to_list() if columns else []
+        columns = columns[1:]
+        columns_of = [frame[name].to_list() for name in columns]
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise ValueError(f"cost_matrix must name a class once; {twice!r} is there twice")
+    return {
+        label: {name: values[place] for name, values in zip(columns, columns_of, strict=True)}
+        for place, label in enumerate(labels)
+    }
+
+
+class RowCosts(NamedTuple):
+    """Costs by row and action as regrets, and what was subtracted from each row."""
+
+    actions: tuple[Any, ...]
+    regrets: FloatArray
+    least: FloatArray
+
+
+def read_costs(costs: Any, rows: int) -> RowCosts:
+    """A cost for each row and action: an array, or a frame whose columns name the actions."""
+    names = list(costs.columns) if hasattr(costs, "columns") else None
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError(f"costs must name each action once; its columns are {names}")
+    values = costs.to_numpy() if names is not None else check_unmasked(costs, "costs")
+    numbers = _as_numbers(values, "costs")
+    if numbers.ndim != 2 or numbers.shape[1] == 0:
+        raise ValueError(f"costs must be a table of rows and actions; its shape is {numbers.shape}")
+    if len(numbers) != rows:
+        raise ValueError(f"X and costs must have as many rows; they have {rows}, {len(numbers)}")
+    _check_finite(numbers, "costs")
+    least = numbers.min(axis=1)
+    actions = tuple(range(numbers.shape[1])) if names is None else tuple(names)
+    return RowCosts(actions, _subtract(numbers, least), least)
+
+
+def read_numbers(y: Any, rows: int) -> FloatArray:
+    """Numbers to predict, as floats."""
+    values = read_array(check_unmasked(y, "y"))
+    if values.ndim != 1:
+        raise ValueError(f"y must have one dimension; its shape is {values.shape}")
+    if len(values) != rows:
+        raise ValueError(f"X and y must have as many rows; they have {rows}, {len(values)}")
+    numbers = _as_numbers(values, "y")
+    _check_finite(numbers, "y")
+    if len(numbers) and np.abs(numbers).max() > MOST_LABEL:
+        raise ValueError(
+            f"y must have squares that a 64-bit float can hold; it has {np.abs(numbers).max():g}"
+        )
+    return numbers
+
+
+def _as_numbers(values: Any, name: str) -> FloatArray:
+    """Numbers of any kind as floats; texts are no numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind in "OUSmM":
+        wrong = [each for each in array.ravel().tolist() if not _is_number(each)]
+        if wrong:
+            raise ValueError(f"{name} must hold numbers; it holds {wrong[0]!r}")
+    try:
+        return np.array(array, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must hold real numbers within 64-bit floats") from None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Fraction | np.number | np.bool_)
+
+
+def _check_finite(numbers: FloatArray, name: str) -> None:
+    wrong = numbers[~np.isfinite(numbers)]
+    if len(wrong):
+        raise ValueError(f"{name} must be finite; it has {wrong.flat[0]:g}")
+
+
+def _subtract(numbers: FloatArray, least: FloatArray) -> FloatArray:
+    """Numbers less the least of each row: of decimals as written, so that 0.3 - 0.1 is 0.2.
+
+    Where nearly all differ they are measured, not written, and floats are subtracted.
+    """
+    pairs = np.stack([numbers, np.broadcast_to(least[:, None], numbers.shape)], axis=-1)
+    distinct, which = np.unique(pairs.reshape(-1, 2), axis=0, return_inverse=True)
+    if not least.any() or len(distinct) > MOST_WRITTEN:
+        return numbers - least[:, None]
+    exact = [float(as_fraction(high) - as_fraction(low)) for high, low in distinct.tolist()]
+    return np.array(exact)[which].reshape(numbers.shape)
