@@ -1,7 +1,8 @@
 """Decision trees over named binary variables, immutable and independent of how they were grown.
 
 A ``Tree`` is a few tuples with one entry for each node, in preorder: the tested variable or -1,
-both children, and the label of a leaf. Because parents come before their children, every walk over
+both children, and the label of a leaf, a whole number, or a float where a tree predicts numbers.
+Because parents come before their children, every walk over
 a tree is a loop and nothing recurses. A tree measures itself against any ``Problem``: its error,
 its impurity, the reach of its nodes.
 
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import merged_note, show_text
+from mictree._support.words import merged_note, show_digits, show_text
 from mictree.functions.read_once import binary_matrix
 from mictree.impurity.criteria import CRITERIA, Criterion, check_criterion, of_classes
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 LEAF = -1
+DIGITS = 4  # of numbers that are predicted, in texts
 # what a test of data reads: the number of a column, and a threshold or the position of a literal
 Source = tuple[int, float | int]
 JSON_FORMAT = "mictree.tree/2"
@@ -52,7 +54,8 @@ class Tree:
     variables : the names of the columns it reads
     tests : for each node the position of the tested variable, -1 at a leaf
     low, high : for each node its children for value 0 and 1, -1 at a leaf
-    labels : for each node the label it predicts, -1 at an internal node
+    labels : for each node the label it predicts, -1 at an internal node; floats are numbers that
+        are predicted
     sources : of a tree on a table with numbers, which has only the variables that it tests: for
         each the number of its column and the exact threshold; -1 for "is missing", or the position
         of a category
@@ -72,14 +75,15 @@ class Tree:
     tests: tuple[int, ...]
     low: tuple[int, ...] = field(repr=False)
     high: tuple[int, ...] = field(repr=False)
-    labels: tuple[int, ...] = field(repr=False)
+    labels: tuple[Any, ...] = field(repr=False)
     sources: tuple[Source, ...] = field(default=(), repr=False)
 
     @classmethod
     def build(cls, variables: Sequence[str], nested: Any, sources: Sequence[Source] = ()) -> Tree:
         """From nested tuples: a label 0, 1, ..., or ``(test, low subtree, high subtree)``.
 
-        A test is the name of a variable or its position.
+        A test is the name of a variable or its position. Floats in place of labels are predicted as
+        they are.
 
         Examples
         --------
@@ -99,7 +103,7 @@ class Tree:
         variables: tuple[str, ...],
         leaves: Sequence[int],
         tests: Sequence[int],
-        labels: Sequence[int],
+        labels: Sequence[Any],
         sources: tuple[Source, ...] = (),
     ) -> Tree:
         """From splits in any order of growth, without checking them.
@@ -177,7 +181,12 @@ class Tree:
         """The numbers of the leaves, left to right."""
         return (node for node, test in enumerate(self.tests) if test == LEAF)
 
-    def predict(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.integer]:
+    @cached_property
+    def predicts_numbers(self) -> bool:
+        """Whether labels are floats."""
+        return any(isinstance(self.labels[leaf], float) for leaf in self.leaves)
+
+    def predict(self, X: np.typing.ArrayLike) -> np.typing.NDArray[Any]:
         """The label of each row of a 0/1 matrix whose columns are ``self.variables``.
 
         A tree without variables also takes a matrix of one column, as ``transform`` of its literals
@@ -191,7 +200,9 @@ class Tree:
         [1, 0]
         """
         labels = np.array(self.labels)
-        return labels.astype(np.min_scalar_type(labels.max()))[self.apply(X)]
+        if not self.predicts_numbers:
+            labels = labels.astype(np.min_scalar_type(labels.max()))
+        return labels[self.apply(X)]
 
     def apply(self, X: np.typing.ArrayLike) -> np.typing.NDArray[np.intp]:
         """The leaf that each row of a 0/1 matrix reaches.
@@ -309,15 +320,16 @@ class Tree:
         return self.pruned(self.agreed)[0]
 
     @cached_property
-    def agreed(self) -> tuple[int, ...]:
+    def agreed(self) -> tuple[Any, ...]:
         """For each node the label of all leaves below it, -1 where they differ."""
         labels = list(self.labels)
         for node in reversed(range(len(labels))):  # children come after their parents
-            if self.tests[node] != LEAF and labels[self.low[node]] == labels[self.high[node]]:
-                labels[node] = labels[self.low[node]]
+            if self.tests[node] != LEAF:
+                low, high = labels[self.low[node]], labels[self.high[node]]
+                labels[node] = low if low == high and _is_label(low) and _is_label(high) else LEAF
         return tuple(labels)
 
-    def pruned(self, labels: Sequence[int]) -> tuple[Tree, list[int]]:
+    def pruned(self, labels: Sequence[Any]) -> tuple[Tree, list[int]]:
         """End the tree where a node has a label, not -1; also return the numbers nodes had.
 
         Examples
@@ -335,11 +347,11 @@ class Tree:
             node = waiting.pop()
             place[node] = len(kept)
             kept.append(node)
-            if labels[node] == LEAF:
+            if not _is_label(labels[node]):
                 waiting += [self.high[node], self.low[node]]
 
         def inner(values: tuple[int, ...]) -> list[int]:
-            return [values[node] if labels[node] == LEAF else LEAF for node in kept]
+            return [LEAF if _is_label(labels[node]) else values[node] for node in kept]
 
         low, high = (tuple(place[child] for child in inner(side)) for side in (self.low, self.high))
         ends = tuple(labels[node] for node in kept)
@@ -373,13 +385,19 @@ class Tree:
         while waiting:
             node, lead, indent = waiting.pop()
             if self.tests[node] == LEAF:
-                label = self.labels[node]
-                lines.append(f"{lead}label {show_text(classes[label]) if classes else label}")
+                lines.append(lead + self._name(self.labels[node], classes))
                 continue
             lines.append(f"{lead}{show_text(self.variables[self.tests[node]])}?")
             waiting.append((self.high[node], f"{indent}└─1─ ", f"{indent}     "))
             waiting.append((self.low[node], f"{indent}├─0─ ", f"{indent}│    "))
         return "\n".join(lines)
+
+    @staticmethod
+    def _name(label: Any, classes: Sequence[str] | None) -> str:
+        """A label in words."""
+        if isinstance(label, float):
+            return f"value {show_digits(label, DIGITS)}"
+        return f"label {show_text(str(classes[label])) if classes else label}"
 
     def draw(
         self,
@@ -486,13 +504,13 @@ def _impurity(leaf: Leaf, criterion: Criterion) -> float:
 
 def _read_nested(
     variables: Sequence[str], nested: Any
-) -> tuple[tuple[str, ...], list[int], list[int], list[int]]:
+) -> tuple[tuple[str, ...], list[int], list[int], list[Any]]:
     """The names, and for ``Tree.from_splits`` the leaves, tests and labels of nested tuples."""
     names = check_names(variables)
     position: dict[Any, int] = {name: index for index, name in enumerate(names)}
     leaves: list[int] = []
     tests: list[int] = []
-    labels = [LEAF]
+    labels: list[Any] = [LEAF]
     waiting: list[tuple[Any, int]] = [(nested, 0)]  # subtree, leaf by order of creation
     while waiting:
         subtree, leaf = waiting.pop()
@@ -507,10 +525,8 @@ def _read_nested(
             leaves.append(leaf)
             waiting += [(high, len(labels) + 1), (low, len(labels))]
             labels += [LEAF, LEAF]
-        elif _is_count(subtree):
-            labels[leaf] = int(subtree)
         else:
-            raise ValueError(f"a leaf's label must be 0, 1, ...; got {subtree!r}")
+            labels[leaf] = _read_label(subtree)
     return names, leaves, tests, labels
 
 
@@ -561,6 +577,20 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
 
 
+def _read_label(label: Any) -> Any:
+    """A class as a whole number, or a finite float."""
+    if _is_count(label):
+        return int(label)
+    if isinstance(label, float) and math.isfinite(label):
+        return float(label)
+    raise ValueError(f"a leaf's label must be 0, 1, ..., or a finite float; got {label!r}")
+
+
+def _is_label(label: Any) -> bool:
+    """Whether a node has a label; -1 is none, but -1.0 is a number that is predicted."""
+    return isinstance(label, float) or label != LEAF
+
+
 def _unpack(subtree: Sequence[Any]) -> Sequence[Any]:
     if len(subtree) != 3:
         raise ValueError(f"an internal node is (test, low, high); got {len(subtree)} parts")
@@ -578,10 +608,7 @@ def _nest(nodes: list[Any], kind: type) -> Any:
         if not isinstance(node, Mapping):
             raise ValueError(f"a node must be a JSON object; node {number} is not")
         if "test" not in node:
-            label = node.get("label")
-            if not _is_count(label):
-                raise ValueError(f"a leaf's label must be 0, 1, ...; got {label!r}")
-            nested[number] = label
+            nested[number] = _read_label(node.get("label"))
             continue
         subtrees = []
         for child in (node.get("low"), node.get("high")):

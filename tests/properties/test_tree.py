@@ -138,7 +138,7 @@ def expected_lines(tree) -> list[str]:
     ("tree", "message"),
     [
         (-1, r"label must be .* got -1"),
-        (0.5, r"label must be .* got 0.5"),
+        (math.nan, r"label must be .* got nan"),
         (None, r"label must be .* got None"),
         ("a", r"label must be .* got 'a'"),
         (("a", 0), "got 2 parts"),
