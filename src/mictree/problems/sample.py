@@ -1028,16 +1028,16 @@ class SampleProblem(PackedRows, Problem):
                 least = np.vectorize(as_fraction, otypes=[object])(least)
         else:
             weights, total = self.row_weights()[here], self.total
-        mass = weights.sum() if len(here) else Fraction(0) if state.exact else 0.0
-        reach, label = mass / total, None
+        read = Fraction if state.exact else float
+        mass = read(weights.sum())
+        label, cost, by_action = outcome_of_rows(self.task, weights, targets)
         if isinstance(self.task, Squared):
             pure = bool(len(here) == 0 or (targets == targets[0]).all())
-            label, cost, _ = outcome_of_rows(self.task, weights, targets)
-            return MeanLeaf(reach, label, pure, state, None, cost / mass if mass else cost)
-        _, cost, by_action = outcome_of_rows(self.task, weights, targets)
-        means = tuple((by_action / mass).tolist() if mass else by_action.tolist())
-        base = (weights * least).sum() / mass if mass else 0 * mass
-        return CostLeaf(reach, 0.0, cost == 0, state, None, means, base)
+            variance = read(cost) / (mass or 1)
+            return MeanLeaf(mass / total, read(label), pure, state, None, variance)
+        means = tuple(read(each) / (mass or 1) for each in by_action)
+        base = read((weights * least).sum()) / (mass or 1)
+        return CostLeaf(mass / total, 0.0, bool(cost == 0), state, None, means, base)
 
     @property
     def min_leaf_mass(self) -> float:
