@@ -117,7 +117,7 @@ LEAVES = [{"label": 0}, {"label": 1}]
         [{"label": -1}],
         [{"label": None}],
         [{"label": "0"}],
-        [{"label": NaN}],
+        [{"label": float("nan")}],
         [{"label": True}],
         [{"label": ["a", 0, 1]}],
         [0],
