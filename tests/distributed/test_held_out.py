@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import get_scorer
 from typer.testing import CliRunner
 
 import mictree as mt
@@ -284,6 +285,7 @@ def test_held_out_errors_are_weighted_as_training_errors_are(
         SimpleNamespace(
             file=tmp_path, target="label", drop=[] if weights else ["w"], keep=[], test=[],
             held_out=0.4, size=None, seed=1, choose="least", weights=weights, no_merge=False,
+                scoring=None, details=False,
             class_weight="yes=3" if isinstance(class_weight, dict) else class_weight,
         ),
         {},
@@ -423,7 +425,7 @@ class TestTheCommand:
         assert "--test must be given with a folder or a pattern of Parquet" in str(done.exception)
 
     def test_what_a_tree_lacks_is_said(self, files):
-        """As for files that are read at once; a class weight helps, and nothing else is advised."""
+        """As for files that are read at once: a class weight or a scoring helps."""
         folder, frame = files
         rare = (pl.Series(range(400)) % 20 == 0) & (frame["age"] > 30)
         frame = frame.with_columns(label=pl.when(rare).then(pl.lit("yes")).otherwise(pl.lit("no")))
@@ -431,9 +433,10 @@ class TestTheCommand:
         given = ("fit", folder / "data", "--target", "label", "--drop", "w", "--max-size", 4)
         for options in ((), ("--size", 2), ("--test", folder / "data" / "0.parquet")):
             remarks = json.loads(run(*given, *options, "--json").stdout)["remarks"]
+            scoring = "--scoring balanced_accuracy chooses the size by the mean recall of classes"
             assert remarks[-1] == (
                 "warning: the tree never predicts 'yes'; --class-weight balanced makes rare "
-                "classes count as much as others"
+                "classes count as much as others" + ("" if "--size" in options else f"; {scoring}")
             )
             assert run(*given, *options).stdout.endswith("\n" + "\n".join(remarks) + "\n")
         told = run(*given, "--size", 4, "--class-weight", "balanced").stdout
@@ -471,3 +474,49 @@ class TestTheCommand:
         given = ("fit", folder / "data", "--target", "label", "--drop", "w")
         error = str(run(*given, "--held-out", 0, "--size", 1).exception)
         assert error.startswith("labels must be classes; label holds measured numbers such as ")
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "neg_log_loss", "roc_auc"])
+@pytest.mark.parametrize("weights", [(), ("--weights", "w")])
+def test_a_scoring_chooses_and_judges_as_in_memory(tmp_path, scoring, weights):
+    frame = make_frame(1500, seed=3)
+    frame.write_parquet(tmp_path / "all.parquet")
+    words = ("fit", tmp_path / "*.parquet", "--target", "label", "--max-size", 6, "--held-out", 0.4,
+             "--choose", "least", "--scoring", scoring, "--drop", "w", *weights)  # fmt: skip
+    words = words if not weights else (*words[:-4], *weights)
+    done = run(*words, "--json", "--save", tmp_path / "model.json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    model = mt.load(tmp_path / "model.json")
+    scorer = get_scorer(scoring)
+
+    def score(low, high, size):
+        rows = frame[held_out.rows_between(len(frame), low, high, 0)]
+        options = {"sample_weight": rows["w"].to_numpy()} if weights else {}
+        return scorer(model.at_size(size), rows, rows["label"].to_numpy(), **options)
+
+    sizes = range(len(told["choosing_scores"]))
+    expected = [score(0.6, 0.8, size) for size in sizes]
+    np.testing.assert_allclose(told["choosing_scores"], expected, rtol=1e-9)
+    assert told["size"] == int(np.argmax(np.array(expected) >= max(expected) - 1e-12))
+    assert told["held_out_score"] == pytest.approx(score(0.8, 1.0, told["size"]))
+    assert told["standard_errors"][-1] > 0
+    tested = frame[held_out.rows_between(len(frame), 0.8, 1.0, 0)]
+    weight = tested["w"].to_numpy() if weights else None
+    results = model.at_size(told["size"]).class_results(tested, tested["label"].to_numpy(), weight)
+    np.testing.assert_allclose(told["confusion"], results.confusion)
+    assert f"held-out {scoring}" in " ".join(run(*words).stdout.split())
+
+
+def test_details_show_a_class_that_only_held_out_rows_have(tmp_path):
+    frame = make_frame(600)
+    frame.write_parquet(tmp_path / "grow.parquet")
+    frame[:50].with_columns(label=pl.lit("maybe")).write_parquet(tmp_path / "test.parquet")
+    words = ("fit", tmp_path / "*.parquet", "--target", "label", "--drop", "w", "--size", 2,
+             "--test", tmp_path / "test.parquet", "--details")  # fmt: skip
+    told = run(*words)
+    assert told.exit_code == 0, told.output
+    assert "(other)" in told.stdout
+    refused = run(*words, "--scoring", "balanced_accuracy")
+    assert refused.exit_code != 0
+    assert "needs labels that rows to grow on have" in str(refused.exception)

@@ -17,9 +17,10 @@ import typer
 
 from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Progress, Report
-from mictree._support.words import count_of, show_number
+from mictree._support.words import count_of, show_name, show_number
 from mictree.cli.options import FileFormat, is_given
 from mictree.cli.output import (
+    class_facts,
     print_json,
     print_parts,
     show_progress,
@@ -38,14 +39,16 @@ from mictree.cli.table import (
 
 if TYPE_CHECKING:
     from mictree.cli.fit import FitSettings
-    from mictree.estimators.streamed import HeldOut
+    from mictree.estimators.predicting import ClassResults
+    from mictree.estimators.streamed import HeldOut, LeafSums
 
 IN_MEMORY_OPTIONS = (  # of files that are read at once
-    "cv", "scoring", "details", "separator", "encoding", "decimal", "missing", "text", "number",
+    "cv", "separator", "encoding", "decimal", "missing", "text", "number",
     "no_header", "date", "report", "time_limit", "after", "parts",
 )  # fmt: skip
 MOST_BATCHES = 16  # the first ones, in which warnings are sought
 MOST_THRESHOLDS = 255
+JACKKNIFE = 10  # parts of the rows that choose a size by a scoring, each left out once
 
 
 def refuse_unstreamed(context: typer.Context, settings: "FitSettings") -> None:
@@ -107,15 +110,37 @@ class RowSplit(NamedTuple):
         cut = 1 - share / 2 if chooses and not tests else None
         return cls(tuple(files), tests, (0.0, 1 - share), cut)
 
+    @property
+    def testing(self) -> int:
+        """How many parts of the rows test: one, or none."""
+        return int(bool(self.tests) or self.grown is not None)
+
+    def cuts(self, parts: int) -> list[float]:
+        """Where the rows that choose the size are cut into parts, and end."""
+        assert self.grown is not None
+        start, end = self.grown[1], 1.0 if self.cut is None else self.cut
+        inner = [start + (end - start) * number / parts for number in range(1, parts)]
+        return inner if self.cut is None else [*inner, self.cut]
+
 
 class HeldOutErrors(NamedTuple):
     """Errors on rows that did not grow the tree: on those that chose the size, and on the others.
 
-    They are weighted as training errors are; None where there are no such rows.
+    They are weighted as training errors are; None where there are no such rows. With --scoring, the
+    first are scores.
     """
 
     choosing: "HeldOut | None"
     testing: "HeldOut | None"
+    scores: "HeldOut | None" = None  # of the rows that test, with --scoring
+    sums: "LeafSums | None" = None  # of the rows that test
+
+    def class_results(self, model: Any, size: int) -> "ClassResults":
+        """The results of each class on the rows that test."""
+        from mictree.estimators.streamed import results_by_class
+
+        assert self.sums is not None
+        return results_by_class(model, self.sums, size)
 
 
 def fit_streamed(model: Any, settings: "FitSettings", about: dict[str, Any] | None) -> int:
@@ -165,14 +190,14 @@ def fit_streamed(model: Any, settings: "FitSettings", about: dict[str, Any] | No
     requested = settings.size if errors.choosing is None else errors.choosing.size
     size = model.growth_.tree(requested).size
     rows = int(problem.all_class_rows.sum())
-    # --scoring needs rows in memory
-    remarks = tree_warnings(model.at_size(size), settings.class_weight, advise_scoring=False)
+    advise = settings.size is None and settings.scoring is None
+    remarks = tree_warnings(model.at_size(size), settings.class_weight, advise)
     if about is not None:
         print_json(about, **_json_fields(model, size, rows, errors), remarks=remarks)
     else:
         ended = "" if size == requested else f"; growth ended before --size {requested}"
         counts = _describe_rows(rows, split, errors)
-        shown = _printed_parts(model, size, counts, errors, ended, settings.no_merge)
+        shown = _printed_parts(model, size, counts, errors, ended, settings)
         print_parts(*shown, *remarks)
     return size
 
@@ -203,33 +228,45 @@ def _measure_held_out(
 ) -> HeldOutErrors:
     """Choose the size and test, in one pass over the rows that did not grow the tree."""
     from mictree.columns.parquet import ParquetSet, Share
+    from mictree.estimators.predicting import read_scoring
     from mictree.estimators.saved import from_json, to_json
-    from mictree.estimators.streamed import sum_leaves
+    from mictree.estimators.streamed import score_by_size, sum_leaves
 
     saved = from_json(to_json(model))  # it reads only the columns that the tree tests
     columns = settings.target, settings.weights
+    scorer, chooses = read_scoring(settings.scoring), settings.size is None
+    if scorer is not None:
+        scorer.check(saved.classes_)
     sums = []
     if split.grown is not None:
         share = Share(split.grown[1], 1.0, settings.seed)
-        cuts = [] if split.cut is None else [split.cut]
+        cuts = split.cuts(JACKKNIFE if chooses and scorer is not None else 1)
         sums += sum_leaves(saved, ParquetSet(split.files, share), *columns, cuts, report)
     if split.tests:
         sums += sum_leaves(saved, ParquetSet(split.tests), *columns, [], report)
-    rows = [each.rows for each in sums]
+    parts = [sums.pop(0) for _ in range(len(sums) - split.testing)] if chooses else []
+    whole = [*([sum(parts[1:], parts[0])] if parts else []), *sums]
+    rows = [each.rows for each in whole]
     if 0 in rows:
         raise ValueError(
             "some row must choose the size, and another one test the tree; --held-out "
             f"{settings.held_out:g} and --test leave {' and '.join(map(str, rows))}"
         )
     factors = model._problem.class_weight.tolist()
-    errors = [each.accuracy(saved._splitting, factors) for each in sums]
-    choosing = errors.pop(0).choosing(settings.choose) if settings.size is None else None
-    return HeldOutErrors(choosing, errors[0] if errors else None)
+    errors = [each.accuracy(saved._splitting, factors) for each in whole]
+    choosing = errors.pop(0) if chooses else None
+    testing, scores = errors[0] if errors else None, None
+    if scorer is not None:
+        choosing = score_by_size(saved, parts, scorer) if chooses else None
+        scores = score_by_size(saved, sums, scorer) if sums else None
+    if choosing is not None:
+        choosing = choosing.choosing(settings.choose)
+    return HeldOutErrors(choosing, testing, scores, sums[0] if sums else None)
 
 
 def _json_fields(model: Any, size: int, rows: int, errors: HeldOutErrors) -> dict[str, Any]:
     """The fields that --json prints."""
-    tree, (choosing, testing) = model.growth_.tree(size), errors
+    tree, choosing, testing = model.growth_.tree(size), errors.choosing, errors.testing
     facts: dict[str, Any] = {"train_rows": rows}
     if choosing is not None:
         facts["choosing_rows"] = choosing.rows
@@ -237,11 +274,14 @@ def _json_fields(model: Any, size: int, rows: int, errors: HeldOutErrors) -> dic
     facts["classes"] = [str(label) for label in model.classes_]
     facts["train_errors"] = model.growth_.errors
     if choosing is not None:
-        facts["choosing_errors"] = choosing.shown
+        facts["choosing_scores" if choosing.scoring else "choosing_errors"] = choosing.shown
         facts["standard_errors"] = choosing.standard_errors
     facts["size"] = size
     if testing is not None:
         facts["held_out_error"] = testing.shown[size]
+        facts |= class_facts(errors.class_results(model, size))
+    if errors.scores is not None:
+        facts |= {"scoring": errors.scores.scoring, "held_out_score": errors.scores.shown[size]}
     return facts | {"tree": json.loads(tree.to_json())}
 
 
@@ -259,19 +299,28 @@ def _describe_rows(rows: int, split: RowSplit, errors: HeldOutErrors) -> str:
 
 
 def _printed_parts(
-    model: Any, size: int, rows: str, errors: HeldOutErrors, ended: str, no_merge: bool
+    model: Any, size: int, rows: str, errors: HeldOutErrors, ended: str, settings: "FitSettings"
 ) -> tuple[Any, ...]:
     """Tables and texts to print, one below the other."""
-    error = ""
+    error, by_class = "", ()
     if errors.testing is not None:
         error = f", held-out error {show_number(errors.testing.shown[size])}"
+    if errors.scores is not None:
+        error += f", held-out {settings.scoring} {show_number(errors.scores.shown[size])}"
+    if settings.details and errors.sums is not None:
+        by = f", weighted by {show_name(settings.weights)}" if settings.weights else ""
+        results = str(errors.class_results(model, size))
+        by_class = ("", f"held-out rows by class{by}:", results)
     weighted = ["errors are weighted by class"] if model.class_weight is not None else []
     return (
         f"{rows}, {count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, errors.choosing),
-        tree_text(model.at_size(size).tree_, [str(label) for label in model.classes_], no_merge),
+        tree_text(
+            model.at_size(size).tree_, [str(label) for label in model.classes_], settings.no_merge
+        ),
         f"size {size}, training error {show_number(model.growth_.errors[size])}{error}{ended}",
         *weighted,
+        *by_class,
     )
 
 

@@ -8,6 +8,7 @@ sums of the leaves beneath it. Sums are exact, so they depend on no order of row
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mictree._support.checks import caught, raise_all
 from mictree._support.files import DISK_FULL, no_space, unfinished
@@ -22,6 +24,7 @@ from mictree._support.numbers import UNIT, as_number, exact_sums
 from mictree._support.progress import Report, ignore
 from mictree.columns.parquet import ParquetSet, Paths, as_polars
 from mictree.columns.written import Tests
+from mictree.estimators.predicting import ClassResults, Scorer
 from mictree.estimators.sizes import choose_size
 from mictree.growers.data_loop import Splitting
 from mictree.problems.sample import NO_WEIGHT
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
     from mictree.estimators.base import TreeClassifier
 
+NEW_CLASSES = "(other)"  # classes that no row to grow on has
 ALL = "all"  # in place of names of columns to keep
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -162,15 +166,16 @@ def _columns(model: TreeClassifier, files: ParquetSet) -> list[str]:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The accuracy by size on some rows, index = size.
+    """The accuracy, or another score, by size on some rows, index = size.
 
     Attributes
     ----------
     rows : their number
-    means : the share of the rows, by weight, whose class is predicted
+    means : the share of the rows, by weight, whose class is predicted; or the score of all rows
     standard_errors : of ``means``: what they would differ by on other rows of the same kind
     size : the size that was chosen by them, if one was
     choose : by which rule
+    scoring : the name of the score, or nothing for accuracy
     """
 
     rows: int
@@ -178,13 +183,17 @@ class HeldOut:
     standard_errors: FloatArray
     size: int | None = None
     choose: str = ""
+    scoring: str = ""
 
-    title = "error of rows that choose"  # the head of a column of what is shown
+    @property
+    def title(self) -> str:
+        """The head of a column of what is shown."""
+        return f"{self.scoring or 'error'} of rows that choose"
 
     @property
     def shown(self) -> FloatArray:
-        """The error by size."""
-        return 1 - self.means
+        """The error by size, or with a scoring the score."""
+        return self.means if self.scoring else 1 - self.means
 
     def choosing(self, rule: str) -> HeldOut:
         """These accuracies with a size, chosen as ``mictree.select_size`` does."""
@@ -212,6 +221,19 @@ class LeafSums:
         for total, part in zip((self._weights, self._squares), sums, strict=True):
             total[:] = [one + other for one, other in zip(total, part, strict=True)]
 
+    def __add__(self, other: LeafSums) -> LeafSums:
+        """The sums of both sets of rows."""
+        both = LeafSums(self._shape[0], self._shape[1] - 1)
+        both.rows = self.rows + other.rows
+        both._weights = list(map(operator.add, self._weights, other._weights))
+        both._squares = list(map(operator.add, self._squares, other._squares))
+        return both
+
+    def tally(self, splitting: Splitting) -> FloatArray:
+        """The weight of each class at all nodes of a growth; in the last column of new classes."""
+        whole = [Fraction(1)] * self._shape[1]
+        return np.array(self._pooled(self._weights, splitting, whole), dtype=float)
+
     def accuracy(self, splitting: Splitting, factors: Sequence[float]) -> HeldOut:
         """The accuracy of all trees of a growth, if rows also weigh a factor of their class."""
         scale = [Fraction(factor) for factor in (*factors, 1.0)]
@@ -232,6 +254,17 @@ class LeafSums:
         self, sums: list[int], splitting: Splitting, scale: list[Fraction]
     ) -> list[Fraction]:
         """The sums of the rows that are right by size, and at the end that of all rows."""
+        parts = self._pooled(sums, splitting, scale)
+        held = [part[label] for part, label in zip(parts, splitting.labels.tolist(), strict=True)]
+        right = [held[0]]
+        for step, leaf in enumerate(splitting.leaves.tolist()):
+            right.append(right[-1] - held[leaf] + held[2 * step + 1] + held[2 * step + 2])
+        return [*right, sum(parts[0], Fraction())]
+
+    def _pooled(
+        self, sums: list[int], splitting: Splitting, scale: list[Fraction]
+    ) -> list[list[Fraction]]:
+        """By node and class; a node above others has the sums of both its children."""
         nodes, width = self._shape
         parts = [
             [as_number(each) * factor for each, factor in zip(row, scale, strict=True)]
@@ -241,11 +274,69 @@ class LeafSums:
             leaf = int(splitting.leaves[step])
             both = zip(parts[2 * step + 1], parts[2 * step + 2], strict=True)
             parts[leaf] = [low + high for low, high in both]
-        held = [part[label] for part, label in zip(parts, splitting.labels.tolist(), strict=True)]
-        right = [held[0]]
-        for step, leaf in enumerate(splitting.leaves.tolist()):
-            right.append(right[-1] - held[leaf] + held[2 * step + 1] + held[2 * step + 2])
-        return [*right, sum(parts[0], Fraction())]
+        return parts
+
+
+class _LeafModel(ClassifierMixin, BaseEstimator):
+    """A tree for rows that are numbers of its leaves."""
+
+    def __init__(self, classes: np.ndarray, splitting: Splitting) -> None:
+        self.classes_ = classes
+        self._labels, masses = splitting.labels, splitting.masses
+        self._shares = masses / masses.sum(axis=1, keepdims=True)
+
+    def predict(self, X: IntArray) -> np.ndarray:
+        return self.classes_[self._labels[X[:, 0]]]
+
+    def predict_proba(self, X: IntArray) -> FloatArray:
+        return self._shares[X[:, 0]]
+
+
+def leaves_at(splitting: Splitting, size: int) -> IntArray:
+    """The leaves of the tree of a size, by order of creation."""
+    made = min(size, len(splitting.leaves))
+    return np.setdiff1d(np.arange(2 * made + 1), splitting.leaves[:made])
+
+
+def score_by_size(model: TreeClassifier, parts: Sequence[LeafSums], scorer: Scorer) -> HeldOut:
+    """A scoring of all trees of a growth on the rows of all parts.
+
+    Standard errors are the jackknife's: of the scores without each part in turn (Efron 1982).
+    """
+    splitting, classes = model._splitting, model.classes_
+    tallies = np.array([part.tally(splitting) for part in parts])
+    if tallies[:, 0, -1].any():
+        raise ValueError(
+            f"scoring {scorer.name} needs labels that rows to grow on have; a held-out row has "
+            "another one"
+        )
+    judge = _LeafModel(classes, splitting)
+
+    def score(tally: FloatArray, leaves: IntArray) -> float:
+        leaf, code = np.nonzero(tally[leaves, :-1])
+        return scorer(judge, leaves[leaf][:, None], classes[code], tally[leaves][leaf, code])
+
+    whole, means, errors = tallies.sum(axis=0), [], []
+    for size in range(len(splitting.leaves) + 1):
+        leaves = leaves_at(splitting, size)
+        means.append(score(whole, leaves))
+        others = [score(whole - tally, leaves) for tally in tallies] if len(tallies) > 1 else []
+        errors.append(math.sqrt(max(0, len(others) - 1)) * float(np.std(others or [0.0])))
+    rows = sum(part.rows for part in parts)
+    return HeldOut(rows, np.array(means), np.array(errors), scoring=scorer.name)
+
+
+def results_by_class(model: TreeClassifier, sums: LeafSums, size: int) -> ClassResults:
+    """Recall, precision and confusion of the tree of a size; new classes share a last line."""
+    splitting = model._splitting
+    leaves, tally = leaves_at(splitting, size), sums.tally(splitting)
+    confusion = np.zeros((len(model.classes_) + 1,) * 2)
+    for leaf in leaves.tolist():
+        confusion[:, splitting.labels[leaf]] += tally[leaf]
+    classes = model.classes_.tolist()
+    if not confusion[-1].any():
+        return ClassResults(tuple(classes), confusion[:-1, :-1])
+    return ClassResults((*classes, NEW_CLASSES), confusion)
 
 
 def sum_leaves(
