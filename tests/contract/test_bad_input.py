@@ -101,12 +101,19 @@ def test_a_tree_larger_than_the_growth():
 
 
 @pytest.mark.parametrize("rule", [mt.TopDown, mt.BestFirst, mt.ID3])
-@pytest.mark.parametrize("value", ["Entropy", "", "log", None, 5, ["entropy"], {}], ids=repr)
+@pytest.mark.parametrize("value", ["Entropy", "", "log", False, 5, ["entropy"], {}], ids=repr)
 def test_unknown_criteria_and_ties(rule, value):
     with pytest.raises(ValueError, match="criterion must be one of entropy, gini, root, minority"):
         rule(criterion=value)
     with pytest.raises(ValueError, match="ties must be one of last, first, random"):
         rule(ties=value)
+
+
+@pytest.mark.parametrize("rule", [mt.TopDown, mt.BestFirst, mt.ID3])
+def test_no_criterion_is_entropy_and_no_ties_are_refused(rule):
+    assert rule(criterion=None) == rule("entropy")
+    with pytest.raises(ValueError, match="ties must be one of last, first, random"):
+        rule(ties=None)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True])

@@ -643,7 +643,6 @@ class SampleProblem(PackedRows, Problem):
         self, data: Data, y: Any, cost_matrix: Any, costs: Any, loss: str | None
     ) -> np.typing.NDArray[np.int32]:
         """Set what a leaf costs; returns the class of each row, 0 without classes."""
-        check_loss(loss)
         self.classes: tuple[Any, ...] = ()
         self.targets = self.least_costs = np.empty(0)
         self._written: np.ndarray | None = None  # numbers to predict that are no floats
@@ -658,6 +657,7 @@ class SampleProblem(PackedRows, Problem):
         if y is None:
             raise ValueError("y must be given, unless there are costs")
         if loss is not None:
+            check_loss(loss)
             self.task, self.targets = Squared(), read_numbers(y, data.rows)
             given = read_array(y)
             self._written = given if given.dtype.kind == "O" else None

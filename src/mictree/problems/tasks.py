@@ -107,7 +107,7 @@ Task = Errors | MatrixCosts | ActionCosts | Squared
 
 def check_loss(loss: Any) -> None:
     """Refuse what is no loss."""
-    if loss is not None and loss != "squared":
+    if loss != "squared":
         raise ValueError(f'loss must be None or "squared"; got {loss!r}')
 
 
