@@ -92,6 +92,9 @@ class CostLeaf(Leaf):
         return self.reach * (self.action_costs[label] + self.base)
 
 
+SAME_MEAN = Fraction(1, 2**40)  # of the root mean square: how far rounding may move a mean
+
+
 @dataclass(frozen=True, slots=True)
 class MeanLeaf(Leaf):
     """A leaf that predicts a number: the mean of its labels, which is its ``positive_rate``."""
@@ -111,13 +114,15 @@ class MeanLeaf(Leaf):
     def misclassified(self, label: Any) -> Probability:
         """The leaf's share of the mean squared error if it predicts the given number.
 
-        The mean as a float stands for the mean, which may be a fraction.
+        A float stands for the mean if it differs from it by rounding at most.
         """
-        if label == float(self.positive_rate):
-            return self.error
-        if isinstance(self.positive_rate, Fraction):
+        mean = self.positive_rate
+        if isinstance(mean, Fraction):
             label = Fraction(label)
-        return self.reach * (self.variance + (label - self.positive_rate) ** 2)
+        excess = (label - mean) ** 2
+        if excess <= SAME_MEAN**2 * (self.variance + mean**2):
+            return self.error
+        return self.reach * (self.variance + excess)
 
 
 def check_problem(problem: Any) -> Any:

@@ -1095,14 +1095,14 @@ def outcome_of_rows(
         by_action = (weights[:, None] * targets).sum(axis=0)
         label = int(by_action.argmin())
         return label, by_action[label], by_action
-    mass = weights.sum()
     if not len(weights):
-        return 0.0, 0.0 * mass, np.empty(0)
-    mean = (weights * targets).sum() / mass
-    if targets.dtype == float:
-        mean += (weights * (targets - mean)).sum() / mass  # what the first sum rounded
-        if targets.min() == targets.max():
-            mean = targets[0]
+        return 0.0, 0.0 * weights.sum(), np.empty(0)
+    if targets.dtype == object:
+        mean = (weights * targets).sum() / weights.sum()
+    elif targets.min() == targets.max():
+        mean = targets[0]
+    else:
+        mean = math.fsum((weights * targets).tolist()) / math.fsum(weights.tolist())
     return mean, (weights * (targets - mean) ** 2).sum(), np.empty(0)
 
 

@@ -76,6 +76,11 @@ class MatrixCosts:
         """
         return self.matrix.sum(axis=1)
 
+    @property
+    def shares_actions(self) -> bool:
+        """Whether an action is the cheapest for several classes."""
+        return bool(((self.matrix == 0).sum(axis=0) > 1).any())
+
     def outcome(self, masses: FloatArray) -> Outcome:
         """Of leaves with these weights by class."""
         by_action = masses @ self.matrix
