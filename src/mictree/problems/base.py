@@ -66,6 +66,9 @@ class Leaf:
         return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
 
 
+SAME_COST = 2.0**-40  # costs whose relative difference is smaller may differ by rounding alone
+
+
 @dataclass(frozen=True, slots=True)
 class CostLeaf(Leaf):
     """A leaf whose label is the action of least cost."""
@@ -75,8 +78,11 @@ class CostLeaf(Leaf):
 
     @property
     def label(self) -> int:
-        """The cheapest action, the first of several."""
-        return self.action_costs.index(min(self.action_costs))
+        """The cheapest action, the first of several; rounding makes none cheaper."""
+        least = min(self.action_costs)
+        if not isinstance(least, Fraction):
+            least *= 1 + SAME_COST
+        return next(place for place, cost in enumerate(self.action_costs) if cost <= least)
 
     @property
     def error(self) -> Probability:
