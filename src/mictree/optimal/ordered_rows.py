@@ -171,7 +171,8 @@ class CostRows(SortedRows):
             avoided = sums.min(axis=1, initial=0 if sums.shape[1] == 0 else 1 << 62)
             left_out = int(avoided.sum())
             sums -= avoided[:, None]
-            data = ActionData(weights=np.stack([sums.max(axis=1), least], axis=1), sums=sums, **parts)
+            both = np.stack([sums.max(axis=1), least], axis=1)
+            data = ActionData(weights=both, sums=sums, **parts)
         return cls(
             problem, data, origins, _find_cuts(problem, origins), chosen, slots,
             data.weights[:, 0], int(least.sum()), costs, group, left_out,
@@ -201,7 +202,7 @@ class CostRows(SortedRows):
         """The cost that is an error of 1."""
         return self.costs.scale.total
 
-    @cached_property
+    @property
     def offset(self) -> Fraction:
         """The error of trees without any cost."""
         return self.costs.scale.offset + self.left_out / self.total
