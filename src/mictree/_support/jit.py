@@ -378,7 +378,7 @@ GROUPS = (  # of a module's name, the first group that has its beginning counts
     Group("growth on streamed data", 3, ("distributed",)),
     Group("growth on data", 17, ("columns", "problems", "growers")),
     Group("search at a price", 4, ("optimal.priced", "optimal.rows")),
-    Group("search on numbers", 17, ("optimal.sweep", "optimal.ordered")),
+    Group("search on numbers", 17, ("optimal.sweep", "optimal.ordered", "optimal.costs")),
     Group("search on 0/1 columns", 8, ("optimal",)),
     Group("families of functions", 5, ("families.function", "families.table_growth")),
     Group("families of formulas", 9, ("families",)),

@@ -18,6 +18,7 @@ end they become shares of the weight, exact or as floats that allow for the roun
 from __future__ import annotations
 
 import math
+import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -470,6 +471,13 @@ def _certify(frontier: Frontier, exact: bool) -> CertifiedErrors:
     errors of the trees by what was written.
     """
     rows, kind = frontier.rows, object if exact else float
+    if isinstance(rows.total, int) and not rows.must_settle:  # fractions would take longer
+        share: Any = Fraction if exact else operator.truediv
+        least = [*accumulate(reversed(frontier.lower), max)][::-1]
+        bounds = (map(min, least, frontier.upper), frontier.upper)
+        return CertifiedErrors(
+            *(np.array([share(cost, rows.total) for cost in each], dtype=kind) for each in bounds)
+        )
     lower: list[Any] = [rows.least_error(cost) for cost in frontier.lower]
     upper = _settle(frontier) if rows.must_settle else list(map(rows.least_error, frontier.upper))
     lower[0] = upper[0]  # a lone leaf needs no search
