@@ -365,7 +365,7 @@ class CostCounting:
 
 
 def bounds_of_actions(costs: np.ndarray, leaves: int) -> list[int]:
-    """What trees cost at least, by leaves, as these predict few actions: each row takes its best."""
+    """What trees cost at least, by leaves, as these predict few actions: each row has its best."""
     actions = costs.shape[1]
     bounds = []
     for number in range(1, min(leaves, actions) + 1 if actions <= MOST_ACTIONS else 0):

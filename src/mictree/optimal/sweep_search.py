@@ -78,6 +78,8 @@ from mictree.optimal.sweep_scan import (
 PATIENCE = 2_000_000, 100_000_000
 COUNTED = 10_000_000  # cells that are swept to find the errors of few splits
 
+Frames = SweepFrames | CostFrames
+
 
 class SweepEngine:
     """Answers questions about rows of ordered columns, as ``BitEngine`` does for literals.
@@ -110,7 +112,7 @@ class SweepEngine:
         columns, rows = self.rows.data.order.shape
         return f"{rows:,} rows of {columns:,} columns"
 
-    def make_frames(self) -> SweepFrames | CostFrames:
+    def make_frames(self) -> Frames:
         """Frames for one worker."""
         rows, plan = self.rows, (self.budgets, self.levels, self.root, self.claims)
         if isinstance(rows, CostRows):
@@ -122,14 +124,14 @@ class SweepEngine:
         return self.rows.leaf(members)
 
     def ask(
-        self, members: np.ndarray, question: Question, table: Table, frames: SweepFrames | CostFrames,
+        self, members: np.ndarray, question: Question, table: Table, frames: Frames,
         control: np.ndarray,
     ) -> int:  # fmt: skip
         """The least error of some rows within a budget, if it is below the bound."""
         self._place(members, frames)
         return solve_sweeps(len(members), question, self.rows.data, table, frames, control)
 
-    def trace(self, frames: SweepFrames | CostFrames, budget: int, cost: int) -> FirstTest:
+    def trace(self, frames: Frames, budget: int, cost: int) -> FirstTest:
         """The first test of a tree that attains the error just asked for."""
         _, column, row, low_budget, *errors, low, high, low_error, high_error = frames.work.tolist()
         test, holds_below = self.rows.literal(column, row)
@@ -144,7 +146,7 @@ class SweepEngine:
         )
 
     def glance(
-        self, members: np.ndarray, budget: int, depth: int, table: Table, frames: SweepFrames | CostFrames,
+        self, members: np.ndarray, budget: int, depth: int, table: Table, frames: Frames,
         control: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """Errors of some rows with 0, 1, 2 and 3 splits that a few sweeps find trees for."""
@@ -152,7 +154,7 @@ class SweepEngine:
         control[ALLOWED] = COUNTED
         return sweep_few(len(members), budget, depth, self.rows.data, frames, control)
 
-    def _place(self, members: np.ndarray, frames: SweepFrames) -> None:
+    def _place(self, members: np.ndarray, frames: Frames) -> None:
         """Put a question's rows into their frame."""
         self.claims[:] = 0
         if len(members) < len(self.rows.weights):
@@ -161,7 +163,7 @@ class SweepEngine:
 
     def solve_sizes(
         self, sizes: list[int], counting: Counting, bounds: np.ndarray, table: Table,
-        frames: SweepFrames | CostFrames, control: np.ndarray,
+        frames: Frames, control: np.ndarray,
     ) -> tuple[int, dict[int, Any]]:  # fmt: skip
         """Answer sizes for all rows in turn, in one call, as long as it takes little work.
 
