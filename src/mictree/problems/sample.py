@@ -95,6 +95,7 @@ MOST_CODES = 4096  # integer labels in a range of this width are counted, not so
 MOST_WHOLE = 2**53  # all whole numbers up to this one are floats
 LEAST_EXPONENT = -900  # of factors and units whose products with sums have all digits
 MOST_PLACES = 1074  # of binary places: the least float is 2**-1074
+MOST_SCALE = 1000  # binary places by which products are scaled; more would not be a float
 NO_WEIGHT = "sample_weight must be positive for some row; all are zero"
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -291,10 +292,10 @@ class Products(NamedTuple):
             # the rounded factors are the decimals' digits
             whole = np.round(weights * 10.0**one)[:, None] * np.round(numbers * 10.0**other)
             return cls(whole, 10.0 ** (one + other), False)
-        places = min(MOST_PLACES, 52 - math.frexp(total)[1])
+        places = min(MOST_SCALE, 52 - math.frexp(total)[1])
         scaled = np.ldexp(plain, places)
         whole = np.where(np.abs(scaled) < 1, np.sign(scaled), np.round(scaled))
-        return cls(whole, math.ldexp(1.0, min(places, 1023)), bool(np.any(whole != scaled)))
+        return cls(whole, math.ldexp(1.0, places), bool(np.any(whole != scaled)))
 
 
 class Factors(NamedTuple):
@@ -655,6 +656,7 @@ class SampleProblem(PackedRows, Problem):
                 total = (self.class_weight[codes] * (1.0 if weights is None else weights)).sum()
             if not 0 < total < math.inf:
                 raise ValueError(f"weights must have a positive and finite sum; it is {total}")
+            self._check_sums(float(total))
         rows = self._pack(data, codes, weights, max_thresholds)
         if rows is not None and not self.classes:
             self.targets = self.targets[rows]
@@ -683,7 +685,8 @@ class SampleProblem(PackedRows, Problem):
             check_loss(loss)
             self.task, self.targets = Squared(), read_numbers(y, data.rows)
             given = read_array(y)
-            self._written = given if given.dtype.kind == "O" else None
+            large = given.dtype.kind in "iu" and np.abs(self.targets).max(initial=0) > MOST_WHOLE
+            self._written = given if large or given.dtype.kind == "O" else None
             return np.zeros(data.rows, dtype=np.int32)
         self.classes, codes = y if isinstance(y, Coded) else Coded.read(y)
         if data.rows != len(codes):
@@ -692,6 +695,21 @@ class SampleProblem(PackedRows, Problem):
         if cost_matrix is not None:
             self.task = read_cost_matrix(cost_matrix, self.classes)
         return codes
+
+    def _check_sums(self, total: float) -> None:
+        """Refuse costs or squares whose sum over rows of some total weight might overflow."""
+        task, largest = self.task, 0.0
+        if isinstance(task, MatrixCosts):
+            largest = float(task.given.max())
+        elif isinstance(task, ActionCosts):
+            largest = float(self.targets.max())
+        elif isinstance(task, Squared):
+            largest = float(np.abs(self.targets).max()) ** 2
+        if 4 * largest > sys.float_info.max / total:
+            kind = "squares of y" if isinstance(task, Squared) else "costs"
+            raise ValueError(
+                f"weights times {kind} must have a finite sum; the weights' sum is {total:g}"
+            )
 
     def _pack(
         self, data: Data, codes: np.ndarray, weights: FloatArray | None, max_thresholds: int | None
@@ -841,7 +859,14 @@ class SampleProblem(PackedRows, Problem):
     def row_weights(self, exact: bool = False) -> Any:
         """The weight of each row, in the order of ``ranks``: floats, or Fractions as written."""
         weights = self.weights[self.slots] if len(self.weights) else np.ones(len(self.slots))
-        return [as_fraction(weight) for weight in weights.tolist()] if exact else weights
+        if exact:
+            return [as_fraction(weight) for weight in weights.tolist()]
+        return np.ldexp(weights, self._raised)  # as masses are
+
+    @property
+    def _raised(self) -> int:
+        """The power of two that brings the least weights to floats with all digits."""
+        return max(0, LEAST_EXPONENT - math.frexp(self.weight_unit)[1])
 
     def exact_targets(self) -> list[Fraction]:
         """Numbers to predict as they were given."""
@@ -863,8 +888,17 @@ class SampleProblem(PackedRows, Problem):
         """
         if isinstance(self.task, ActionCosts):
             return Products.of(self.row_weights(), self.targets)
-        distances = _subtract_written(self.targets, self.center)
-        return Products.of(self.row_weights(), distances[:, None])
+        return Products.of(self.row_weights(), self.distances[:, None])
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        """Numbers to predict less the ``center``, as decimals if they are written so."""
+        return _subtract_written(self.targets, self.center)
+
+    @property
+    def _product_scale(self) -> float:
+        """What a product of 1 is, divided by a whole weight of 1."""
+        return self.products.scale * math.ldexp(self.weight_unit, self._raised)
 
     def outcome(self, masks: Words, masses: FloatArray) -> Outcome | None:
         """What leaves with some masks, and weights by class, predict; None for plain errors."""
@@ -895,8 +929,10 @@ class SampleProblem(PackedRows, Problem):
             return 0.0, 0.0, np.empty(0)
         if targets.min() == targets.max():
             return float(targets[0]), 0.0, np.empty(0)
-        mean = math.fsum((weights * targets).tolist()) / math.fsum(weights.tolist())
-        return mean, float((weights * (targets - mean) ** 2).sum()), np.empty(0)
+        mass, distances = math.fsum(weights.tolist()), self.distances[here]
+        mean = math.fsum((weights * targets).tolist()) / mass
+        off = distances - math.fsum((weights * distances).tolist()) / mass
+        return mean, float((weights * off**2).sum()), np.empty(0)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -987,7 +1023,7 @@ class SampleProblem(PackedRows, Problem):
         heavy = np.minimum(low[:, 0], high[:, 0]) >= self.min_leaf_mass
         low, high = low[heavy], high[heavy]
         mass = low[:, 0] + high[:, 0]
-        scale = self.products.scale * self.weight_unit
+        scale = self._product_scale
         rates = low[:, 1:] / low[:, :1] / scale, high[:, 1:] / high[:, :1] / scale
         shares = low[:, 0] / mass, high[:, 0] / mass
         difference = np.empty(rates[0].shape)
@@ -1030,7 +1066,7 @@ class SampleProblem(PackedRows, Problem):
             masses = [sums * factors for sums in halves]
             low, high = (self.task.leads(sums, leaf.label) for sums in masses)
             return low / masses[0].sum(axis=1), high / masses[1].sum(axis=1)
-        scale, leads = self.products.scale * self.weight_unit, []
+        scale, leads = self._product_scale, []
         for half in self._halves_of_rows(leaf, splits.variables):
             costs = half[:, 1:]
             leads.append((costs[:, leaf.label] - costs.min(axis=1)) / half[:, 0] / scale)

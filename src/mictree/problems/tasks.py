@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ from mictree.problems.base import SAME_COST
 
 FloatArray = np.typing.NDArray[np.float64]
 MOST_LABEL = math.sqrt(np.finfo(float).max) / 2**32  # squares of larger labels might overflow
+MOST_COST = 1e289  # sums of larger costs might overflow
 MOST_WHOLE = 2**52  # sums of whole numbers below this are exact floats
 MOST_WRITTEN = 2**16  # different pairs of costs that are subtracted as decimals
 
@@ -161,7 +163,7 @@ def decimals_of(numbers: FloatArray) -> int | None:
 
 def check_loss(loss: Any) -> None:
     """Refuse what is no loss."""
-    if loss != "squared":
+    if not isinstance(loss, str) or loss != "squared":
         raise ValueError(f'loss must be None or "squared"; got {loss!r}')
 
 
@@ -175,14 +177,15 @@ def read_cost_matrix(cost_matrix: Any, classes: Sequence[Any]) -> MatrixCosts:
     if isinstance(cost_matrix, Mapping) or hasattr(cost_matrix, "columns"):
         actions, numbers = _read_named(cost_matrix, classes)
     else:
-        actions, numbers = tuple(classes), _as_numbers(cost_matrix, "cost_matrix")
+        given = check_unmasked(cost_matrix, "cost_matrix")
+        actions, numbers = tuple(classes), _as_numbers(given, "cost_matrix")
         expected = (len(classes), len(classes))
         if numbers.shape != expected:
             raise ValueError(
                 f"cost_matrix must have a row and a column for each of the {len(classes)} classes; "
                 f"its shape is {numbers.shape}"
             )
-    _check_finite(numbers, "cost_matrix")
+    _check_size(numbers, "cost_matrix")
     if (numbers < 0).any():
         raise ValueError(f"cost_matrix must not be negative; it has {numbers.min():g}")
     least = numbers.min(axis=1)
@@ -203,11 +206,15 @@ def _read_named(given: Any, classes: Sequence[Any]) -> tuple[tuple[Any, ...], Fl
                 f"cost_matrix must have a mapping of action to cost for each class; {name!r} has "
                 f"{type(row).__name__}"
             )
+        if label in rows:
+            raise ValueError(f"cost_matrix must name a class once; {label!r} is there twice")
         rows[label] = row
     for label in classes:
         if label not in rows:
             raise ValueError(f"cost_matrix must name every class; {label!r} is not there")
     named = list(dict.fromkeys(name for row in rows.values() for name in row))
+    if not named:
+        raise ValueError("cost_matrix must name an action or more; there is none")
     actions = _ordered_actions(named, classes, by_name)
     for label, row in rows.items():
         for name in named:
@@ -236,6 +243,9 @@ def _ordered_actions(
 def _rows_of_frame(frame: Any) -> dict[Any, dict[Any, Any]]:
     """A frame as a mapping of class to a mapping of action to cost."""
     columns = list(frame.columns)
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise ValueError(f"cost_matrix must name an action once; {twice!r} is there twice")
     if hasattr(frame, "index"):  # pandas
         labels, columns_of = list(frame.index), [frame[name].tolist() for name in columns]
     else:  # polars has no index: the first column names the classes
@@ -261,6 +271,8 @@ class RowCosts(NamedTuple):
 
 def read_costs(costs: Any, rows: int) -> RowCosts:
     """A cost for each row and action: an array, or a frame whose columns name the actions."""
+    if hasattr(costs, "toarray"):
+        raise ValueError("costs must be a dense table; it is sparse: pass costs.toarray()")
     names = list(costs.columns) if hasattr(costs, "columns") else None
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"costs must name each action once; its columns are {names}")
@@ -270,7 +282,7 @@ def read_costs(costs: Any, rows: int) -> RowCosts:
         raise ValueError(f"costs must be a table of rows and actions; its shape is {numbers.shape}")
     if len(numbers) != rows:
         raise ValueError(f"X and costs must have as many rows; they have {rows}, {len(numbers)}")
-    _check_finite(numbers, "costs")
+    _check_size(numbers, "costs")
     least = numbers.min(axis=1)
     actions = tuple(range(numbers.shape[1])) if names is None else tuple(names)
     return RowCosts(actions, _subtract(numbers, least), least)
@@ -289,13 +301,16 @@ def read_numbers(y: Any, rows: int) -> FloatArray:
         raise ValueError(
             f"y must have squares that a 64-bit float can hold; it has {np.abs(numbers).max():g}"
         )
-    return numbers
+    return numbers + 0.0  # no -0.0
 
 
 def _as_numbers(values: Any, name: str) -> FloatArray:
     """Numbers of any kind as floats; texts are no numbers."""
-    array = np.asarray(values)
-    if array.dtype.kind in "OUSmM":
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"{name} must be a table with rows of one length") from None
+    if array.dtype.kind in "OUSmMcV":
         wrong = [each for each in array.ravel().tolist() if not _is_number(each)]
         if wrong:
             raise ValueError(f"{name} must hold numbers; it holds {wrong[0]!r}")
@@ -306,13 +321,21 @@ def _as_numbers(values: Any, name: str) -> FloatArray:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Fraction | np.number | np.bool_)
+    return isinstance(value, int | float | Fraction | Decimal | np.number | np.bool_)
 
 
 def _check_finite(numbers: FloatArray, name: str) -> None:
     wrong = numbers[~np.isfinite(numbers)]
     if len(wrong):
         raise ValueError(f"{name} must be finite; it has {wrong.flat[0]:g}")
+
+
+def _check_size(costs: FloatArray, name: str) -> None:
+    """Refuse costs whose sums might not be floats."""
+    _check_finite(costs, name)
+    if costs.size and np.abs(costs).max() > MOST_COST:
+        most = costs.flat[np.abs(costs).argmax()]
+        raise ValueError(f"{name} must lie within 1e289, so that sums are floats; it has {most:g}")
 
 
 def _subtract(numbers: FloatArray, least: FloatArray) -> FloatArray:
