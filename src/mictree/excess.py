@@ -21,7 +21,7 @@ import numpy as np
 
 from mictree._support.checks import check_size
 from mictree._support.words import show_number
-from mictree.growers.rules import Grower, as_rule
+from mictree.growers.rules import Grower, TopDown, as_rule, criterion_on
 from mictree.impurity import Criterion, name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors, Errors, optimal_errors
 from mictree.problems.base import Problem
@@ -229,6 +229,8 @@ def mic(
     limit = _check_sizes(max_size)
     learner = as_rule(rule)
     criterion = learner.criterion if isinstance(learner, Grower) else "entropy"
+    if top is not None and criterion_on(TopDown(), problem) == "squared":
+        criterion = "gini"  # twice the drop in squared error
     optimal = optimal_errors(
         problem, limit, exact, memory_limit, time_limit=time_limit, top=top, criterion=criterion
     )

@@ -23,6 +23,7 @@ from mictree.problems.base import FloatArray, Leaf, Problem, Splits
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.sample import SampleProblem
 from mictree.problems.table import TableProblem
+from mictree.problems.tasks import Errors
 from mictree.tree import Source, Tree
 
 if TYPE_CHECKING:
@@ -133,6 +134,11 @@ def forest_errors(
         if check_count(number, name) == 0:
             raise ValueError(f"{name} must be at least 1; got 0")
     limit = check_size(max_size)
+    task = getattr(problem, "task", Errors())
+    if not isinstance(task, Errors):
+        raise ValueError(
+            f"a forest votes, and its error is that of a label; the problem has {task.name}"
+        )
     draws = stream(check_count(seed, "seed"))
     growths = tuple(
         grower.with_seed(int(below(draws, 2**31))).grow(_Drawn(problem, max_features, draws), limit)
