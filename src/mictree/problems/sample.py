@@ -1209,6 +1209,30 @@ def _subtract_written(numbers: FloatArray, center: float) -> FloatArray:
     return (np.round(numbers * unit) - round(center * unit)) / unit
 
 
+@jit
+def mean_of(rows, labels, weights):
+    """The mean of some rows' labels, their squared distances from it, and whether all are equal.
+
+    Distances from the first mean are added up, so what it rounded is found. Without weights all
+    rows weigh 1.
+    """
+    least = most = labels[rows[0]]
+    mass, total = 0.0, 0.0
+    for row in rows:
+        label, weight = labels[row], weights[row] if len(weights) else 1.0
+        least, most = min(least, label), max(most, label)
+        mass += weight
+        total += weight * label
+    if least == most:
+        return least, 0.0, True
+    mean, rest, cost = total / mass, 0.0, 0.0
+    for row in rows:
+        distance, weight = labels[row] - mean, weights[row] if len(weights) else 1.0
+        rest += weight * distance
+        cost += weight * distance * distance
+    return mean + rest / mass, max(0.0, cost - rest / mass * rest), False
+
+
 def check_thresholds(max_thresholds: int | None) -> int | None:
     """Refuse what is no number of thresholds."""
     if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:
