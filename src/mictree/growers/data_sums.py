@@ -80,7 +80,9 @@ def split_by_sums(problem: SampleProblem, rule: Grower, max_size: int) -> Splitt
     limit, squared = len(out.leaf), isinstance(problem.task, Squared)
     whole = _whole_rows(problem)
     by_class = isinstance(problem.task, MatrixCosts)  # whose costs follow from weights of classes
-    targets = np.empty((0, 1)) if by_class else problem.targets.reshape(len(problem.targets), -1)
+    # distances keep digits that squares of numbers far from 0 lose
+    given = problem.distances if squared else problem.targets
+    targets = np.empty((0, 1)) if by_class else given.reshape(len(given), -1)
     rows = Rows(
         Matrix(
             problem.bits, problem.first_word, problem.valid, problem.whole_weights,
@@ -107,7 +109,7 @@ def split_by_sums(problem: SampleProblem, rule: Grower, max_size: int) -> Splitt
     if isinstance(problem.task, MatrixCosts):
         found = problem.task.outcome(grown.masses)
     elif squared:
-        found = Outcome(outcome.labels[:count], outcome.costs[:count, 0])
+        found = Outcome(outcome.labels[:count] + problem.center, outcome.costs[:count, 0])
     else:
         labels, costs = outcome.labels[:count].astype(np.int64), outcome.costs[:count]
         found = Outcome(labels, costs[np.arange(count), labels], costs)

@@ -95,6 +95,7 @@ MOST_CODES = 4096  # integer labels in a range of this width are counted, not so
 MOST_WHOLE = 2**53  # all whole numbers up to this one are floats
 LEAST_EXPONENT = -900  # of factors and units whose products with sums have all digits
 MOST_PLACES = 1074  # of binary places: the least float is 2**-1074
+FAR = 2**10  # numbers farther from 0, in their range, lose too many digits when they are squared
 MOST_SCALE = 1000  # binary places by which products are scaled; more would not be a float
 NO_WEIGHT = "sample_weight must be positive for some row; all are zero"
 
@@ -875,7 +876,12 @@ class SampleProblem(PackedRows, Problem):
 
     @cached_property
     def center(self) -> float:
-        """A number near the mean of the numbers to predict, with as many decimals as they."""
+        """What numbers to predict are measured from.
+
+        0, but where they lie far from it: then a number near their mean, with as many decimals.
+        """
+        if np.abs(self.targets).max() <= FAR * np.ptp(self.targets):
+            return 0.0
         places = decimals_of(np.abs(self.targets))
         mean = float(np.average(self.targets, weights=self.row_weights()))
         return mean if places is None else round(mean, places)
@@ -1202,6 +1208,8 @@ class SampleProblem(PackedRows, Problem):
 
 def _subtract_written(numbers: FloatArray, center: float) -> FloatArray:
     """Numbers less another one; decimals as they are written."""
+    if center == 0:
+        return numbers
     places = decimals_of(np.abs(numbers))
     if places is None:
         return numbers - center
