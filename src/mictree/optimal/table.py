@@ -97,9 +97,9 @@ def _leaf_errors(problem: TableProblem, exact: bool) -> tuple[np.ndarray, int]:
     if not exact:
         return positive * ((mass - positive) / some), denominator
     distinct = [int(each) for each in np.unique(some)]
-    multiple = _common_multiple(distinct, 2**62 // max(distinct))
-    if multiple and denominator * multiple < 2**62:
-        # a product of two masses would overflow: one of them is divided first
+    multiple = _common_multiple(distinct, 2**62 // denominator)
+    if multiple:
+        # a product of two masses might overflow: one of them is divided first
         shares = multiple // some
         return positive * shares * (mass - positive), denominator * multiple
     pairs = zip(mass.tolist(), positive.tolist(), strict=True)
