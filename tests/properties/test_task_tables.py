@@ -196,3 +196,5 @@ def test_what_is_refused():
         mt.TableProblem([0, 2.5], loss="squared")
     with pytest.raises(ValueError, match="a forest votes, and its error is that of a label; the"):
         mt.forest_errors(problem, mt.TopDown(), 3, 2, 1, 0)
+    with pytest.raises(ValueError, match="a sweep goes through a family"):
+        mt.sweep(problem, max_size=2)  # type: ignore[arg-type]
