@@ -707,6 +707,8 @@ class SampleProblem(PackedRows, Problem):
         columns: Sequence[str] | None = None,
         drop: Sequence[str] | None = None,
         sample_weight: str | None = None,
+        cost_matrix: Any = None,
+        loss: str | None = None,
         rows: tuple[float, float] | None = None,
         seed: int = 0,
         max_thresholds: int | None = 255,
@@ -716,16 +718,20 @@ class SampleProblem(PackedRows, Problem):
         """The rows of Parquet files that may be larger than the memory.
 
         The files are read batch by batch, several times. Only a bit stays for each row of a column
-        of 0 and 1, and a byte or two for each row of an ordered column. The trees are those of
-        the same rows read at once with the same ``max_thresholds``.
+        of 0 and 1, a byte or two for each row of an ordered column, and eight bytes for each number
+        to predict. The trees are those of the same rows read at once with the same
+        ``max_thresholds``.
 
         Parameters
         ----------
         paths : a pattern such as ``"data/*.parquet"``, a folder, a file, or several of them
-        target : the column of labels
+        target : the column of labels, or of numbers with ``loss="squared"``
         columns : the columns to learn from; by default all others
         drop : columns to leave out, if ``columns`` is not given
         sample_weight : a column of weights
+        cost_matrix : what it costs to predict the second class for a row of the first, as for rows
+            in memory
+        loss : "squared" for numbers to predict
         rows : read a share of the rows only: ``(0, 0.75)`` is three quarters of them, and
             ``(0.75, 1)`` the others, for ``staged_score_parquet``. A hash of the row's number
             decides, so the parts depend on the seed and the order of the rows alone. Nothing is
@@ -750,13 +756,22 @@ class SampleProblem(PackedRows, Problem):
         from mictree.problems.streamed import choose_columns, read_parquet
 
         most = check_thresholds(max_thresholds)
-        files = ParquetSet(paths, Share.of(rows, seed))
-        names = choose_columns(files, target, sample_weight, columns, drop)
-        read = read_parquet(files, target, names, sample_weight, most, progress or ignore)
+        if loss is not None:
+            check_loss(loss)
+        if loss is not None and cost_matrix is not None:
+            raise ValueError("cost_matrix and loss exclude each other; got both")
+        files, numbers = ParquetSet(paths, Share.of(rows, seed)), loss is not None
+        names = choose_columns(files, target, sample_weight, columns, drop, numbers)
+        read = read_parquet(files, target, names, sample_weight, most, progress or ignore, numbers)
         problem = object.__new__(cls)
-        problem.classes, problem.task = read.classes, Errors()
-        problem.targets = problem.least_costs = np.empty(0)
-        problem.class_weight = np.ones(len(read.classes))
+        problem.classes, problem.targets, problem.least_costs = (
+            read.classes, read.targets, np.empty(0),
+        )  # fmt: skip
+        problem.task = Squared() if numbers else Errors()
+        if cost_matrix is not None:
+            problem.task = read_cost_matrix(cost_matrix, read.classes)
+        problem._written = None
+        problem.class_weight = np.ones(max(1, len(read.classes)))
         problem.limits = limits or NO_LIMITS
         problem.min_gain = problem.limits.min_gain
         problem.lay_out(read.class_rows)
