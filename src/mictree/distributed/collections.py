@@ -16,6 +16,7 @@ each partition where it lies. Importing this module does not import Dask.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ from mictree.problems.sample import (
     decimal_places,
     unpack,
 )
+from mictree.problems.tasks import read_numbers
 
 MOST_THRESHOLDS = 255  # of a column, unless ``max_thresholds`` says otherwise
 MOST_PLACES = 16  # decimal places of weights
@@ -197,6 +199,104 @@ def share_of_rows(
     if not total:
         raise ValueError(NO_WEIGHT if sample_weight is not None else "there must be a row; X has 0")
     return float(Fraction(held, total))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Exact sums from which the variance of some numbers follows, in units of 2**-UNIT.
+
+    Attributes
+    ----------
+    weight : of all rows
+    first : of weighted distances from a centre
+    second : of weighted squares of these distances
+    least, most : of the numbers that weigh something
+    """
+
+    weight: int = 0
+    first: int = 0
+    second: int = 0
+    least: float = math.inf
+    most: float = -math.inf
+
+    @classmethod
+    def of(cls, numbers: FloatArray, weights: FloatArray | None, centre: float) -> Spread:
+        """Of some rows; each product is rounded once, sums are exact."""
+        if weights is not None:
+            numbers, weights = numbers[weights > 0], weights[weights > 0]
+        if not len(numbers):
+            return cls()
+        every, above = np.zeros(len(numbers), dtype=np.int64), numbers > centre
+        mass = np.ones(len(numbers)) if weights is None else weights
+        distances = np.abs(numbers - centre)
+        low, high = exact_sums(mass * distances, above, 2)
+        (weight,), (second,) = (exact_sums(each, every, 1) for each in (mass, mass * distances**2))
+        return cls(weight, high - low, second, float(numbers.min()), float(numbers.max()))
+
+    def __add__(self, other: Spread) -> Spread:
+        """Of both sets of rows."""
+        return Spread(
+            self.weight + other.weight,
+            self.first + other.first,
+            self.second + other.second,
+            min(self.least, other.least),
+            max(self.most, other.most),
+        )
+
+    @property
+    def squares(self) -> Fraction:
+        """The weighted sum of squared distances from the mean; 0 exactly if all numbers are one."""
+        if not self.weight or self.least == self.most:
+            return Fraction(0)
+        first, second = as_number(self.first), as_number(self.second)
+        return max(Fraction(0), second - first**2 / as_number(self.weight))
+
+    def r_squared(self, wrong: Fraction) -> float:
+        """1 less the weighted sum of squared errors over that around the mean.
+
+        If all numbers are one, it is 1 without errors and else 0, as scikit-learn has it.
+        """
+        squares = self.squares
+        return float(1 - wrong / squares) if squares else float(not wrong)
+
+
+def r_squared_of_rows(
+    predict: Callable[[Any], FloatArray], centre: float, X: Any, y: Any, sample_weight: Any = None
+) -> float:
+    """The share of the labels' variance that predictions explain: one pass, as ``share_of_rows``.
+
+    ``centre`` is a number near the labels, such as their mean in training.
+    """
+    parts = Partitions.of(X, y, sample_weight).rows
+    bundles = [[(rows, number)] for number, rows in enumerate(parts)]
+    spread, wrong = Cluster().reduce(_square_errors, _add_errors, bundles, predict, centre)
+    if not spread.weight:
+        raise ValueError(NO_WEIGHT if sample_weight is not None else "there must be a row; X has 0")
+    return spread.r_squared(as_number(wrong))
+
+
+def _square_errors(
+    part: tuple[Any, int], predict: Callable[[Any], FloatArray], centre: float
+) -> tuple[Spread, int]:
+    """The spread of a partition's labels, and the exact sum of their weighted squared errors."""
+    (X, y, sample_weight), number = part
+    _check_lengths((X, y, sample_weight), number)
+    if not len(X):
+        return Spread(), 0
+    numbers = read_numbers(y, len(X))
+    weights = None if sample_weight is None else as_weights(sample_weight, len(X))
+    squares = (numbers - predict(X)) ** 2
+    (wrong,) = exact_sums(
+        squares if weights is None else weights * squares, np.zeros(len(X), dtype=np.int64), 1
+    )
+    return Spread.of(numbers, weights, centre), wrong
+
+
+def _add_errors(parts: Sequence[tuple[Spread, int]]) -> tuple[Spread, int]:
+    spread = Spread()
+    for each, _ in parts:
+        spread += each
+    return spread, sum(wrong for _, wrong in parts)
 
 
 def _count_held(part: tuple[Any, int], function: Callable[..., np.ndarray]) -> tuple[int, int]:

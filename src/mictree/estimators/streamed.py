@@ -18,17 +18,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from mictree._support.checks import caught, raise_all
+from mictree._support.checks import as_fraction, caught, raise_all
 from mictree._support.files import DISK_FULL, no_space, unfinished
 from mictree._support.numbers import UNIT, as_number, exact_sums
 from mictree._support.progress import Report, ignore
-from mictree.columns.parquet import ParquetSet, Paths, as_polars
+from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
 from mictree.columns.written import Tests
+from mictree.distributed.collections import Spread
 from mictree.estimators.predicting import ClassResults, Scorer
 from mictree.estimators.sizes import choose_size
 from mictree.growers.data_loop import Splitting
 from mictree.problems.sample import NO_WEIGHT
-from mictree.problems.streamed import labels_of, weights_of
+from mictree.problems.streamed import check_label_type, labels_of, numbers_of, weights_of
+from mictree.problems.tasks import MatrixCosts, Squared
 
 if TYPE_CHECKING:
     import polars
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 NEW_CLASSES = "(other)"  # classes that no row to grow on has
 ALL = "all"  # in place of names of columns to keep
+MOST_FOURTH = 1e290  # larger fourth powers of errors count as this one
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -171,11 +174,13 @@ class HeldOut:
     Attributes
     ----------
     rows : their number
-    means : the share of the rows, by weight, whose class is predicted; or the score of all rows
+    means : the share of the rows, by weight, whose class is predicted; or the score of all rows; or
+        what is left of 1 after the mean cost or squared error in units of ``unit``
     standard_errors : of ``means``: what they would differ by on other rows of the same kind
     size : the size that was chosen by them, if one was
     choose : by which rule
-    scoring : the name of the score, or nothing for accuracy
+    scoring : the name of the score, or nothing
+    unit : of errors; the variance of numbers, the largest of several costs
     """
 
     rows: int
@@ -184,6 +189,15 @@ class HeldOut:
     size: int | None = None
     choose: str = ""
     scoring: str = ""
+    unit: float = 1.0
+
+    @classmethod
+    def of_errors(
+        cls, rows: int, errors: FloatArray, standard_errors: FloatArray, unit: float
+    ) -> HeldOut:
+        """From errors that may be large or small."""
+        unit = unit or 1.0
+        return cls(rows, 1 - errors / unit, standard_errors / unit, unit=unit)
 
     @property
     def title(self) -> str:
@@ -193,10 +207,15 @@ class HeldOut:
     @property
     def shown(self) -> FloatArray:
         """The error by size, or with a scoring the score."""
-        return self.means if self.scoring else 1 - self.means
+        return self.means if self.scoring else self.unit * (1 - self.means)
+
+    @property
+    def shown_errors(self) -> FloatArray:
+        """The standard errors of what is shown."""
+        return self.unit * self.standard_errors
 
     def choosing(self, rule: str) -> HeldOut:
-        """These accuracies with a size, chosen as ``mictree.select_size`` does."""
+        """These scores with a size, chosen as ``mictree.select_size`` does."""
         ruled = replace(self, choose=rule)
         return replace(ruled, size=choose_size(ruled))
 
@@ -234,11 +253,21 @@ class LeafSums:
         whole = [Fraction(1)] * self._shape[1]
         return np.array(self._pooled(self._weights, splitting, whole), dtype=float)
 
-    def accuracy(self, splitting: Splitting, factors: Sequence[float]) -> HeldOut:
-        """The accuracy of all trees of a growth, if rows also weigh a factor of their class."""
+    def accuracy(
+        self,
+        splitting: Splitting,
+        factors: Sequence[float],
+        class_of: Sequence[int] | None = None,
+    ) -> HeldOut:
+        """The accuracy of all trees of a growth, if rows also weigh a factor of their class.
+
+        ``class_of`` has the class of each label, if labels are actions that have costs.
+        """
         scale = [Fraction(factor) for factor in (*factors, 1.0)]
-        right = self._right_by_size(self._weights, splitting, scale)
-        squares = self._right_by_size(self._squares, splitting, [factor**2 for factor in scale])
+        labels = splitting.labels if class_of is None else np.array(class_of)[splitting.labels]
+        right = self._right_by_size(self._weights, splitting, labels, scale)
+        scale = [factor**2 for factor in scale]
+        squares = self._right_by_size(self._squares, splitting, labels, scale)
         total, all_squares = right.pop(), squares.pop()
         if not total:
             raise ValueError(NO_WEIGHT)
@@ -250,16 +279,53 @@ class LeafSums:
             errors.append(math.sqrt(spread / total**2))
         return HeldOut(self.rows, np.array(means), np.array(errors))
 
+    def costs(self, splitting: Splitting, task: MatrixCosts, factors: Sequence[float]) -> HeldOut:
+        """The mean cost of all trees of a growth, if rows also weigh a factor of their class."""
+        scale = [Fraction(factor) for factor in (*factors, 1.0)]
+        masses = self._pooled(self._weights, splitting, scale)
+        squares = self._pooled(self._squares, splitting, [factor**2 for factor in scale])
+        total, all_squares = sum(masses[0], Fraction()), sum(squares[0], Fraction())
+        if not total:
+            raise ValueError(NO_WEIGHT)
+        if masses[0][-1]:
+            raise ValueError(
+                "costs need labels that rows to grow on have; a held-out row has another one"
+            )
+        prices = [[as_fraction(cost) for cost in row] for row in task.given.tolist()]
+        sums = [  # by node, of costs, and of weighted costs and of squares of weighted costs
+            [
+                sum(
+                    (mass * row[label] ** power for mass, row in zip(of[:-1], prices, strict=True)),
+                    Fraction(),
+                )
+                for of, label in zip(parts, splitting.labels.tolist(), strict=True)
+            ]
+            for parts, power in ((masses, 1), (squares, 1), (squares, 2))
+        ]
+        means, errors = [], []
+        for cost, once, twice in zip(
+            *(_over_leaves(each, splitting) for each in sums), strict=True
+        ):
+            mean = cost / total
+            spread = twice - 2 * mean * once + mean**2 * all_squares
+            means.append(float(mean))
+            errors.append(math.sqrt(max(Fraction(), spread) / total**2))
+        unit = float(task.given.max())
+        return HeldOut.of_errors(self.rows, np.array(means), np.array(errors), unit)
+
     def _right_by_size(
-        self, sums: list[int], splitting: Splitting, scale: list[Fraction]
+        self, sums: list[int], splitting: Splitting, labels: IntArray, scale: list[Fraction]
     ) -> list[Fraction]:
-        """The sums of the rows that are right by size, and at the end that of all rows."""
+        """The sums of the rows that are right by size, and at the end that of all rows.
+
+        A label below 0 is never right.
+        """
         parts = self._pooled(sums, splitting, scale)
-        held = [part[label] for part, label in zip(parts, splitting.labels.tolist(), strict=True)]
-        right = [held[0]]
-        for step, leaf in enumerate(splitting.leaves.tolist()):
-            right.append(right[-1] - held[leaf] + held[2 * step + 1] + held[2 * step + 2])
-        return [*right, sum(parts[0], Fraction())]
+        held = [
+            part[label] if label >= 0 else Fraction()
+            for part, label in zip(parts, labels.tolist(), strict=True)
+        ]
+        return [*_over_leaves(held, splitting), sum(parts[0], Fraction())]
 
     def _pooled(
         self, sums: list[int], splitting: Splitting, scale: list[Fraction]
@@ -275,6 +341,95 @@ class LeafSums:
             both = zip(parts[2 * step + 1], parts[2 * step + 2], strict=True)
             parts[leaf] = [low + high for low, high in both]
         return parts
+
+
+def _over_leaves(held: Sequence[Any], splitting: Splitting) -> list[Any]:
+    """Exact numbers of nodes, summed over the leaves of each tree of a growth."""
+    sums = [held[0]]
+    for step, leaf in enumerate(splitting.leaves.tolist()):
+        sums.append(sums[-1] - held[leaf] + held[2 * step + 1] + held[2 * step + 2])
+    return sums
+
+
+class NumberSums:
+    """The squared errors of numbers to predict, summed at every node that their rows pass.
+
+    A row counts at its leaf and at every node above, by its distance from what that node would
+    predict. So no sum of squares is a difference of larger ones.
+
+    Attributes
+    ----------
+    rows : their number
+    spread : of their labels
+    """
+
+    def __init__(self, splitting: Splitting) -> None:
+        self.rows = 0
+        self._splitting = splitting
+        self._labels = splitting.labels.astype(float)
+        self._parents = np.append(0, np.repeat(splitting.leaves, 2)).astype(np.int64)
+        self.spread = Spread()
+        self._squared_weight = 0  # the sum of squares of weights
+        # by node: weighted squared errors, these weighted twice, and weighted squares of both
+        self._sums = [[0] * len(self._labels) for _ in range(3)]
+
+    def add(self, leaves: IntArray, numbers: FloatArray, weights: FloatArray | None) -> None:
+        """Add rows that reach these leaves and have these labels."""
+        self.rows += len(leaves)
+        self.spread += Spread.of(numbers, weights, float(self._labels[0]))
+        mass = np.ones(len(leaves)) if weights is None else weights
+        self._squared_weight += exact_sums(mass**2, np.zeros(len(leaves), dtype=np.int64), 1)[0]
+        nodes = leaves
+        while len(nodes):
+            squares = (numbers - self._labels[nodes]) ** 2
+            with np.errstate(over="ignore"):
+                fourth = np.minimum((mass * squares) ** 2, MOST_FOURTH)
+            for total, terms in zip(
+                self._sums, (mass * squares, mass**2 * squares, fourth), strict=True
+            ):
+                parts = exact_sums(terms, nodes, len(total))
+                total[:] = [one + other for one, other in zip(total, parts, strict=True)]
+            inner = nodes > 0
+            nodes, numbers, mass = self._parents[nodes[inner]], numbers[inner], mass[inner]
+
+    def __add__(self, other: NumberSums) -> NumberSums:
+        """The sums of both sets of rows."""
+        both = NumberSums(self._splitting)
+        both.rows = self.rows + other.rows
+        both.spread = self.spread + other.spread
+        both._squared_weight = self._squared_weight + other._squared_weight
+        both._sums = [
+            list(map(operator.add, *each)) for each in zip(self._sums, other._sums, strict=True)
+        ]
+        return both
+
+    def errors(self) -> HeldOut:
+        """The mean squared error of all trees of the growth; ``means`` are R^2."""
+        total = self._total
+        means, errors = [], []
+        for square, twice, fourth in zip(*map(self._by_size, self._sums), strict=True):
+            mean = square / total
+            spread = fourth - 2 * mean * twice + mean**2 * as_number(self._squared_weight)
+            means.append(float(mean))
+            errors.append(math.sqrt(max(Fraction(), spread) / total**2))
+        unit = float(self.spread.squares / total)
+        return HeldOut.of_errors(self.rows, np.array(means), np.array(errors), unit)
+
+    def r_squared(self) -> FloatArray:
+        """The share of the labels' variance that the trees of the growth explain, by size."""
+        assert self._total
+        return np.array([self.spread.r_squared(wrong) for wrong in self._by_size(self._sums[0])])
+
+    @property
+    def _total(self) -> Fraction:
+        """The weight of all rows."""
+        if not self.spread.weight:
+            raise ValueError(NO_WEIGHT)
+        return as_number(self.spread.weight)
+
+    def _by_size(self, sums: list[int]) -> list[Fraction]:
+        """A sum over all leaves, by size."""
+        return [as_number(total) for total in _over_leaves(sums, self._splitting)]
 
 
 class _LeafModel(ClassifierMixin, BaseEstimator):
@@ -339,6 +494,16 @@ def results_by_class(model: TreeClassifier, sums: LeafSums, size: int) -> ClassR
     return ClassResults((*classes, NEW_CLASSES), confusion)
 
 
+def predicts_numbers(model: Any) -> bool:
+    """Whether a model is a regressor."""
+    return isinstance(_task_of(model), Squared)
+
+
+def _task_of(model: Any) -> Any:
+    """What a leaf costs."""
+    return getattr(getattr(model, "_problem", None), "task", None)
+
+
 def sum_leaves(
     model: TreeClassifier,
     files: ParquetSet,
@@ -346,8 +511,10 @@ def sum_leaves(
     sample_weight: str | None = None,
     cuts: Sequence[float] = (),
     report: Report = ignore,
-) -> list[LeafSums]:
+) -> list[Any]:
     """Pass rows down a tree, in one pass; by part, if places cut the rows into several.
+
+    A part is a ``LeafSums``, or a ``NumberSums`` of a regressor.
 
     Parameters
     ----------
@@ -360,22 +527,32 @@ def sum_leaves(
     own = [name for name in (target, sample_weight) if name is not None]
     for name in own:
         files.check_column(name)
-    code_of = {label: code for code, label in enumerate(model.classes_.tolist())}
+    numbers = predicts_numbers(model)
+    check_label_type(files, target, numbers)
+    code_of = {} if numbers else {label: code for code, label in enumerate(model.classes_.tolist())}
     nodes = 2 * model._made + 1
-    parts = [LeafSums(nodes, len(code_of)) for _ in range(len(cuts) + 1)]
+    parts: list[Any] = [
+        NumberSums(model._splitting) if numbers else LeafSums(nodes, len(code_of))
+        for _ in range(len(cuts) + 1)
+    ]
     for batch in files.batches(list(dict.fromkeys([*tested, *own])), "testing", report):
         leaves = model._leaves(as_polars(batch.table.select(tested))).astype(np.int64)
-        values, positions = labels_of(batch, target)
-        code = np.array([code_of.get(value, len(code_of)) for value in values], dtype=np.int64)
-        codes = code[positions]
+        labels = numbers_of(batch, target) if numbers else _codes_of(batch, target, code_of)
         weights = None if sample_weight is None else weights_of(batch, sample_weight)
         part_of = (
-            np.searchsorted(cuts, batch.places, side="right") if cuts else np.zeros(len(codes))
+            np.searchsorted(cuts, batch.places, side="right") if cuts else np.zeros(len(labels))
         )
         for number, part in enumerate(parts):
             here = part_of == number
-            part.add(leaves[here], codes[here], None if weights is None else weights[here])
+            part.add(leaves[here], labels[here], None if weights is None else weights[here])
     return parts
+
+
+def _codes_of(batch: Batch, target: str, code_of: dict[Any, int]) -> IntArray:
+    """The classes of a batch by number; new ones share the last."""
+    values, positions = labels_of(batch, target)
+    code = np.array([code_of.get(value, len(code_of)) for value in values], dtype=np.int64)
+    return code[positions]
 
 
 def staged_score_parquet(
@@ -385,13 +562,21 @@ def staged_score_parquet(
     sample_weight: str | None = None,
     report: Report = ignore,
 ) -> FloatArray:
-    """The accuracy by size; models whose trees do not begin one another need a pass for each."""
+    """The accuracy by size, or R^2; models whose trees are not one growth need a pass for each."""
     if not files.rows:
         raise ValueError(f"there must be a row to test on; {files.files[0]} has none")
     splittings, prefixes = model._all_sizes()
-    plain, scores = [1.0] * len(model.classes_), []
+    scores: list[float] = []
     for one in [model] if prefixes else map(model.at_size, range(len(splittings))):
         (sums,) = sum_leaves(one, files, target, sample_weight, (), report)
-        means = sums.accuracy(one._splitting, plain).means.tolist()
+        if predicts_numbers(model):
+            means = sums.r_squared().tolist()
+        else:
+            plain = [1.0] * len(model.classes_)
+            task = _task_of(model)
+            class_of = None
+            if isinstance(task, MatrixCosts):
+                class_of = task.class_of_action(model.classes_.tolist())
+            means = sums.accuracy(one._splitting, plain, class_of).means.tolist()
         scores += means if prefixes else means[-1:]
     return np.array(scores + scores[-1:] * (model._largest + 1 - len(scores)))

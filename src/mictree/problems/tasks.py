@@ -76,6 +76,11 @@ class MatrixCosts:
         """
         return self.matrix.sum(axis=1)
 
+    def class_of_action(self, classes: Sequence[Any]) -> list[int]:
+        """For each action its position among the classes, -1 if it is none."""
+        places = {label: place for place, label in enumerate(classes)}
+        return [places.get(action, -1) for action in self.actions]
+
     def outcome(self, masses: FloatArray) -> Outcome:
         """Of leaves with these weights by class."""
         by_action = masses @ self.matrix
