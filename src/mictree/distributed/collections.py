@@ -41,8 +41,12 @@ from mictree.columns.ordered import TIMES, Counts, Edges, Placement, Ranges, ran
 from mictree.columns.packing import pack_bits, valid_slots
 from mictree.distributed.cluster import Cluster
 from mictree.problems.sample import (
+    MOST_WHOLE,
     NO_WEIGHT,
     Coded,
+    LabelGrid,
+    LabelRange,
+    LabelScale,
     Scale,
     are_decimals,
     as_weights,
@@ -384,11 +388,12 @@ class Digest:
 
     Attributes
     ----------
-    labels : the distinct labels of all rows
+    labels : the distinct labels of all rows; with targets a single one
     all_rows : how many rows have each of them, also those of weight 0
     slots : of the rows, those of each of the labels in turn; all that follows is in this order
     weights : of the rows; None without weights
     columns : each column
+    targets : the numbers to predict; None if labels are classes
     """
 
     labels: np.ndarray
@@ -396,10 +401,11 @@ class Digest:
     slots: Slots
     weights: FloatArray | None
     columns: tuple[Distinct, ...]
+    targets: FloatArray | None = None
 
     def __sizeof__(self) -> int:
         """Dask leaves large partitions where they are; it must see that they are."""
-        weights = 0 if self.weights is None else self.weights.nbytes
+        weights = sum(each.nbytes for each in (self.weights, self.targets) if each is not None)
         columns = sum(each.positions.nbytes + 8 * len(each.values) for each in self.columns)
         return self.slots.valid.nbytes + weights + columns
 
@@ -414,6 +420,15 @@ class Summary(NamedTuple):
     decimals: tuple[bool, ...]  # whether all weights have at most so many decimal places
     ones: bool  # whether all weights are 1
     columns: tuple[ColumnSummary, ...] | None  # None if there are no rows
+    targets: Targets | None = None  # None if labels are classes
+
+
+class Targets(NamedTuple):
+    """What the unit of numbers to predict is decided by."""
+
+    decimals: tuple[bool, ...]  # whether all have at most so many decimal places
+    least: float  # infinity if there are none
+    most: float
 
 
 class ColumnSummary(NamedTuple):
@@ -427,12 +442,20 @@ class ColumnSummary(NamedTuple):
     bits: frozenset[float] | None  # the numbers, if all are 0 or 1
 
 
-def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
-    """Read the X, y and weights of a partition; errors name its number."""
+def digest(partition: tuple[Any, Any, Any], number: int, numbers: bool = False) -> Digest:
+    """Read the X, y and weights of a partition; errors name its number.
+
+    The labels are classes, or ``numbers`` to predict.
+    """
     X, y, sample_weight = partition
     rows = len(X)
     _check_lengths(partition, number)
-    labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
+    targets = None
+    if numbers:
+        targets = read_numbers(y, rows)
+        labels, codes = np.zeros(1, dtype=np.int64), np.zeros(rows, dtype=np.int32)
+    else:
+        labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
     all_rows = class_rows = np.bincount(codes, minlength=len(labels))
     weights, keep = None, np.empty(0, dtype=bool)
     if sample_weight is not None:
@@ -446,7 +469,8 @@ def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
         data = Data(X)
         columns = tuple(distinct(data, place, slots, placement) for place in range(data.width))
     given = None if weights is None else weights[placement.rows]
-    return Digest(labels, all_rows, slots, given, columns)
+    kept = targets if targets is None or weights is None else targets[placement.rows]
+    return Digest(labels, all_rows, slots, given, columns, kept)
 
 
 def summarize(part: Digest) -> Summary:
@@ -461,6 +485,22 @@ def summarize(part: Digest) -> Summary:
         tuple(weights is None or are_decimals(weights, p) for p in range(MOST_PLACES)),
         ones,
         tuple(map(_summarize_column, part.columns)) if part.columns else None,
+        None if part.targets is None else _summarize_targets(part.targets),
+    )
+
+
+def _summarize_targets(targets: FloatArray) -> Targets:
+    some = targets[:64]  # measured numbers are told from these
+    decimals = (are_decimals(some, p) and are_decimals(targets, p) for p in range(MOST_PLACES))
+    least, most = targets.min(initial=math.inf), targets.max(initial=-math.inf)
+    return Targets(tuple(decimals), float(least), float(most))
+
+
+def _merge_targets(parts: Sequence[Targets]) -> Targets:
+    return Targets(
+        tuple(map(all, zip(*(part.decimals for part in parts), strict=True))),
+        min(part.least for part in parts),
+        max(part.most for part in parts),
     )
 
 
@@ -481,6 +521,7 @@ def _summarize_column(column: Distinct) -> ColumnSummary:
 def merge_summaries(summaries: Sequence[Summary]) -> Summary:
     """The summary of the rows of all."""
     known = [each.columns for each in summaries if each.columns is not None]
+    targets = [each.targets for each in summaries if each.targets is not None]
     return Summary(
         [labels for each in summaries for labels in each.labels],
         [rows for each in summaries for rows in each.all_rows],
@@ -489,6 +530,7 @@ def merge_summaries(summaries: Sequence[Summary]) -> Summary:
         tuple(all(flags) for flags in zip(*(each.decimals for each in summaries), strict=True)),
         all(each.ones for each in summaries),
         tuple(map(_merge_columns, zip(*known, strict=True))) if known else None,
+        _merge_targets(targets) if targets else None,
     )
 
 
@@ -543,11 +585,15 @@ class Plan:
     labels : the classes
     literals : the tests that all columns offer
     scale : how weights become whole; None if every row weighs 1
+    numbers : how numbers to predict become whole; None if labels are classes
+    divisor : that all whole weights have; they are divided by it beside numbers to predict
     """
 
     labels: np.ndarray
     literals: Literals
     scale: Scale | None
+    numbers: LabelScale | None = None
+    divisor: int = 1
 
 
 def scale_of(summary: Summary, weighted: bool) -> Scale | None:
@@ -561,6 +607,50 @@ def scale_of(summary: Summary, weighted: bool) -> Scale | None:
         if summary.decimals[places]:
             return Scale(places, None)
     return Scale(None, binary_places(total))
+
+
+def range_of(targets: Targets) -> LabelRange:
+    """What is known of numbers to predict, as ``LabelRange.of`` has it."""
+    most = max(abs(targets.least), abs(targets.most))
+    for digits, holds in enumerate(targets.decimals):
+        if most * 10.0**digits >= MOST_WHOLE:
+            break
+        if holds:
+            return LabelRange(digits, targets.least, targets.most)
+    return LabelRange(None, targets.least, targets.most)
+
+
+def weigh_rows(part: Digest, scale: Scale) -> tuple[int, int]:
+    """The sum of whole weights, and what divides all of them."""
+    weights = whole_of(part, scale, 1)
+    assert weights is not None
+    return int(weights.sum()), int(np.gcd.reduce(weights))
+
+
+def merge_weights(parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The same of the rows of all."""
+    return sum(mass for mass, _ in parts), math.gcd(*(divisor for _, divisor in parts))
+
+
+def total_targets(part: Digest, scale: Scale | None, divisor: int, grid: LabelGrid) -> int:
+    """The coarse sum of numbers to predict."""
+    assert part.targets is not None
+    return grid.total(part.targets, whole_of(part, scale, divisor))
+
+
+def spread_targets(
+    part: Digest, scale: Scale | None, divisor: int, grid: LabelGrid, centre: float
+) -> int:
+    """The coarse sum of their distances from a centre."""
+    assert part.targets is not None
+    return grid.spread(part.targets, whole_of(part, scale, divisor), centre)
+
+
+def whole_of(part: Digest, scale: Scale | None, divisor: int) -> IntArray | None:
+    """The whole weights of a partition; None if all are 1."""
+    if scale is None or part.weights is None:
+        return None
+    return scale.whole(part.weights).weights.astype(np.int64) // divisor
 
 
 def names_of(partitions: Partitions) -> tuple[str, ...]:

@@ -96,6 +96,7 @@ MOST_PLACES = 1074  # of binary places: the least float is 2**-1074
 NO_WEIGHT = "sample_weight must be positive for some row; all are zero"
 
 FloatArray = np.typing.NDArray[np.float64]
+IntArray = np.typing.NDArray[np.int64]
 Labels = np.typing.NDArray[Any]
 
 
@@ -274,6 +275,113 @@ def binary_places(total: Fraction) -> int:
     return min(MOST_PLACES, 52 - math.frexp(float(total))[1])
 
 
+MOST_BITS = 61  # of sums of weighted labels, so that a difference of two fits in 63
+LIGHT = 2**26  # weights of a smaller sum leave a label 35 bits
+
+
+class LabelRange(NamedTuple):
+    """What is known of numbers to predict before they are added up."""
+
+    digits: int | None  # their decimal places; None if that is too many for whole floats
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, labels: FloatArray) -> LabelRange:
+        """Of all labels."""
+        least, most = float(labels.min()), float(labels.max())
+        some = labels[:64]  # measured numbers are told from these
+        for digits in range(16):
+            if max(abs(least), abs(most)) * 10.0**digits >= MOST_WHOLE:
+                break
+            if are_decimals(some, digits) and are_decimals(labels, digits):
+                return cls(digits, least, most)
+        return cls(None, least, most)
+
+
+class LabelGrid(NamedTuple):
+    """A coarse scale of labels: whole numbers, whose sums do not depend on the order of rows.
+
+    They say where labels lie and how far apart, and from that follows the fine ``LabelScale``.
+    """
+
+    least: float
+    shift: int  # a label's distance from the least one times this power of two
+
+    @classmethod
+    def of(cls, labels: LabelRange, mass: int) -> LabelGrid:
+        """For labels in a range, of whole weights with this sum."""
+        exponent = math.frexp(labels.most - labels.least)[1]
+        return cls(labels.least, MOST_BITS - mass.bit_length() - exponent)
+
+    def total(self, labels: FloatArray, weights: IntArray | None) -> int:
+        """The weighted sum of some labels."""
+        return _weighted(np.rint(np.ldexp(labels - self.least, self.shift)), weights)
+
+    def centre(self, total: int, mass: int) -> float:
+        """A label near the mean, from the total of all."""
+        return self.least + math.ldexp(total / mass, -self.shift)
+
+    def spread(self, labels: FloatArray, weights: IntArray | None, centre: float) -> int:
+        """The weighted sum of the distances of some labels from the centre, rounded up."""
+        return _weighted(np.ceil(np.ldexp(np.abs(labels - centre), self.shift)), weights)
+
+
+def _weighted(whole: FloatArray, weights: IntArray | None) -> int:
+    integers = whole.astype(np.int64)
+    return int((integers if weights is None else integers * weights).sum())
+
+
+class LabelScale(NamedTuple):
+    """How numbers to predict, times weights, become whole numbers whose sums fit in 62 bits.
+
+    Decimals with few digits do so exactly, less a whole number near their mean. Others are rounded.
+    The scale depends on the set of rows alone, however they are ordered or divided.
+    """
+
+    digits: int | None  # decimal places; None if labels are rounded
+    centre: float  # what is subtracted; from decimals, after they are whole
+    places: int  # binary places of labels that are rounded
+    light: bool  # labels are rounded before they are multiplied, so that equal ones stay equal
+
+    @classmethod
+    def of(
+        cls, labels: LabelRange, grid: LabelGrid, mass: int, centre: float, spread: int
+    ) -> LabelScale:
+        """From the coarse scale, and the centre and spread that it gave."""
+        digits = labels.digits
+        if digits is not None:
+            whole = float(np.round(centre * 10.0**digits))
+            if Fraction(2) ** -grid.shift * spread * 10**digits + 2 * mass < 2**MOST_BITS:
+                return cls(digits, whole, 0, mass < LIGHT)
+        places = MOST_BITS + grid.shift - spread.bit_length() if spread else 0
+        return cls(None, centre, places, mass < LIGHT)
+
+    @property
+    def unit(self) -> float:
+        """The label that is 1."""
+        return 10.0**-self.digits if self.digits is not None else math.ldexp(1.0, -self.places)
+
+    def products(self, labels: FloatArray, weights: IntArray | None) -> IntArray:
+        """The whole products of some rows."""
+        if self.digits is not None:
+            whole = (np.round(labels * 10.0**self.digits) - self.centre).astype(np.int64)
+            return whole if weights is None else whole * weights
+        distances = labels - self.centre
+        if weights is not None and not self.light:
+            return np.rint(np.ldexp(weights * distances, self.places)).astype(np.int64)
+        whole = np.rint(np.ldexp(distances, self.places)).astype(np.int64)
+        return whole if weights is None else whole * weights
+
+
+def label_scale(labels: FloatArray, weights: IntArray | None) -> LabelScale:
+    """The scale of labels with some whole weights, None if all are 1."""
+    found, mass = LabelRange.of(labels), len(labels) if weights is None else int(weights.sum())
+    grid = LabelGrid.of(found, mass)
+    centre = grid.centre(grid.total(labels, weights), mass)
+    return LabelScale.of(found, grid, mass, centre, grid.spread(labels, weights, centre))
+
+
 class Factors(NamedTuple):
     """The factors of classes, with a power of two taken out, so that products keep their digits.
 
@@ -388,7 +496,6 @@ def weigh_exactly(mask: np.ndarray, weights: np.ndarray, first_word: np.ndarray)
     ]
 
 
-IntArray = np.typing.NDArray[np.int64]
 Words = np.typing.NDArray[np.uint64]
 
 
