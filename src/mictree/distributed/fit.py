@@ -96,7 +96,7 @@ class Rows:
         self._numbers = numbers  # to predict, or classes
         self._digests = self.cluster.hold(self._read())
         self.summary: Summary = self.cluster.reduce(summarize, merge_summaries, self._digests)
-        if not sum(int(rows.sum()) for rows in self.summary.all_rows):
+        if not self.count:
             raise ValueError("a data set must have at least one row; it has 0")
 
     def _read(self) -> list[Any]:
@@ -105,6 +105,11 @@ class Rows:
         read = delayed(digest, pure=False)
         parts = enumerate(self.partitions.rows)
         return [read(rows, number, self._numbers) for number, rows in parts]
+
+    @property
+    def count(self) -> int:
+        """The number of rows, also those of weight 0."""
+        return sum(int(rows.sum()) for rows in self.summary.all_rows)
 
     @property
     def labels(self) -> np.ndarray:

@@ -207,9 +207,11 @@ class ClassGains(Gains):
         self._weighing, self._limits = weighing, limits
 
     def may_split(self, leaf: Leaf) -> bool:
+        """Whether it is impure, large and high enough."""
         return bool(may_split(leaf.rows, len(leaf.path), self._limits))
 
     def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
+        """By the weights of classes on both sides."""
         weighing, limits = self._weighing, self._limits
         return float(offer_of_counts(offered, leaf.rows, leaf.sums, weighing, limits, out_gains))
 
@@ -221,10 +223,12 @@ class NumberGains(Gains):
         self._unit, self._limits = unit, limits
 
     def may_split(self, leaf: Leaf) -> bool:
+        """Whether it is large and high enough, and not known to have one label only."""
         large = len(leaf.path) < self._limits.max_depth
         return large and leaf.rows[0] >= self._limits.min_samples_split and not leaf.same
 
     def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
+        """By weights and sums of labels on both sides."""
         limits, high = self._limits, offered.sums
         low, rows = leaf.sums - high, offered.rows[:, 0]
         held = np.minimum(rows, leaf.rows[0] - rows) >= max(1, limits.min_samples_leaf)

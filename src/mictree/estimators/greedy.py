@@ -155,6 +155,19 @@ class GreedyTree(TreeModel):
             f"{type(self).__name__} must be fitted on one machine; X is a Dask collection"
         )
 
+    def _prepare_collection(self) -> None:
+        """Check the settings for a fit on a Dask collection."""
+        if isinstance(self.max_size, str):
+            raise ValueError(
+                f"max_size must be a number on a Dask collection; got {self.max_size!r}"
+            )
+        self._grower = self._make_seeded()
+        if depth_of(self._grower) > 1:
+            raise TypeError(
+                f"{type(self).__name__} must be fitted on one machine; X is a Dask collection"
+            )
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
+
     def _make_seeded(self) -> Grower:
         """The rule, with a seed for random ties."""
         seed = None
@@ -343,19 +356,12 @@ class GreedyTreeClassifier(GreedyTree, TreeClassifier):
         """Grow on a Dask collection: see docs/scaling.md."""
         from mictree.distributed import fit
 
-        name = type(self).__name__
-        if isinstance(self.max_size, str):
-            raise ValueError(
-                f"max_size must be a number on a Dask collection; got {self.max_size!r}"
-            )
+        self._prepare_collection()
         if self.cost_matrix is not None:
             raise TypeError(
-                f"{name} with a cost_matrix must be fitted on one machine; X is a Dask collection"
+                f"{type(self).__name__} with a cost_matrix must be fitted on one machine; X is a "
+                "Dask collection"
             )
-        self._grower = self._make_seeded()
-        if depth_of(self._grower) > 1:
-            raise TypeError(f"{name} must be fitted on one machine; X is a Dask collection")
-        self._max_size = None if self.max_size is None else check_size(self.max_size)
         rows = fit.Rows(X, y, sample_weight)
         self._note_columns(X)
         # three of each: scikit-learn warns if there are hardly more rows than classes
@@ -431,6 +437,21 @@ class GreedyTreeRegressor(GreedyTree, TreeRegressor):
                 f'{type(self).__name__} learns numbers; the problem must have loss="squared"'
             )
         return problem
+
+    def _fit_collection(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Self:
+        """Grow on a Dask collection: see docs/scaling.md."""
+        from mictree.distributed import fit
+
+        self._prepare_collection()
+        rows = fit.Rows(X, y, sample_weight, numbers=True)
+        self._note_columns(X)
+        total = rows.count
+        self._limit = total if self._max_size is None else min(total, self._max_size)
+        self._problem, self._splitting, self.rounds_ = fit.grow_numbers(
+            rows, self.max_thresholds, limits, self._grower, self._limit
+        )
+        self._forget_views()
+        return self
 
 
 class TopDownClassifier(GreedyTreeClassifier):

@@ -30,7 +30,7 @@ from mictree.estimators.sizes import choose_size
 from mictree.growers.data_loop import Splitting
 from mictree.problems.sample import NO_WEIGHT
 from mictree.problems.streamed import check_label_type, labels_of, numbers_of, weights_of
-from mictree.problems.tasks import MatrixCosts, Squared
+from mictree.problems.tasks import ActionCosts, MatrixCosts, Squared
 
 if TYPE_CHECKING:
     import polars
@@ -84,6 +84,10 @@ def predict_parquet(
         raise ValueError(f"there must be a row to predict; {files.files[0]} has none")
     _check_apart(Path(out), paths, files)
     columns = _columns(model, files)
+    if proba and not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"proba must be False for {type(model).__name__}, which has no classes; got {proba!r}"
+        )
     if isinstance(keep, str) and keep != ALL:
         raise ValueError(f'keep must be a list of columns or "all"; got {keep!r}')
     keep = [keep] if isinstance(keep, str) else keep
@@ -496,12 +500,7 @@ def results_by_class(model: TreeClassifier, sums: LeafSums, size: int) -> ClassR
 
 def predicts_numbers(model: Any) -> bool:
     """Whether a model is a regressor."""
-    return isinstance(_task_of(model), Squared)
-
-
-def _task_of(model: Any) -> Any:
-    """What a leaf costs."""
-    return getattr(getattr(model, "_problem", None), "task", None)
+    return isinstance(model._task, Squared)
 
 
 def sum_leaves(
@@ -555,6 +554,15 @@ def _codes_of(batch: Batch, target: str, code_of: dict[Any, int]) -> IntArray:
     return code[positions]
 
 
+def _check_labels(model: Any) -> None:
+    """Refuse a policy: its rows have costs and no labels."""
+    if isinstance(model._task, ActionCosts):
+        raise TypeError(
+            f"{type(model).__name__} must be measured by value(X, costs); a column of labels has "
+            "no costs of actions"
+        )
+
+
 def staged_score_parquet(
     model: TreeClassifier,
     files: ParquetSet,
@@ -565,6 +573,7 @@ def staged_score_parquet(
     """The accuracy by size, or R^2; models whose trees are not one growth need a pass for each."""
     if not files.rows:
         raise ValueError(f"there must be a row to test on; {files.files[0]} has none")
+    _check_labels(model)
     splittings, prefixes = model._all_sizes()
     scores: list[float] = []
     for one in [model] if prefixes else map(model.at_size, range(len(splittings))):
@@ -573,7 +582,7 @@ def staged_score_parquet(
             means = sums.r_squared().tolist()
         else:
             plain = [1.0] * len(model.classes_)
-            task = _task_of(model)
+            task = model._task
             class_of = None
             if isinstance(task, MatrixCosts):
                 class_of = task.class_of_action(model.classes_.tolist())
