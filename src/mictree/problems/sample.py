@@ -1254,12 +1254,35 @@ def outcome_of_rows(
     mass = weights.sum()
     if not len(weights):
         return 0.0, 0.0 * mass, np.empty(0)
-    mean = (weights * targets).sum() / mass
     if targets.dtype == float:
-        mean += (weights * (targets - mean)).sum() / mass  # what the first sum rounded
-        if targets.min() == targets.max():
-            mean = targets[0]
+        mean, cost, _ = mean_of(np.arange(len(weights), dtype=np.uint32), targets, weights)
+        return mean, cost, np.empty(0)
+    mean = (weights * targets).sum() / mass
     return mean, (weights * (targets - mean) ** 2).sum(), np.empty(0)
+
+
+@jit
+def mean_of(rows, labels, weights):
+    """The mean of some rows' labels, their squared distances from it, and whether all are equal.
+
+    Distances from the first mean are added up, so what it rounded is found. Without weights all
+    rows weigh 1.
+    """
+    least = most = labels[rows[0]]
+    mass, total = 0.0, 0.0
+    for row in rows:
+        label, weight = labels[row], weights[row] if len(weights) else 1.0
+        least, most = min(least, label), max(most, label)
+        mass += weight
+        total += weight * label
+    if least == most:
+        return least, 0.0, True
+    mean, rest, cost = total / mass, 0.0, 0.0
+    for row in rows:
+        distance, weight = labels[row] - mean, weights[row] if len(weights) else 1.0
+        rest += weight * distance
+        cost += weight * distance * distance
+    return mean + rest / mass, max(0.0, cost - rest / mass * rest), False
 
 
 def check_thresholds(max_thresholds: int | None) -> int | None:
