@@ -247,7 +247,7 @@ def grow_numbers(
     root = counting.count([()])
     mass = float(root.sums[0, -1, 0]) * plan.divisor
     least = limits.min_weight_fraction_leaf * mass / plan.divisor
-    gains = NumberGains(plan.numbers.unit**2, limits_of(limits, least))
+    gains = NumberGains(plan.numbers.unit, limits_of(limits, least))
     offers = Offers(plan.literals, gains)
     only_weight = np.array([1.0, 0.0])  # of the sums at a leaf, the first is its weight
     growing = Growing(

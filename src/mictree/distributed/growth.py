@@ -34,11 +34,14 @@ from mictree.growers.choosing import (
     stream,
 )
 from mictree.growers.data_gains import Limits, Weighing, may_split, offer_of_counts
+from mictree.growers.data_loop import Rule
 from mictree.growers.data_rows import Counts
+from mictree.growers.data_sums import SumsTask, Tally, offer_of_sums
 from mictree.growers.loop import ROOM, enlarged
 from mictree.growers.rules import TIES, Grower, checked_priority
 
 MOST_BYTES = 2**26  # of the counts of one round
+NO_RULE = Rule(0, 0, 0)  # the loop here chooses leaves
 
 Count = Callable[[Sequence[Path]], Counted]
 FloatArray = np.typing.NDArray[np.float64]
@@ -217,28 +220,24 @@ class ClassGains(Gains):
 
 
 class NumberGains(Gains):
-    """Of rows with numbers to predict."""
+    """Of rows with numbers to predict; ``unit`` is the label that is 1 in whole numbers."""
 
     def __init__(self, unit: float, limits: Limits) -> None:
-        self._unit, self._limits = unit, limits
+        self._task = SumsTask(NO_RULE, limits, True, unit**2)
 
     def may_split(self, leaf: Leaf) -> bool:
         """Whether it is large and high enough, and not known to have one label only."""
-        large = len(leaf.path) < self._limits.max_depth
-        return large and leaf.rows[0] >= self._limits.min_samples_split and not leaf.same
+        limits = self._task.limits
+        large = leaf.rows[0] >= limits.min_samples_split
+        return bool(large) and len(leaf.path) < limits.max_depth and not leaf.same
 
     def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
         """By weights and sums of labels on both sides."""
-        limits, high = self._limits, offered.sums
-        low, rows = leaf.sums - high, offered.rows[:, 0]
-        held = np.minimum(rows, leaf.rows[0] - rows) >= max(1, limits.min_samples_leaf)
-        held &= np.minimum(low[:, 0], high[:, 0]) >= limits.min_leaf_mass
-        out_gains[:] = -1.0
-        low, high = low[held].astype(float), high[held].astype(float)
-        difference = self._unit * (high[:, 1] / high[:, 0] - low[:, 1] / low[:, 0])
-        out_gains[held] = low[:, 0] * high[:, 0] / float(leaf.sums[0]) ** 2 * difference**2
-        best = float(out_gains.max(initial=-1.0))
-        return best if best >= limits.min_gain else -1.0
+        masses, sums = np.ascontiguousarray(offered.sums.T)
+        tally = Tally(offered.rows[:, 0].copy(), masses, sums[:, None])
+        mass, total = leaf.sums.tolist()
+        parts = np.array([total]), mass, int(leaf.rows[0])
+        return float(offer_of_sums(tally, *parts, self._task, out_gains))
 
 
 class Offers:

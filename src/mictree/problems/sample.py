@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, check_unmasked
-from mictree._support.jit import jit
+from mictree._support.jit import inner_jit, jit
 from mictree._support.numbers import as_number, exact_sum, exact_sums
 from mictree._support.parallel import temporary_array
 from mictree._support.progress import Report, ignore
@@ -335,13 +335,14 @@ def _weighted(whole: FloatArray, weights: IntArray | None) -> int:
 class LabelScale(NamedTuple):
     """How numbers to predict, times weights, become whole numbers whose sums fit in 62 bits.
 
-    Decimals with few digits do so exactly, less a whole number near their mean. Others are rounded.
+    Decimals with few digits do so exactly: times a power of ten, less a whole number near their
+    mean, times a power of two. Others are rounded.
     The scale depends on the set of rows alone, however they are ordered or divided.
     """
 
     digits: int | None  # decimal places; None if labels are rounded
     centre: float  # what is subtracted; from decimals, after they are whole
-    places: int  # binary places of labels that are rounded
+    places: int  # binary places
     light: bool  # labels are rounded before they are multiplied, so that equal ones stay equal
 
     @classmethod
@@ -352,21 +353,25 @@ class LabelScale(NamedTuple):
         digits = labels.digits
         if digits is not None:
             whole = float(np.round(centre * 10.0**digits))
-            if Fraction(2) ** -grid.shift * spread * 10**digits + 2 * mass < 2**MOST_BITS:
-                return cls(digits, whole, 0, mass < LIGHT)
+            most = Fraction(2) ** -grid.shift * spread * 10**digits + mass
+            # the more places, the nearer is a whole number to the mean of a leaf
+            places = MOST_BITS - int(most).bit_length()
+            if places >= 0:
+                return cls(digits, whole, places, mass < LIGHT)
         places = MOST_BITS + grid.shift - spread.bit_length() if spread else 0
         return cls(None, centre, places, mass < LIGHT)
 
     @property
     def unit(self) -> float:
         """The label that is 1."""
-        return 10.0**-self.digits if self.digits is not None else math.ldexp(1.0, -self.places)
+        written = 1.0 if self.digits is None else 10.0**-self.digits
+        return math.ldexp(written, -self.places)
 
     def products(self, labels: FloatArray, weights: IntArray | None) -> IntArray:
         """The whole products of some rows."""
         if self.digits is not None:
             whole = (np.round(labels * 10.0**self.digits) - self.centre).astype(np.int64)
-            return whole if weights is None else whole * weights
+            return (whole if weights is None else whole * weights) << self.places
         distances = labels - self.centre
         if weights is not None and not self.light:
             return np.rint(np.ldexp(weights * distances, self.places)).astype(np.int64)
@@ -1265,24 +1270,45 @@ def outcome_of_rows(
 def mean_of(rows, labels, weights):
     """The mean of some rows' labels, their squared distances from it, and whether all are equal.
 
-    Distances from the first mean are added up, so what it rounded is found. Without weights all
-    rows weigh 1.
+    Each term is rounded once and each sum once, so that the order of rows plays no part. Without
+    weights all rows weigh 1.
     """
     least = most = labels[rows[0]]
-    mass, total = 0.0, 0.0
+    mass = total = cost = (0.0, 0.0, 0.0)
     for row in rows:
-        label, weight = labels[row], weights[row] if len(weights) else 1.0
+        label = labels[row]
         least, most = min(least, label), max(most, label)
-        mass += weight
-        total += weight * label
+        if len(weights):
+            mass = _add_exactly(mass, weights[row])
+            total = _add_exactly(total, weights[row] * label)
+        else:
+            total = _add_exactly(total, label)
     if least == most:
         return least, 0.0, True
-    mean, rest, cost = total / mass, 0.0, 0.0
+    mean = _rounded(total) / (_rounded(mass) if len(weights) else np.float64(len(rows)))
     for row in rows:
-        distance, weight = labels[row] - mean, weights[row] if len(weights) else 1.0
-        rest += weight * distance
-        cost += weight * distance * distance
-    return mean + rest / mass, max(0.0, cost - rest / mass * rest), False
+        distance = labels[row] - mean
+        once = weights[row] * distance if len(weights) else distance
+        cost = _add_exactly(cost, once * distance)
+    return mean, _rounded(cost), False
+
+
+@inner_jit
+def _add_exactly(parts, term):
+    """Add a number to a sum of three floats, each of which has what the one before rounds off."""
+    first, second, third = parts
+    total = first + term
+    back = total - first
+    rest = (first - (total - back)) + (term - back)
+    more = second + rest
+    back = more - second
+    third += (second - (more - back)) + (rest - back)
+    return total, more, third
+
+
+@inner_jit
+def _rounded(parts):
+    return parts[0] + (parts[1] + parts[2])
 
 
 def check_thresholds(max_thresholds: int | None) -> int | None:
