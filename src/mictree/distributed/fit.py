@@ -10,8 +10,8 @@ whatever the number of partitions and workers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ from mictree.distributed.packed import (
 )
 from mictree.growers.choosing import RuleFunctions
 from mictree.growers.data_gains import limits_of, weighing_of
-from mictree.growers.data_loop import Splitting
+from mictree.growers.data_loop import Splitting, altered_priors, priced
 from mictree.growers.rules import Grower, criterion_on
 from mictree.problems.sample import (
     Factors,
@@ -65,7 +65,7 @@ from mictree.problems.sample import (
     Scale,
     masses_of_sums,
 )
-from mictree.problems.tasks import Outcome, Squared
+from mictree.problems.tasks import MatrixCosts, Outcome, Squared
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
@@ -207,16 +207,28 @@ def grow(
     limits: Limits,
     rule: Grower,
     max_size: int,
+    task: MatrixCosts | None = None,
 ) -> tuple[SampleProblem, Splitting, Rounds]:
-    """Grow a tree on the rows; also the names that it needs, and what it cost."""
+    """Grow a tree on the rows; also the names that it needs, and what it cost.
+
+    With a cost matrix as task it grows on classes that weigh what missing them costs.
+    """
+    labels, priors = tuple(classes.tolist()), np.ones(len(classes))
+    if task is not None:
+        if rule.criterion == "minority":
+            raise TypeError(
+                'criterion "minority" with a cost_matrix must be grown on one machine; X is a Dask '
+                "collection"
+            )
+        priors = altered_priors(task, labels, rule.criterion)
     plan, packed = rows.pack(classes, max_thresholds)
     counting = _Counting(rows, packed, rule)
     given = np.ones(len(classes)) if class_weight is None else class_weight
-    scaled = Factors.of(given)
+    scaled = Factors.of(given * priors)
     factors = scaled.values
     root = counting.count([()])
     sums = (root.sums if len(root.sums) else root.rows)[:, -1].astype(float)
-    _check_total(sums * given, plan.scale is not None or class_weight is not None)
+    _check_total(sums * given * priors, plan.scale is not None or class_weight is not None)
     least = limits.min_weight_fraction_leaf * float((sums * factors).sum())
     weighing = weighing_of(factors, plan.scale is not None, rule.criterion, counting.functions)
     gains = ClassGains(weighing, limits_of(limits, least))
@@ -226,12 +238,15 @@ def grow(
     )
     growing.run(root)
     counting.functions.settle()
-    sums = np.array([leaf.sums for leaf in growing.leaves])
-    masses = _masses(growing, counting, plan, scaled, sums)
-    problem = SampleProblem.bare(
-        tuple(classes.tolist()), plan.literals, given, _weight_unit(plan), limits
-    )
-    return problem, _splitting(growing, masses), counting.rounds
+    sums = _Sums.of(growing, counting, plan, np.array([leaf.sums for leaf in growing.leaves]))
+    problem = SampleProblem.bare(labels, plan.literals, given, sums.unit, limits)
+    splitting = _splitting(growing, sums.masses(scaled))
+    if task is not None:
+        problem.task = task
+        masses = sums.masses(Factors.of(given))[0]
+        offset = float(masses @ task.least) / float(masses.sum())
+        splitting = priced(splitting, task, priors, offset)
+    return problem, splitting, counting.rounds
 
 
 def grow_numbers(
@@ -255,9 +270,10 @@ def grow_numbers(
     )
     growing.run(root)
     counting.functions.settle()
-    sums = np.array([leaf.sums[:1] for leaf in growing.leaves], dtype=float) * plan.divisor
-    masses = _masses(growing, counting, plan, scaled, sums)
-    splitting = replace(_splitting(growing, masses), outcome=_means(growing, counting))
+    whole = np.array([leaf.sums[:1] for leaf in growing.leaves], dtype=float) * plan.divisor
+    sums = _Sums.of(growing, counting, plan, whole)
+    splitting = _splitting(growing, sums.masses(scaled))
+    splitting = splitting.with_outcome(_means(growing, counting), 0.0)
     return problem, splitting, counting.rounds
 
 
@@ -268,18 +284,28 @@ def _limit(rows: Rows, plan: Plan, max_size: int) -> int:
 
 
 def _weight_unit(plan: Plan) -> float:
+    """The weight that is 1 among whole ones."""
     return 1.0 if plan.scale is None else plan.scale.whole(np.empty(0)).unit
 
 
-def _masses(
-    growing: Growing, counting: _Counting, plan: Plan, scaled: Factors, sums: FloatArray
-) -> FloatArray:
-    """The weight of each class at each leaf, from whole weights or, if rounded, as given."""
-    unit = _weight_unit(plan)
-    if plan.scale is None or plan.scale.decimal is not None:
-        return scaled.masses(sums, unit)
-    weights = _given_masses(growing, counting, sums.shape[1])
-    return scaled.masses(weights, unit, whole=False)
+class _Sums(NamedTuple):
+    """The weights of classes at each leaf: whole ones or, where these are rounded, as given."""
+
+    sums: FloatArray
+    unit: float
+    whole: bool
+
+    @classmethod
+    def of(cls, growing: Growing, counting: _Counting, plan: Plan, whole: FloatArray) -> _Sums:
+        """From the whole ones."""
+        unit = _weight_unit(plan)
+        if plan.scale is None or plan.scale.decimal is not None:
+            return cls(whole, unit, True)
+        return cls(_given_masses(growing, counting, whole.shape[1]), unit, False)
+
+    def masses(self, factors: Factors) -> FloatArray:
+        """Times the factors of classes."""
+        return factors.masses(self.sums, self.unit, self.whole)
 
 
 def _means(growing: Growing, counting: _Counting) -> Outcome:

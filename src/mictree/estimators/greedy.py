@@ -30,7 +30,7 @@ from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.sample import Limits, SampleProblem, class_weights, factors_of
-from mictree.problems.tasks import MatrixCosts, Squared
+from mictree.problems.tasks import MatrixCosts, Squared, read_cost_matrix
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -357,23 +357,20 @@ class GreedyTreeClassifier(GreedyTree, TreeClassifier):
         from mictree.distributed import fit
 
         self._prepare_collection()
-        if self.cost_matrix is not None:
-            raise TypeError(
-                f"{type(self).__name__} with a cost_matrix must be fitted on one machine; X is a "
-                "Dask collection"
-            )
         rows = fit.Rows(X, y, sample_weight)
         self._note_columns(X)
         # three of each: scikit-learn warns if there are hardly more rows than classes
         labels = np.repeat(rows.labels, 3)
         classes, coded = read_labels(labels, len(labels))
         counts = rows.counts(classes)
-        total, factors = int(counts.sum()), None
+        total, factors, task = int(counts.sum()), None, None
         if self.class_weight is not None:
             factors = factors_of(self.class_weight, coded.classes, counts)
+        if self.cost_matrix is not None:
+            task = read_cost_matrix(self.cost_matrix, coded.classes)
         self._limit = total if self._max_size is None else min(total, self._max_size)
         self._problem, self._splitting, self.rounds_ = fit.grow(
-            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit
+            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit, task
         )
         self._set_classes(classes, self._problem)
         self._forget_views()
