@@ -54,6 +54,15 @@ def show_digits(value: float, digits: int) -> str:
     return f"{float(text):.0f}" if "e+" in text else text  # 9999999.9 is 1e+07 in seven digits
 
 
+def show_significant(value: float, digits: int = 4) -> str:
+    """A measured number in so many significant digits, without a power of ten where it is short."""
+    rounded = float(f"{value:.{digits}g}") + 0.0  # no -0.0
+    if not 1e-4 <= abs(rounded) < 1e7:
+        return f"{rounded:.{digits}g}"
+    text = f"{rounded:.12f}".rstrip("0").rstrip(".")
+    return text
+
+
 def shorten(text: str) -> str:
     """A text, or the beginning of a long one, for a message."""
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"

@@ -28,6 +28,7 @@ from mictree.cli.options import (
     After,
     AsJson,
     ClassWeight,
+    Costs,
     Criterion,
     DataFiles,
     DateOrder,
@@ -49,6 +50,7 @@ from mictree.cli.options import (
     Separator,
     TableSettings,
     Target,
+    TaskName,
     Text,
     Ties,
     Weights,
@@ -90,6 +92,7 @@ from mictree.cli.table import (
     read_table,
     warn_about_time_order,
 )
+from mictree.cli.tasks import CLASSIFICATION, REGRESSION, TaskRequest
 from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
@@ -98,6 +101,7 @@ if TYPE_CHECKING:
     from mictree.estimators.sizes import SizeChoice
 
 OPTIMAL = "optimal"  # the rule that searches the best tree
+REGRESSION_RULES = ("topdown", "bestfirst", OPTIMAL)
 LARGEST_OPTIMAL = 8  # its largest size, unless the user names one
 WHOLE_SHARE = 0.5  # of its time limit, for the tree; the rest is for the folds
 LEAST_SECONDS = 0.02  # of a search, however little time is left
@@ -146,6 +150,8 @@ def fit(
         ),
     ] = [],  # noqa: B006
     class_weight: ClassWeight = None,
+    costs: Costs = None,
+    task: TaskName = None,
     weights: Weights = None,
     scoring: Scoring = None,
     seed: Annotated[int, seed_option("held-out rows, folds and --ties random")] = 0,
@@ -215,7 +221,8 @@ def fit(
       mictree fit iris.csv --target species --rule optimal --time-limit 60 --save model.json
     """
     settings = _check_settings(context)
-    model = _make_model(settings)
+    request = settings.request
+    model = settings.make_model(request.asked)
     about = {"file": str(file), "target": target, "rule": rule, "seed": seed}
     if rule != OPTIMAL:
         about |= {"criterion": criterion, "ties": ties} | depth_setting(rule, depth)
@@ -229,7 +236,10 @@ def fit(
         shown = fit_streamed(model, settings, about if as_json else None)
         write_each(*_files(model, shown, settings))
         return
-    rows = _read_rows(settings, model)
+    rows = _read_rows(settings, request)
+    if rows.is_regression and request.asked is None:
+        model = settings.make_model(REGRESSION)
+    _weigh_classes(model, request, rows)
     with show_progress("growing"), naming_options(rows.X):
         result = _grow(model, rows, settings)
     advise_scoring = size is None and scoring is None
@@ -266,10 +276,46 @@ class FitSettings(TableSettings):
         """Whether the rule searches the best tree instead of growing one."""
         return self.rule == OPTIMAL
 
+    def make_model(self, task: str | None) -> Any:
+        """The estimator that the options describe; two rows tell whether it accepts them."""
+        from sklearn.base import clone
+
+        import mictree.estimators as kinds
+
+        same = {name: getattr(self, name) for name in
+                ("max_size", "min_samples_leaf", "max_depth", "max_thresholds")}  # fmt: skip
+        regression = task == REGRESSION
+        if self.is_optimal:
+            optimal = kinds.OptimalTreeRegressor if regression else kinds.OptimalTreeClassifier
+            model: Any = optimal(**same)
+        else:
+            makers = kinds.greedy.REGRESSORS if regression else kinds.greedy.CLASSIFIERS
+            criterion = {} if regression else {"criterion": self.criterion}
+            model = makers[self.rule](
+                random_state=self.seed, ties=self.ties,
+                min_samples_split=self.min_samples_split, **criterion, **same,
+                **depth_setting(self.rule, self.depth),
+            )  # fmt: skip
+        trial: Any = clone(model)
+        trial.fit([[0.0], [1.0]], [0, 1])
+        return model
+
+
+def _of_classes(context: typer.Context, settings: FitSettings) -> tuple[tuple[str, str], ...]:
+    """The options that were given and that a regression refuses, with the reason."""
+    found = list[tuple[str, str]]()
+    if is_given(context, "criterion"):
+        found.append(("--criterion", "its gain is the drop in squared error"))
+    if settings.rule not in REGRESSION_RULES:
+        rules = ", ".join(REGRESSION_RULES)
+        found.append((f"--rule {settings.rule}", f"its rules are {rules}"))
+    return tuple(found)
+
 
 def _check_settings(context: typer.Context) -> FitSettings:
     """The options, for --rule optimal with a largest size of its own; bad ones are refused."""
     settings = FitSettings(**context.params)
+    settings = replace(settings, of_classes=_of_classes(context, settings))
     if settings.is_optimal:
         settings = _check_optimal(context, settings)
     elif settings.rule not in RULES:
@@ -322,7 +368,7 @@ def _check_values(settings: FitSettings) -> None:
     if not 0 <= seconds < math.inf:
         raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {seconds}")
     read_scoring(settings.scoring)
-    read_class_weight(settings.class_weight)
+    _ = settings.request  # refuses what does not go together
     named = [name for name in (settings.target, settings.weights) if name is not None]
     if len(set(named)) < len(named) or set(named[1:]) & set(settings.drop):
         raise ValueError("--target, --weights and --drop must name different columns")
@@ -354,28 +400,6 @@ def _check_folds(labels: Any, rows: int, cv: int) -> None:
         )
 
 
-def _make_model(settings: FitSettings) -> Any:
-    """The classifier that the options describe; two rows tell whether it accepts them."""
-    from sklearn.base import clone
-
-    from mictree.estimators.greedy import CLASSIFIERS
-    from mictree.estimators.optimal import OptimalTreeClassifier
-
-    same = {name: getattr(settings, name) for name in
-            ("max_size", "min_samples_leaf", "max_depth", "max_thresholds")}  # fmt: skip
-    if settings.is_optimal:
-        model: Any = OptimalTreeClassifier(**same)
-    else:
-        model = CLASSIFIERS[settings.rule](
-            random_state=settings.seed, criterion=settings.criterion, ties=settings.ties,
-            min_samples_split=settings.min_samples_split, **same,
-            **depth_setting(settings.rule, settings.depth),
-        )  # fmt: skip
-    trial: Any = clone(model)
-    trial.fit([[0.0], [1.0]], [0, 1])
-    return model
-
-
 class SplitRows(NamedTuple):
     """Rows, labels and weights to learn from, and held-out ones; no weights if all are 1.
 
@@ -391,33 +415,44 @@ class SplitRows(NamedTuple):
     held_out_weight: Any = None
     moments: Any = None
     dates: Any = None
+    task: str = CLASSIFICATION
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the labels are numbers to predict."""
+        return self.task == REGRESSION
 
 
-def _read_rows(settings: FitSettings, model: Any) -> SplitRows:
-    """The rows of a file, some of them held out; the model gets its class weights."""
+def _read_rows(settings: FitSettings, request: TaskRequest) -> SplitRows:
+    """The rows of a file, some of them held out, and what their labels are."""
     untested = [] if settings.weights is None else [settings.weights]
     after, keep = settings.after, settings.keep
     table = read_table(
         settings.file, settings.target, settings.drop, keep, settings.file_format, settings.parts,
-        after, untested, lambda frame: caught(column_of_weights, frame, settings.weights),
-        settings.class_weight,
+        after, untested, lambda frame: caught(column_of_weights, frame, settings.weights), request,
     )  # fmt: skip
     parts = split_table(table, settings.held_out, settings.seed, after, keep)
     X, weight = table.X.drop(untested), column_of_weights(table.X, settings.weights)
     rows = hold_out(X, table.y, weight, *parts)
     moments = None if after is None else table.moments[parts[0]]
-    model.set_params(class_weight=_read_factors(settings.class_weight, table.y, rows.y))
-    return rows._replace(moments=moments, dates=table.dates)
+    return rows._replace(moments=moments, dates=table.dates, task=table.task)
 
 
-def _read_factors(text: str | None, labels: Any, grown_on: Any) -> Any:
-    """The class weights that the option names among all labels, of those to grow on."""
+def _weigh_classes(model: Any, request: TaskRequest, rows: SplitRows) -> None:
+    """Give a model the class weights and costs that the options name, of the classes to grow on."""
     import numpy as np
 
     from mictree.problems.sample import weights_among
 
-    weight = None if text is None else read_class_weight(text, np.unique(labels).tolist())
-    return weights_among(weight, grown_on)
+    if rows.is_regression:
+        return
+    classes = np.unique(np.concatenate([rows.y, rows.held_out_labels])).tolist()
+    factors = read_class_weight(request.class_weight, classes)
+    model.set_params(class_weight=weights_among(factors, rows.y))
+    costs = request.cost_matrix(classes)
+    if costs is not None:
+        grown_on = set(rows.y.tolist())
+        model.set_params(cost_matrix={each: costs[each] for each in classes if each in grown_on})
 
 
 class FitResult(NamedTuple):
@@ -659,7 +694,7 @@ def split_table(
     """Row numbers to grow on and to test on: drawn at random, or the last ones by time."""
     if after is None:
         warn_about_time_order(table, keep)
-        return split_rows(table.y, held_out, seed)
+        return split_rows(table.y, held_out, seed, stratify=table.task == CLASSIFICATION)
     from mictree.estimators.sizes import last_rows, rank_moments
 
     split_rows(table.y, held_out, seed)  # refuses too few rows
@@ -674,7 +709,7 @@ def split_table(
     return train, test
 
 
-def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
+def split_rows(labels: Any, held_out: float, seed: int, stratify: bool = True) -> tuple[Any, Any]:
     """Row numbers to grow on and to test on, classes in proportion; one seed, one answer."""
     import numpy as np
 
@@ -690,7 +725,7 @@ def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
             "--held-out must leave at least 1 row to grow on and 1 to hold out; "
             f"{held_out:g} of {rows} rows is {count}: --held-out 0.5 does"
         )
-    codes = np.unique(labels, return_inverse=True)[1]
+    codes = np.unique(labels, return_inverse=True)[1] if stratify else np.zeros(rows, dtype=int)
     shuffled = np.random.default_rng(seed).permutation(rows)
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
     places = (np.arange(count) * rows + rows // 2) // count  # evenly spread, so classes are too
