@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from mictree.estimators.residuals import LeafResults
+    from mictree.estimators.results import LeafResults
 
 
 ROW_COLOUR, LEAF_COLOUR, LINE_COLOUR = "#0072B2", "#DCE6F0", "#5A5A5A"
