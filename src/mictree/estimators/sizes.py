@@ -31,9 +31,9 @@ from mictree._support.parallel import spread
 from mictree._support.words import count_of, show_number
 from mictree.columns.data import Data, is_missing, read_array
 from mictree.distributed.collections import is_collection
-from mictree.estimators.base import TreeClassifier
+from mictree.estimators.base import TreeModel
 from mictree.estimators.predicting import Scorer, read_scoring
-from mictree.problems.sample import Coded, class_weights, weights_among
+from mictree.problems.sample import Coded, SampleProblem, class_weights, weights_among
 
 if TYPE_CHECKING:
     import polars
@@ -138,7 +138,7 @@ class SizeChoice:
 
 
 def select_size(
-    estimator: TreeClassifier,
+    estimator: TreeModel,
     X: Any,
     y: Any,
     *,
@@ -413,8 +413,9 @@ class PriceRange:
 class PenaltyPath(Sequence[PriceRange]):
     """The best size for every price per split, from high prices to low ones."""
 
-    def __init__(self, ranges: Sequence[PriceRange]) -> None:
+    def __init__(self, ranges: Sequence[PriceRange], rounding: float = ROUNDING) -> None:
         self._ranges = tuple(ranges)
+        self._rounding = rounding
 
     def __getitem__(self, number: Any) -> Any:
         return self._ranges[number]
@@ -431,7 +432,9 @@ class PenaltyPath(Sequence[PriceRange]):
         if not price >= 0:
             raise ValueError(f"a price must be at least 0; got {price!r}")
         return [
-            each for each in self._ranges if each.least - ROUNDING <= price <= each.most + ROUNDING
+            each
+            for each in self._ranges
+            if each.least - self._rounding <= price <= each.most + self._rounding
         ]
 
     @property
@@ -467,16 +470,25 @@ class PenaltyPath(Sequence[PriceRange]):
         return f"PenaltyPath({len(self)} ranges, sizes {', '.join(str(r.size) for r in self)})"
 
 
-def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> PenaltyPath:
+def scale_of(bounds: FloatArray) -> float:
+    """How large errors are that have any unit, from bounds on them; rounding grows with it."""
+    return float(np.abs(bounds).max()) or 1.0
+
+
+def penalty_path(
+    lower: FloatArray, upper: FloatArray, beyond: float | None, scale: float = 1.0
+) -> PenaltyPath:
     """The path of certified errors by size.
 
     Parameters
     ----------
     lower, upper : bounds on the least error of each size; ``upper`` is attained
     beyond : a lower bound on the error of larger trees; None if no larger tree does better
+    scale : how large errors are
     """
+    rounding = ROUNDING * scale
     found = list(enumerate(np.asarray(upper, dtype=float).tolist()))
-    best, least = _hull(found), _hull(_possible(lower, beyond))
+    best, least = (_hull(points, rounding) for points in (found, _possible(lower, beyond)))
     prices = sorted({0.0, *_prices(best), *_prices(least)}, reverse=True)
     ranges: list[PriceRange] = []
     for number, low in enumerate(prices):
@@ -484,16 +496,22 @@ def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> 
         inside = low + 1 if math.isinf(high) else (low + high) / 2
         size, error = min(best, key=lambda point: (_cost(point, inside), point[0]))
         cheapest = min(_cost(point, inside) for point in least)
-        certified = _cost((size, error), inside) <= cheapest + ROUNDING
+        certified = _cost((size, error), inside) <= cheapest + rounding
         last = ranges[-1] if ranges else None
         if last is not None and (last.size, last.certified) == (size, certified):
             ranges[-1] = PriceRange(low, last.most, size, error, certified)
         else:
             ranges.append(PriceRange(low, high, size, error, certified))
-    return PenaltyPath(ranges)
+    return PenaltyPath(ranges, rounding)
 
 
-def is_certified(lower: FloatArray, upper: FloatArray, beyond: float | None, price: float) -> bool:
+def is_certified(
+    lower: FloatArray,
+    upper: FloatArray,
+    beyond: float | None,
+    price: float,
+    scale: float = 1.0,
+) -> bool:
     """Whether no tree of any size costs less, at this price, than the cheapest one.
 
     The arguments are those of ``penalty_path``. A whole range of prices may be open around a price
@@ -503,11 +521,14 @@ def is_certified(lower: FloatArray, upper: FloatArray, beyond: float | None, pri
         min(_cost(point, price) for point in points)
         for points in (enumerate(upper.tolist()), _possible(lower, beyond))
     )
-    return found <= least + ROUNDING
+    return found <= least + ROUNDING * scale
 
 
-def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> float:
-    """The error of every tree: rows that are equal in all columns but not in class."""
+def unavoidable(data: Data, problem: SampleProblem, rows: RowNumbers) -> float:
+    """The error of every tree: rows that are equal in all columns, but not in what they cost.
+
+    ``rows`` numbers the rows of the problem, in its order, among those of the data.
+    """
     group = np.zeros(data.rows, dtype=np.int64)
     for number in range(data.width):
         values = data.column(number)
@@ -517,9 +538,7 @@ def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> fl
         else:
             found = np.unique(values, return_inverse=True)[1]
         group = np.unique(group * (int(found.max()) + 1) + found, return_inverse=True)[1]
-    mass = np.zeros((int(group.max()) + 1, int(codes.max()) + 1))
-    np.add.at(mass, (group, codes), 1.0 if weights is None else weights)
-    return float((mass.sum(axis=1) - mass.max(axis=1)).sum() / mass.sum())
+    return problem.cost_of_groups(group[rows]) / problem.total + problem.offset
 
 
 def _possible(lower: FloatArray, beyond: float | None) -> list[Point]:
@@ -535,11 +554,11 @@ def _cost(point: Point, price: float) -> float:
     return error + price * size
 
 
-def _hull(points: list[Point]) -> list[Point]:
+def _hull(points: list[Point], rounding: float) -> list[Point]:
     """The lower convex hull, from the smallest size to the first with the least error."""
     hull: list[Point] = []
     for point in points:
-        if hull and point[1] >= hull[-1][1] - ROUNDING:
+        if hull and point[1] >= hull[-1][1] - rounding:
             continue  # more splits, no less error
         while len(hull) > 1 and _slope(hull[-2], point) <= _slope(hull[-2], hull[-1]):
             hull.pop()

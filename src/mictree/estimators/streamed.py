@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-    from mictree.estimators.base import TreeClassifier
+    from mictree.estimators.kinds import TreeClassifier
 
 NEW_CLASSES = "(other)"  # classes that no row to grow on has
 ALL = "all"  # in place of names of columns to keep

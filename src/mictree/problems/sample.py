@@ -780,6 +780,14 @@ class SampleProblem(PackedRows, Problem):
         other.class_weight = class_weight
         return other
 
+    def with_costs(self, cost_matrix: Any) -> SampleProblem:
+        """The same rows with a cost matrix in place of their own costs."""
+        other = copy.copy(self)
+        for name in CACHED:
+            vars(other).pop(name, None)
+        other.task = read_cost_matrix(cost_matrix, self.classes)
+        return other
+
     def __repr__(self) -> str:
         rows = int(self.class_rows.sum())
         counts = f"{count_of(rows, 'row')}, {count_of(len(self.literals), 'literal')}"
@@ -835,8 +843,32 @@ class SampleProblem(PackedRows, Problem):
         held = [unpack(mask)[self.slots].astype(bool) for mask in masks]
         found = [outcome_of_rows(self.task, weights[here], self.targets[here]) for here in held]
         labels, costs, by_action = zip(*found, strict=True)
-        several = isinstance(self.task, ActionCosts)
-        return Outcome(np.array(labels), np.array(costs), np.array(by_action) if several else None)
+        if isinstance(self.task, Squared):
+            return Outcome(np.array(labels), np.array(costs))
+        base = [float((weights * self.least_costs)[here].sum()) for here in held]
+        return Outcome(np.array(labels), np.array(costs), np.array(by_action), np.array(base))
+
+    def cost_of_groups(self, rows: IntArray) -> float:
+        """What the rows cost, without the offset, if each group of them were a leaf.
+
+        ``rows`` has the group of each row, in the order of ``ranks``.
+        """
+        groups, weights = int(rows.max()) + 1, self.row_weights()
+        if self.classes:
+            codes = np.repeat(np.arange(len(self.class_rows)), self.class_rows)
+            masses = np.zeros((groups, len(self.class_rows)))
+            np.add.at(masses, (rows, codes), weights * self.class_weight[codes])
+            if isinstance(self.task, MatrixCosts):
+                return float(self.task.outcome(masses).costs.sum())
+            return float((masses.sum(axis=1) - masses.max(axis=1)).sum())
+        if isinstance(self.task, ActionCosts):
+            by_action = np.zeros((groups, len(self.actions)))
+            np.add.at(by_action, rows, weights[:, None] * self.targets)
+            return float(by_action.min(axis=1).sum())
+        mass = np.bincount(rows, weights, groups)
+        sums = np.bincount(rows, weights * self.targets, groups)
+        means = np.divide(sums, mass, out=np.zeros(groups), where=mass > 0)
+        return float(weights @ (self.targets - means[rows]) ** 2)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -1054,9 +1086,11 @@ class SampleProblem(PackedRows, Problem):
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
-        return SampleProblem.bare(
+        other = SampleProblem.bare(
             self.classes, literals, self.class_weight, self.weight_unit, self.limits
         )
+        other.task = self.task
+        return other
 
     @classmethod
     def bare(

@@ -39,11 +39,11 @@ class Outcome(NamedTuple):
     labels: np.ndarray  # positions of actions, or numbers
     costs: FloatArray  # the least cost of each leaf: a sum over its rows, without the offset
     by_action: FloatArray | None = None  # (leaves, actions): the cost of each action
+    base: FloatArray | None = None  # by leaf, the sum of what was subtracted from costs
 
     def until(self, count: int) -> Outcome:
         """Of the first leaves only."""
-        by_action = None if self.by_action is None else self.by_action[:count]
-        return Outcome(self.labels[:count], self.costs[:count], by_action)
+        return Outcome(*(None if part is None else part[:count] for part in self))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ class MatrixCosts:
         """Of leaves with these weights by class."""
         by_action = masses @ self.matrix
         labels = by_action.argmin(axis=1)
-        return Outcome(labels, by_action[np.arange(len(labels)), labels], by_action)
+        costs = by_action[np.arange(len(labels)), labels]
+        return Outcome(labels, costs, by_action, masses @ self.least)
 
     def is_pure(self, present: np.ndarray) -> bool:
         """Whether one action is the cheapest for all classes that are present."""
@@ -207,19 +208,28 @@ class RowCosts(NamedTuple):
 
 def read_costs(costs: Any, rows: int) -> RowCosts:
     """A cost for each row and action: an array, or a frame whose columns name the actions."""
+    actions, numbers = read_cost_table(costs, rows)
+    least = numbers.min(axis=1)
+    return RowCosts(actions, _subtract(numbers, least), least)
+
+
+def read_cost_table(
+    costs: Any, rows: int, name: str = "costs"
+) -> tuple[tuple[Any, ...], FloatArray]:
+    """The actions of a table of costs, and its numbers; ``name`` is what messages call it."""
     names = list(costs.columns) if hasattr(costs, "columns") else None
     if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"costs must name each action once; its columns are {names}")
-    values = costs.to_numpy() if names is not None else check_unmasked(costs, "costs")
-    numbers = _as_numbers(values, "costs")
+        raise ValueError(f"{name} must name each action once; its columns are {names}")
+    values = costs.to_numpy() if names is not None else check_unmasked(costs, name)
+    numbers = _as_numbers(values, name)
     if numbers.ndim != 2 or numbers.shape[1] == 0:
-        raise ValueError(f"costs must be a table of rows and actions; its shape is {numbers.shape}")
+        raise ValueError(
+            f"{name} must be a table of rows and actions; its shape is {numbers.shape}"
+        )
     if len(numbers) != rows:
-        raise ValueError(f"X and costs must have as many rows; they have {rows}, {len(numbers)}")
-    _check_finite(numbers, "costs")
-    least = numbers.min(axis=1)
-    actions = tuple(range(numbers.shape[1])) if names is None else tuple(names)
-    return RowCosts(actions, _subtract(numbers, least), least)
+        raise ValueError(f"X and {name} must have as many rows; they have {rows}, {len(numbers)}")
+    _check_finite(numbers, name)
+    return tuple(range(numbers.shape[1])) if names is None else tuple(names), numbers
 
 
 def read_numbers(y: Any, rows: int) -> FloatArray:

@@ -29,8 +29,8 @@ from mictree.report.page import Table, fill
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
-    from mictree.estimators.base import TreeClassifier
     from mictree.estimators.greedy import GreedyTreeClassifier
+    from mictree.estimators.kinds import TreeClassifier
     from mictree.estimators.optimal import OptimalTreeClassifier
     from mictree.estimators.predicting import ClassResults
     from mictree.estimators.sizes import SizeChoice
