@@ -13,7 +13,7 @@ and refuses bad ones; nothing is read before.
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ import typer
 
 from mictree._support.checks import caught
 from mictree._support.files import write_whole
-from mictree._support.words import count_of, show_name, show_number
+from mictree._support.words import count_of, show_name, show_number, show_significant
 from mictree.cli.options import (
     After,
     AsJson,
@@ -68,12 +68,15 @@ from mictree.cli.options import (
     write_command,
 )
 from mictree.cli.output import (
-    class_facts,
+    measure_of,
+    names_of_labels,
     print_json,
     print_parts,
+    result_facts,
     save_drawing,
     save_model,
     show_error,
+    show_measured,
     show_progress,
     table_of_sizes,
     training_errors,
@@ -98,6 +101,7 @@ from mictree.growers.rules import RULES
 if TYPE_CHECKING:
     from mictree._support.progress import TimeLimit
     from mictree.estimators.predicting import ClassResults
+    from mictree.estimators.results import ActionResults, LeafResults
     from mictree.estimators.sizes import SizeChoice
 
 OPTIMAL = "optimal"  # the rule that searches the best tree
@@ -237,9 +241,11 @@ def fit(
         write_each(*_files(model, shown, settings))
         return
     rows = _read_rows(settings, request)
-    if rows.is_regression and request.asked is None:
-        model = settings.make_model(REGRESSION)
-    _weigh_classes(model, request, rows)
+    if rows.is_regression:
+        model = settings.make_model(REGRESSION) if request.asked is None else model
+        about.pop("criterion", None)
+    else:
+        rows = rows._replace(costs=_weigh_classes(model, request, rows))
     with show_progress("growing"), naming_options(rows.X):
         result = _grow(model, rows, settings)
     advise_scoring = size is None and scoring is None
@@ -281,6 +287,7 @@ class FitSettings(TableSettings):
         from sklearn.base import clone
 
         import mictree.estimators as kinds
+        from mictree.estimators.greedy import CLASSIFIERS, REGRESSORS
 
         same = {name: getattr(self, name) for name in
                 ("max_size", "min_samples_leaf", "max_depth", "max_thresholds")}  # fmt: skip
@@ -289,7 +296,7 @@ class FitSettings(TableSettings):
             optimal = kinds.OptimalTreeRegressor if regression else kinds.OptimalTreeClassifier
             model: Any = optimal(**same)
         else:
-            makers = kinds.greedy.REGRESSORS if regression else kinds.greedy.CLASSIFIERS
+            makers: Any = REGRESSORS if regression else CLASSIFIERS
             criterion = {} if regression else {"criterion": self.criterion}
             model = makers[self.rule](
                 random_state=self.seed, ties=self.ties,
@@ -381,12 +388,25 @@ def _check_values(settings: FitSettings) -> None:
     check_output(settings.report, "--report", (".html", ".htm"))
 
 
-def _check_folds(labels: Any, rows: int, cv: int) -> None:
-    """Refuse more folds than the rows to grow on can have; the labels are theirs."""
+def _check_folds(rows: "SplitRows", cv: int) -> None:
+    """Refuse more folds than the rows to grow on can have."""
     import numpy as np
 
+    labels, count = rows.y, len(rows.y) + len(rows.held_out_labels)
+    grown = f"{count_of(len(labels), 'row')} to grow on, of {count} in all"
+    if rows.is_regression:
+        if len(labels) < 2:
+            raise ValueError(
+                f"folds can choose a size if there are 2 rows to grow on; there is {grown}: name a "
+                "--size"
+            )
+        if cv > len(labels):
+            raise ValueError(
+                f"--cv must be at most the number of rows to grow on ({grown}); got {cv}; a --size "
+                "needs no folds"
+            )
+        return
     common = int(np.unique(labels, return_counts=True)[1].max())
-    grown = f"{count_of(len(labels), 'row')} to grow on, of {rows} in all"
     if common < 2:
         found = f"are {grown}, each with another label" if len(labels) > 1 else f"is {grown}"
         raise ValueError(
@@ -416,6 +436,7 @@ class SplitRows(NamedTuple):
     moments: Any = None
     dates: Any = None
     task: str = CLASSIFICATION
+    costs: "Mapping[Any, Mapping[Any, float]] | None" = None  # by class and action
 
     @property
     def is_regression(self) -> bool:
@@ -438,14 +459,15 @@ def _read_rows(settings: FitSettings, request: TaskRequest) -> SplitRows:
     return rows._replace(moments=moments, dates=table.dates, task=table.task)
 
 
-def _weigh_classes(model: Any, request: TaskRequest, rows: SplitRows) -> None:
-    """Give a model the class weights and costs that the options name, of the classes to grow on."""
+def _weigh_classes(model: Any, request: TaskRequest, rows: SplitRows) -> Any:
+    """Give a model the weights and costs of the classes to grow on; returns costs of all classes.
+
+    The costs are None without --costs.
+    """
     import numpy as np
 
     from mictree.problems.sample import weights_among
 
-    if rows.is_regression:
-        return
     classes = np.unique(np.concatenate([rows.y, rows.held_out_labels])).tolist()
     factors = read_class_weight(request.class_weight, classes)
     model.set_params(class_weight=weights_among(factors, rows.y))
@@ -453,6 +475,7 @@ def _weigh_classes(model: Any, request: TaskRequest, rows: SplitRows) -> None:
     if costs is not None:
         grown_on = set(rows.y.tolist())
         model.set_params(cost_matrix={each: costs[each] for each in classes if each in grown_on})
+    return costs
 
 
 class FitResult(NamedTuple):
@@ -471,22 +494,30 @@ class FitResult(NamedTuple):
 
     def held_out_error(self, model: Any) -> float:
         """The error of a tree on held-out rows, weighted as training errors are."""
-        rows, weights = self.rows, self.rows.held_out_weight
-        if self.model.class_weight is not None:
-            weights = self._factors() * (1.0 if weights is None else weights)
-        return 1 - model.score(rows.held_out, rows.held_out_labels, weights)
-
-    def _factors(self) -> Any:
-        """The factors of the held-out rows' classes; 1 for a class that no row to grow on has."""
         import numpy as np
 
+        from mictree.estimators.results import ActionResults, LeafResults
+
+        found = self.results(model)
+        if isinstance(found, LeafResults):
+            return found.mean_squared_error
+        if isinstance(found, ActionResults):
+            return found.mean_cost(None if self.model.class_weight is None else self._factors())
+        rows, weights = self.rows, self.rows.held_out_weight
+        if self.model.class_weight is not None:
+            factors = self._factors()
+            factors = np.array([factors.get(label, 1.0) for label in rows.held_out_labels.tolist()])
+            weights = factors * (1.0 if weights is None else weights)
+        return 1 - model.score(rows.held_out, rows.held_out_labels, weights)
+
+    def _factors(self) -> dict[Any, float]:
+        """The factor of each class that some row to grow on has."""
         from mictree.problems.sample import Coded, class_weights
 
         classes, codes = Coded.positions(self.rows.y)
         coded = Coded(tuple(classes.tolist()), codes)
         factors: Any = class_weights(self.model.class_weight, coded)
-        found = dict(zip(coded.classes, factors.tolist(), strict=True))
-        return np.array([found.get(label, 1.0) for label in self.rows.held_out_labels.tolist()])
+        return dict(zip(coded.classes, factors.tolist(), strict=True))
 
     def score(self, model: Any) -> float:
         """The scoring of a tree on held-out rows."""
@@ -496,10 +527,17 @@ class FitResult(NamedTuple):
         assert scorer is not None
         return scorer(model, rows.held_out, rows.held_out_labels, rows.held_out_weight)
 
-    def class_results(self, model: Any) -> "ClassResults":
-        """The results of each class on held-out rows."""
+    def results(self, model: Any) -> "ClassResults | LeafResults | ActionResults":
+        """The results of a tree on held-out rows: by class, by class and action, or by leaf."""
+        from mictree.estimators.results import action_results, leaf_results
+
         rows = self.rows
-        return model.class_results(rows.held_out, rows.held_out_labels, rows.held_out_weight)
+        held_out = rows.held_out, rows.held_out_labels, rows.held_out_weight
+        if rows.is_regression:
+            return leaf_results(model, *held_out)
+        if rows.costs is not None:
+            return action_results(model, *held_out, rows.costs)
+        return model.class_results(*held_out)
 
 
 def hold_out(X: Any, y: Any, weight: Any, train: Any, test: Any) -> SplitRows:
@@ -523,7 +561,7 @@ def _grow(model: Any, rows: SplitRows, settings: FitSettings) -> FitResult:
     if scorer is not None:
         scorer.check(np.unique(np.concatenate([rows.y, rows.held_out_labels])))
     if size is None and settings.after is None:
-        _check_folds(rows.y, len(rows.y) + len(rows.held_out_labels), settings.cv)
+        _check_folds(rows, settings.cv)
     with TimeLimit(settings.time_limit if settings.is_optimal else None) as limit:
         if settings.is_optimal:
             share = WHOLE_SHARE if size is None else 1.0
@@ -557,10 +595,14 @@ def _choose_size(
 def _json_fields(result: FitResult) -> dict[str, Any]:
     """The fields that --json prints."""
     model, shown = result.model, result.model.at_size(result.size)
+    names = names_of_labels(model)
     facts: dict[str, Any] = {
+        "task": result.rows.task,
+        "measure": measure_of(model),
         "train_rows": len(result.rows.y),
         "held_out_rows": len(result.rows.held_out_labels),
-        "classes": [str(label) for label in model.classes_],
+        **({} if names is None else {"classes": [str(label) for label in model.classes_]}),
+        **({} if result.rows.costs is None else {"actions": names}),
         "train_errors": training_errors(model),
     }
     if result.is_optimal:
@@ -574,39 +616,53 @@ def _json_fields(result: FitResult) -> dict[str, Any]:
     if result.scoring is not None:
         facts |= {"scoring": result.scoring, "held_out_score": result.score(shown)}
     tree = shown.tree_ if result.is_optimal else model.growth_.tree(result.size)
-    by_class = class_facts(result.class_results(shown))
-    return facts | by_class | {"tree": json.loads(tree.to_json())}
+    found = result_facts(result.results(shown))
+    return facts | found | {"tree": json.loads(tree.to_json())}
 
 
 def _printed_parts(
     result: FitResult, settings: FitSettings, remarks: Sequence[str]
 ) -> tuple[Any, ...]:
     """Tables and texts to print, one below the other."""
+    from mictree.estimators.results import LeafResults
+
     model, size, requested = result.model, result.size, settings.size
-    shown = model.at_size(size)
-    found = f"held-out error {show_number(result.held_out_error(shown))}"
+    shown, measure = model.at_size(size), measure_of(model)
+    results = result.results(shown)
+    found = f"held-out {measure} {show_measured(result.held_out_error(shown), measure)}"
+    if isinstance(results, LeafResults):
+        found += f", held-out R^2 {show_significant(results.r2)}"
     if result.scoring is not None:
         found += f", held-out {result.scoring} {show_number(result.score(shown))}"
-    error = f"training error {show_error(model, size)}"
+    error = f"training {measure} {show_error(model, size)}"
     ended = f"; growth ended before --size {requested}"
     if result.is_optimal:
         proved = model.frontier_.proved[size]
         error += ", proved to be the least" if proved else ", the best found"
-        ended = f"; more splits, up to --size {requested}, make no fewer errors"
+        fewer = "make no fewer errors" if measure == "error" else f"do not lower the {measure}"
+        ended = f"; more splits, up to --size {requested}, {fewer}"
     weighted = f", weighted by {show_name(settings.weights)}" if settings.weights else ""
-    by_class = ("", f"held-out rows by class{weighted}:", str(result.class_results(shown)))
-    by_class = by_class if settings.details else ()
+    by = "what is predicted" if result.rows.is_regression else "class"
+    details = ("", f"held-out rows by {by}{weighted}:", str(results))
     return (
         f"{count_of(len(result.rows.y), 'row')} to grow on, "
         f"{len(result.rows.held_out_labels):,} held out, "
         f"{count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, result.choice),
-        tree_text(shown.tree_, [str(label) for label in model.classes_], settings.no_merge),
+        tree_text(shown.tree_, names_of_labels(model), settings.no_merge),
         f"size {size}, {error}, {found}{'' if requested in (None, size) else ended}",
-        *(["errors are weighted by class"] if model.class_weight is not None else []),
+        *_weighted_by_class(model),
         *remarks,
-        *by_class,
+        *(details if settings.details else ()),
     )
+
+
+def _weighted_by_class(model: Any) -> list[str]:
+    """A line that says so."""
+    if getattr(model, "class_weight", None) is None:
+        return []
+    what = "costs" if measure_of(model) == "mean cost" else "errors"
+    return [f"{what} are weighted by class"]
 
 
 def _write_report(

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mictree.estimators.predicting import ClassResults
+    from mictree.estimators.results import ActionResults, LeafResults
     from mictree.estimators.sizes import SizeChoice
     from mictree.estimators.streamed import HeldOut
     from mictree.tree import Tree
@@ -351,6 +352,26 @@ def never_predicted(model: Any) -> list[str]:
     tree = model.tree_
     predicted = {tree.labels[leaf] for leaf in tree.leaves}
     return [str(label) for number, label in enumerate(model.classes_) if number not in predicted]
+
+
+def result_facts(results: "ClassResults | LeafResults | ActionResults") -> dict[str, Any]:
+    """Results on held-out rows for JSON."""
+    from mictree.estimators.results import ActionResults, LeafResults
+
+    if isinstance(results, LeafResults):
+        root, explained = root_of(results.mean_squared_error), results.r2
+        return {
+            "held_out_root": root,
+            "held_out_r2": None if math.isnan(explained) else explained,
+            "leaf_results": results.frame.to_dicts(),
+        }
+    if not isinstance(results, ActionResults):
+        return class_facts(results)
+    costs = [None if math.isnan(cost) else cost for cost in results.costs_of_classes.tolist()]
+    heads = ("class", "rows", "mean_cost")
+    lines = zip(map(str, results.classes), results.counts.sum(axis=1).tolist(), costs, strict=True)
+    by_class = [dict(zip(heads, line, strict=True)) for line in lines]
+    return {"class_results": by_class, "actions_taken": results.counts.tolist()}
 
 
 def class_facts(results: "ClassResults") -> dict[str, Any]:
