@@ -23,7 +23,16 @@ import typer
 
 from mictree._support.checks import caught
 from mictree._support.files import write_whole
-from mictree._support.words import count_of, show_name, show_number, show_significant
+from mictree._support.words import (
+    SQUARED,
+    count_of,
+    measure_of,
+    names_of_labels,
+    show_measured,
+    show_name,
+    show_number,
+    show_significant,
+)
 from mictree.cli.options import (
     After,
     AsJson,
@@ -68,15 +77,12 @@ from mictree.cli.options import (
     write_command,
 )
 from mictree.cli.output import (
-    measure_of,
-    names_of_labels,
     print_json,
     print_parts,
     result_facts,
     save_drawing,
     save_model,
     show_error,
-    show_measured,
     show_progress,
     table_of_sizes,
     training_errors,
@@ -669,46 +675,58 @@ def _write_report(
     path: Path, result: FitResult, settings: FitSettings, remarks: Sequence[str], command: str
 ) -> None:
     """Search the optimal trees up to the size, and write the page."""
-    from mictree.estimators.optimal import OptimalTreeClassifier
     from mictree.report.data import Fitted, make_fitted_page, render
 
-    model, choice, size, rows, _ = result
+    model, size, rows = result.model, result.size, result.rows
     optimal = None
     if settings.time_limit and not settings.is_optimal:
         with show_progress("searching the optimal trees"):
-            optimal = OptimalTreeClassifier(
-                size,
-                max_depth=model.max_depth,
-                time_limit=settings.time_limit,
-                max_thresholds=model.max_thresholds,
-                min_samples_leaf=model.min_samples_leaf,
-                class_weight=model.class_weight,
-            ).fit(rows.X, rows.y, rows.weight)
+            optimal = _optimal_like(model, size, settings.time_limit)
+            optimal.fit(rows.X, rows.y, rows.weight)
     shown = [each.at_size(size) for each in (model, optimal) if each is not None]
-    results = tuple(result.class_results(each) for each in shown)
+    counted = shown if measure_of(model) == "error" else []
     fitted = Fitted(
-        model, settings.rule, size, choice, optimal,
-        tuple(int((each.predict(rows.held_out) != rows.held_out_labels).sum()) for each in shown),
+        model, settings.rule, size, result.choice, optimal,
+        tuple(int((each.predict(rows.held_out) != rows.held_out_labels).sum()) for each in counted),
         len(rows.y), len(rows.held_out_labels),
         rates=tuple(result.held_out_error(each) for each in shown),
-        weighted=rows.weight is not None or model.class_weight is not None,
+        weighted=rows.weight is not None or getattr(model, "class_weight", None) is not None,
         scores=tuple((result.scoring, result.score(each)) for each in shown if result.scoring),
-        results=results,
+        results=tuple(result.results(each) for each in shown),
         remarks=tuple(remarks),
         command=command,
     )  # fmt: skip
     page = make_fitted_page(
-        fitted, settings.file.name, settings.target, _page_settings(settings),
+        fitted, settings.file.name, settings.target, _page_settings(settings, rows.task),
         merge=not settings.no_merge,
     )  # fmt: skip
     write_whole(path, render(page).encode())
     print_note(f"wrote {path}")
 
 
-def _page_settings(settings: FitSettings) -> dict[str, object]:
+def _optimal_like(model: Any, size: int, time_limit: float) -> Any:
+    """The estimator of optimal trees with the settings of a greedy one."""
+    from mictree.estimators import OptimalTreeClassifier, OptimalTreeRegressor
+
+    same = {name: getattr(model, name) for name in
+            ("max_depth", "max_thresholds", "min_samples_leaf")}  # fmt: skip
+    if measure_of(model) == SQUARED:
+        return OptimalTreeRegressor(size, time_limit=time_limit, **same)
+    return OptimalTreeClassifier(
+        size,
+        time_limit=time_limit,
+        class_weight=model.class_weight,
+        cost_matrix=model.cost_matrix,
+        **same,
+    )
+
+
+def _page_settings(settings: FitSettings, task: str) -> dict[str, object]:
     """The options with which a user can repeat the run, as the page names them."""
     chosen, optimal = settings.size is None, settings.is_optimal
-    greedy = {} if optimal else {"criterion": settings.criterion, "ties": settings.ties}
+    classes = task == CLASSIFICATION
+    criterion = {"criterion": settings.criterion} if classes else {}
+    greedy = {} if optimal else criterion | {"ties": settings.ties}
     smallest = count_of(settings.min_samples_split, "row")
     return {
         "rule": settings.rule,
@@ -717,9 +735,11 @@ def _page_settings(settings: FitSettings) -> dict[str, object]:
         "size": "chosen by cross-validation" if chosen else settings.size,
         "folds": settings.cv if chosen else "none",
         "choose": settings.choose if chosen else "none",
-        "measure on held-out rows": settings.scoring or "error",
+        "task": task,
+        "measure on held-out rows": settings.measured(task),
         "weights": settings.weights or "none",
-        "weights of classes": settings.class_weight or "none",
+        **({"weights of classes": settings.class_weight or "none"} if classes else {}),
+        **({"costs": settings.costs or "none"} if classes else {}),
         "share held out": settings.held_out,
         "seed": settings.seed,
         "held out after, by": settings.after or "none",

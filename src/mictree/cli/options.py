@@ -23,7 +23,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from mictree._support.words import shell_word
-from mictree.cli.tasks import MOST_CLASSES, TASKS, TaskRequest
+from mictree.cli.tasks import MOST_CLASSES, REGRESSION, TASKS, TaskRequest
 from mictree.growers.rules import RULES, TIES, Grower, Lookahead
 from mictree.impurity.criteria import CRITERIA
 
@@ -336,6 +336,12 @@ class TableSettings:
             class_weight=self.class_weight,
             of_classes=self.of_classes,
         )
+
+    def measured(self, task: str) -> str:
+        """What is measured on held-out rows of a task."""
+        if self.costs is not None:
+            return "mean cost"
+        return self.scoring or ("mean squared error" if task == REGRESSION else "error")
 
 
 def make_rules(

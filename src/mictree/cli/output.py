@@ -34,8 +34,12 @@ from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
 from mictree._support.words import (
+    SQUARED,
     count_of,
+    measure_of,
     merged_note,
+    names_of_labels,
+    root_of,
     show_digits,
     show_number,
     show_significant,
@@ -56,7 +60,6 @@ SPELL = "mictree.spell"  # the error handler of encodings that lack a character
 SPELLED = {
     "├": "|", "└": "`", "│": "|", "─": "-", "←": "<-", "±": "+-", "…": "...",
 }  # fmt: skip
-SQUARED = "mean squared error"
 SLACK = 1e-12  # errors that differ by less are equal
 MOST_NAMES = 5  # of classes in a sentence
 
@@ -226,41 +229,12 @@ def tree_text(tree: "Tree", classes: list[str] | None, no_merge: bool) -> str:
     return shown.to_text(classes, merge=False) + (f"\n{note}" if note else "")
 
 
-def measure_of(model: Any) -> str:
-    """What a model's errors are: "error", "mean cost" or "mean squared error"."""
-    return getattr(model, "judged_by", "") or "error"
-
-
-def predicts_numbers(model: Any) -> bool:
-    """Whether a model is a regression."""
-    return measure_of(model) == SQUARED
-
-
-def names_of_labels(model: Any) -> list[str] | None:
-    """What the leaves of a fitted model may predict, as texts; None for numbers."""
-    if predicts_numbers(model):
-        return None
-    return [str(label) for label in getattr(model, "actions_", model.classes_)]
-
-
-def show_measured(value: float, measure: str) -> str:
-    """An error as a text; of squared errors in four digits, and beside it its root."""
-    if measure != SQUARED:
-        return show_number(value)
-    return f"{show_significant(value)} (root {show_significant(root_of(value))})"
-
-
-def root_of(squared: float) -> float:
-    """The root of a mean squared error, in the unit of the target."""
-    return math.sqrt(max(squared, 0.0))
-
-
 def table_of_sizes(model: Any, choice: "SizeChoice | HeldOut | None") -> Table:
     """A model's errors by size, also those by which one was chosen, which an arrow marks.
 
     Beside mean squared errors stand their roots, in the unit of the target.
     """
-    greedy, squared = hasattr(model, "growth_"), predicts_numbers(model)
+    greedy, squared = hasattr(model, "growth_"), measure_of(model) == SQUARED
     show = show_significant if squared else show_number
     splits = ["", *(step.variable for step in model.growth_.steps)] if greedy else []
     heads = ["size", *(["split on"] if greedy else []), f"training {measure_of(model)}"]
@@ -283,7 +257,7 @@ def table_of_sizes(model: Any, choice: "SizeChoice | HeldOut | None") -> Table:
 
 def show_error(model: Any, size: int) -> str:
     """A training error; for a least error that is not proved, its certified interval."""
-    if not predicts_numbers(model):
+    if measure_of(model) != SQUARED:
         return _show_interval(model, size, show_number)
     root = _show_interval(model, size, lambda error: show_significant(root_of(error)))
     return f"{_show_interval(model, size, show_significant)} (root {root})"
