@@ -67,6 +67,10 @@ class TreeClassifier(ClassifierMixin, TreeModel):
         labels = splitting.labels[exports.by_node(splitting, tree)]
         return np.eye(len(self.actions_))[labels], impurity
 
+    @property
+    def _class_names(self) -> list[str]:
+        return [str(label) for label in self.classes_]
+
     def _set_classes(self, classes: np.ndarray, problem: SampleProblem) -> None:
         """Remember the classes, and what leaves may predict."""
         self.classes_ = self.actions_ = classes

@@ -201,7 +201,8 @@ def _place(tree: Tree, titles: Sequence[Sequence[str]], cards: Sequence[Card]) -
     )  # fmt: skip
     lines = np.array([len(title) for title in titles])
     notes = np.array([len(card.notes) for card in cards])
-    height = TITLE_LINE * lines + NOTE_LINE * notes + BAR + 4 * PAD
+    bars = np.array([_bar_height(card) for card in cards])
+    height = TITLE_LINE * lines + NOTE_LINE * notes + bars + 4 * PAD
     centre = to_centres(tree, width)
     return Layout(centre, to_tops(tree, centre, height), width, height)
 
@@ -251,11 +252,17 @@ def _draw_card(pen: Pen | TikzPen, drawing: _Drawing, node: int, card: Card) -> 
         if end > begin:
             place = start + begin * inner
             pen.rectangle(place, top - strip - PAD - BAR, (end - begin) * inner, BAR, part)
-    if card.span is not None or any(card.shares):
+    bar = _bar_height(card)
+    if bar:
         outline = {"facecolor": "none", "edgecolor": LINE, "linewidth": 0.4}
         pen.rectangle(x - inner / 2, top - strip - PAD - BAR, inner, BAR, outline)
-    middle = top - strip - PAD - BAR - (height - strip - PAD - BAR) / 2
+    middle = top - strip - PAD - bar - (height - strip - PAD - bar) / 2
     pen.text(x, middle, "\n".join(card.notes), NOTE_POINTS)
+
+
+def _bar_height(card: Card) -> float:
+    """The height of a card's bar, 0 where there is nothing to show."""
+    return BAR if card.span is not None or any(card.shares) else 0.0
 
 
 def _bar(card: Card, colours: ClassColours | Ramp) -> list[tuple[float, float, str]]:
