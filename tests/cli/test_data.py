@@ -136,7 +136,6 @@ def test_bad_options(csv, arguments, rule):
         ("a,y\n", "must have a row beside its header; it has none"),
         ("a,y,y\n1,2,2\n", "columns must have different names; 'y' occurs twice"),
         ("y\n1\n", "must have a column beside the target"),
-        ("a,y\n1,0.25\n2,0.75\n", "Mictree does not do regression"),
     ],
 )
 def test_bad_files(tmp_path, text, rule):

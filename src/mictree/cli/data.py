@@ -20,6 +20,7 @@ from mictree.cli.options import (
     After,
     AsJson,
     ClassWeight,
+    Costs,
     DataFile,
     DateOrder,
     Decimal,
@@ -41,6 +42,7 @@ from mictree.cli.options import (
     Separator,
     TableSettings,
     Target,
+    TaskName,
     Text,
     Weights,
     Workers,
@@ -115,6 +117,8 @@ def data(
     after: After = None,
     weights: Weights = None,
     class_weight: ClassWeight = None,
+    costs: Costs = None,
+    task: TaskName = None,
     jobs: Annotated[int, jobs_option("folds")] = 1,
     scheduler: Scheduler = None,
     workers: Workers = None,
@@ -165,13 +169,14 @@ def data(
 
     settings = DataSettings(**context.params)
     _check_settings(settings)
+    request = settings.request
     untested = [name for name in (groups, weights) if name is not None]
     table = read_table(
         file, target, drop, keep, settings.file_format, parts, after, untested,
         lambda frame: [
             *caught(complete_column, frame, groups), *caught(column_of_weights, frame, weights)
         ],
-        class_weight,
+        request,
     )  # fmt: skip
     X, y = table.X, table.y
     if after is None and cv and groups is None:

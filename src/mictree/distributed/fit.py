@@ -231,7 +231,7 @@ def grow(
     _check_total(sums * given * priors, plan.scale is not None or class_weight is not None)
     least = limits.min_weight_fraction_leaf * float((sums * factors).sum())
     weighing = weighing_of(factors, plan.scale is not None, rule.criterion, counting.functions)
-    gains = ClassGains(weighing, limits_of(limits, least))
+    gains = ClassGains(weighing, limits_of(limits, least), task)
     offers = Offers(plan.literals, gains)
     growing = Growing(
         rule.with_seed(), offers, counting.count, factors, _limit(rows, plan, max_size)

@@ -39,6 +39,7 @@ from mictree.growers.data_rows import Counts
 from mictree.growers.data_sums import SumsTask, Tally, offer_of_sums
 from mictree.growers.loop import ROOM, enlarged
 from mictree.growers.rules import TIES, Grower, checked_priority
+from mictree.problems.tasks import MatrixCosts
 
 MOST_BYTES = 2**26  # of the counts of one round
 NO_RULE = Rule(0, 0, 0)  # the loop here chooses leaves
@@ -204,13 +205,17 @@ class Gains(ABC):
 
 
 class ClassGains(Gains):
-    """Of rows with classes."""
+    """Of rows with classes; a cost matrix may make leaves of several classes pure."""
 
-    def __init__(self, weighing: Weighing, limits: Limits) -> None:
-        self._weighing, self._limits = weighing, limits
+    def __init__(
+        self, weighing: Weighing, limits: Limits, costs: MatrixCosts | None = None
+    ) -> None:
+        self._weighing, self._limits, self._costs = weighing, limits, costs
 
     def may_split(self, leaf: Leaf) -> bool:
         """Whether it is impure, large and high enough."""
+        if self._costs is not None and self._costs.is_pure(leaf.rows > 0):
+            return False
         return bool(may_split(leaf.rows, len(leaf.path), self._limits))
 
     def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:

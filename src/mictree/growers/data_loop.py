@@ -285,6 +285,8 @@ def _split_by_classes(
     """Grow on classes whose weights are multiplied by the cost of missing them; then see costs."""
     factors = altered_priors(task, problem.classes, rule.criterion)
     altered = problem.reweighted(problem.class_weight * factors)
+    if task.shares_actions:  # leaves of several classes may be pure
+        return _split_again(problem, loop.grow_any(rule, altered, max_size))
     altered.task = Errors()
     return priced(split(altered, rule, max_size), task, factors, problem.offset)
 
