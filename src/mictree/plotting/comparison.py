@@ -88,8 +88,8 @@ def _draw_training(ax: Axes, result: Comparison) -> None:
     ax.plot(sizes, upper, color=OPTIMAL_COLOUR, linewidth=1.2, zorder=3, label="optimal")
     for number, name in enumerate(result.names):
         _draw_learner(ax, sizes, result.training_errors[name][1:], number, name)
-    ax.set_title("training error", fontsize="medium")
-    ax.set_ylabel("error")
+    ax.set_title(f"training {result.error_name}", fontsize="medium")
+    ax.set_ylabel(result.error_name)
 
 
 def _draw_held_out(ax: Axes, result: Comparison) -> None:
@@ -147,7 +147,7 @@ def draw_errors(
     if errors is not None:
         ax.plot(errors, color=TRAINING_COLOUR, marker="o", markersize=4, label=f"{rule}: training")
     if choice is not None and not scored:
-        means, spread = 1 - choice.means, choice.standard_errors
+        means, spread = choice.shown, choice.standard_errors
         sizes = np.arange(len(means))
         band = {"color": VALIDATED_COLOUR, "alpha": 0.15, "linewidth": 0}
         ax.fill_between(sizes, means - spread, means + spread, **band)
@@ -162,7 +162,7 @@ def draw_errors(
         ax.plot(sizes, optimal.upper, color=OPTIMAL_COLOUR, marker="s", markersize=3, linewidth=1.2,
                 label="optimal: training")  # fmt: skip
     ax.set_xlabel("size (splits)")
-    ax.set_ylabel("error")
+    ax.set_ylabel((choice.loss if choice is not None else "") or "error")
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
