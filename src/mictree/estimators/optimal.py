@@ -44,7 +44,7 @@ from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.frontier import SampleOptimalTrees, solve
 from mictree.optimal.solve import repeat_last
 from mictree.problems.sample import Limits, SampleProblem, class_weights, read_weights
-from mictree.problems.tasks import ActionCosts, Errors, MatrixCosts, read_cost_table
+from mictree.problems.tasks import ActionCosts, Errors, MatrixCosts, Squared, read_cost_table
 from mictree.tree import LEAF, Tree
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -509,11 +509,18 @@ def _greedy(problem: SampleProblem) -> TopDown:
     return TopDown()
 
 
-def as_classifier(solved: SampleOptimalTrees) -> OptimalTreeClassifier:
-    """The classifier of optimal trees that were found already."""
+def as_model(solved: SampleOptimalTrees) -> Any:
+    """The estimator of optimal trees that were found already."""
     problem = solved.problem
-    model = OptimalTreeClassifier(solved.max_size)
-    model._set_classes(read_array(problem.classes), problem)
+    model: Any
+    if isinstance(problem.task, Squared):
+        model = OptimalTreeRegressor(solved.max_size)
+    elif isinstance(problem.task, ActionCosts):
+        model = OptimalPolicyTree(solved.max_size)
+        model.actions_, model._rewarded = read_array(list(problem.actions)), False
+    else:
+        model = OptimalTreeClassifier(solved.max_size)
+        model._set_classes(read_array(problem.classes), problem)
     names = [column.name for column in problem.literals.columns]
     model.n_features_in_ = len(names)
     if names != list(unnamed(len(names))):

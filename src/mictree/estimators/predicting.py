@@ -426,16 +426,17 @@ class Scorer:
             raise ValueError(f"a scoring must give one finite number; got {score!r}")
         return float(score)
 
-    def check(self, classes: Any) -> None:
-        """Refuse a scoring by name that cannot judge these classes, before any tree is grown."""
+    def check(self, labels: Any, regression: bool = False) -> None:
+        """Refuse a scoring by name that cannot judge these labels, before any tree is grown."""
         if not self.named:
             return
-        from sklearn.dummy import DummyClassifier
+        from sklearn.dummy import DummyClassifier, DummyRegressor
 
-        rows = np.zeros((len(classes), 1))
+        rows = np.zeros((len(labels), 1))
+        constant = DummyRegressor() if regression else DummyClassifier()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that constant answers are poor
-            self._apply(DummyClassifier().fit(rows, classes), rows, classes, {})
+            self._apply(constant.fit(rows, labels), rows, labels, {})
 
     def _apply(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> Any:
         try:

@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, indexable
 
 from mictree._support.checks import check_count, check_unmasked
@@ -32,8 +32,10 @@ from mictree._support.words import count_of, show_number
 from mictree.columns.data import Data, is_missing, read_array
 from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeModel
-from mictree.estimators.predicting import Scorer, read_scoring
+from mictree.estimators.kinds import costs_of_labels
+from mictree.estimators.predicting import Scorer, read_numeric, read_scoring
 from mictree.problems.sample import Coded, SampleProblem, class_weights, weights_among
+from mictree.problems.tasks import MatrixCosts, read_cost_matrix
 
 if TYPE_CHECKING:
     import polars
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 
 CHOICES = ("one-standard-error", "least")
-LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
+LARGEST = {"OptimalTreeClassifier": 8, "OptimalTreeRegressor": 8}  # with max_size="auto"
 LARGEST_GREEDY = 32
 ROUNDING = 1e-12  # costs that differ by less are equal
 
@@ -58,10 +60,12 @@ class SizeChoice:
     Attributes
     ----------
     size : the chosen number of splits
-    scores : by fold and size; higher is better. Accuracy, unless ``scoring`` was given.
+    scores : by fold and size; higher is better. Accuracy, unless ``scoring`` was given; mean
+        squared errors and mean costs are negative.
     folds : of one cross-validation, without its repetitions
     choose : the rule
     scoring : the name of the scoring, or nothing for accuracy
+    loss : "mean squared error" of numbers, or "mean cost"; nothing for other scores
 
     Examples
     --------
@@ -77,6 +81,7 @@ class SizeChoice:
     folds: int
     choose: str
     scoring: str = ""
+    loss: str = ""
 
     @property
     def means(self) -> FloatArray:
@@ -85,8 +90,8 @@ class SizeChoice:
 
     @property
     def measure(self) -> str:
-        """What ``shown`` is: "error", or the name of the scoring."""
-        return self.scoring or "error"
+        """What ``shown`` is: "error", or the name of the loss or of the scoring."""
+        return self.scoring or self.loss or "error"
 
     @property
     def title(self) -> str:
@@ -95,8 +100,10 @@ class SizeChoice:
 
     @property
     def shown(self) -> FloatArray:
-        """The mean error by size, or with a scoring the mean score."""
-        return self.means if self.scoring else 1 - self.means
+        """The mean error or loss by size, or with a scoring the mean score."""
+        if self.scoring:
+            return self.means
+        return 0.0 - self.means if self.loss else 1 - self.means
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -131,8 +138,11 @@ class SizeChoice:
 
     def __repr__(self) -> str:
         score, error = self.means[self.size], self.standard_errors[self.size]
+        found = f"score={score:.4f} ± {error:.4f}"
+        if self.loss:
+            found = f"{self.loss} {self.shown[self.size]:.4g} ± {error:.2g}"
         return (
-            f"SizeChoice(size={self.size}, score={score:.4f} ± {error:.4f}, "
+            f"SizeChoice(size={self.size}, {found}, "
             f"{len(self.scores)} folds, {len(self.means)} sizes, choose={self.choose!r})"
         )
 
@@ -156,7 +166,8 @@ def select_size(
 
     Parameters
     ----------
-    estimator : a classifier of mictree; its ``max_size`` is the largest size to consider
+    estimator : a classifier or regressor of mictree; its ``max_size`` is the largest size to
+        consider
     X, y : matrix or frame, and labels
     cv : the number of folds, in which classes are in proportion, or a scikit-learn splitter
     repeats : how often to repeat the cross-validation with other folds; only with a number of folds
@@ -164,7 +175,8 @@ def select_size(
         best; or "least", the smallest size with the best score
     scoring : as in scikit-learn: None for accuracy, a name such as "balanced_accuracy", or a
         callable ``(model, X, y)``. Accuracy is weighted by the estimator's ``class_weight``, as
-        its training errors are; scorings are not.
+        its training errors are; scorings are not. None stands for the mean cost if the estimator
+        has a ``cost_matrix``, and for the mean squared error of a regressor.
     groups : rows of one group are never both in training and in held-out rows
     sample_weight : a weight for each row, in fits and in scores; a callable does not get them
     random_state : random seed for the folds
@@ -183,8 +195,12 @@ def select_size(
     SizeChoice(size=3, score=1.0000 ± 0.0000, 5 folds, 6 sizes, choose='one-standard-error')
     """
     settings = _Settings(choose, cv, repeats, scoring, random_state, n_jobs)
-    if not hasattr(estimator, "at_size"):
-        raise ValueError(f"estimator must be a classifier of mictree; got {estimator!r}")
+    if not hasattr(estimator, "at_size") or not (
+        is_classifier(estimator) or is_regressor(estimator)
+    ):
+        raise ValueError(
+            f"estimator must be a classifier or a regressor of mictree; got {estimator!r}"
+        )
     if is_collection(X):
         raise TypeError("select_size must have its rows on one machine; X is a Dask collection")
     X = X if hasattr(X, "shape") else read_array(X)
@@ -200,14 +216,14 @@ def select_size(
         check_after(cv, repeats, groups)
         splits, folds = time_folds(rank_moments(after, len(np.asarray(labels))), cv), int(cv)
     else:
-        splits, folds = _splits(X, labels, groups, settings)
+        splits, folds = _splits(X, labels, groups, settings, is_regressor(model))
     curves = list(spread(_score_fold, [(X, trial, *fold) for fold in splits], settings.n_jobs))
     if len(curves) < 2:
         raise ValueError(f"cv must give at least 2 folds; got {len(curves)}")
     most = max(map(len, curves))
     scores = np.array([[*curve, *[curve[-1]] * (most - len(curve))] for curve in curves], float)
     name = "" if trial.scorer is None else trial.scorer.name
-    choice = SizeChoice(0, scores, folds, choose, name)
+    choice = SizeChoice(0, scores, folds, choose, name, "" if name else model.judged_by)
     return replace(choice, size=choose_size(choice))
 
 
@@ -236,9 +252,26 @@ class _Trial:
     fit_weights: FloatArray | None
     score_weights: FloatArray | None  # of held-out rows
     scorer: Scorer | None
+    classes: Any = None  # none of numbers
+    task: MatrixCosts | None = None
+
+    def measure(self, fitted: Any, X: Any, truth: np.ndarray, weights: Any) -> FloatArray:
+        """The score by size, more is better, of the model without a scorer."""
+        if self.task is not None:
+            return -fitted._by_size(X, costs_of_labels(self.task, self.classes, truth, weights))
+        if self.classes is None:
+            return -fitted._staged_costs(X, truth, weights)
+        return fitted.staged_score(X, truth, weights)
 
 
 def _read_trial(model: Any, labels: Any, weights: Any, settings: _Settings) -> _Trial:
+    fit_weights = None if weights is None else np.asarray(weights, dtype=float)
+    if is_regressor(model):
+        numbers = read_numeric(labels, len(labels))
+        scorer = read_scoring(settings.scoring)
+        if scorer is not None:
+            scorer.check(numbers, regression=True)
+        return _Trial(model, labels, fit_weights, fit_weights, scorer)
     classes, codes = Coded.positions(np.asarray(labels).reshape(-1))  # refuses what is no label
     factors = class_weights(
         getattr(model, "class_weight", None), Coded(tuple(classes.tolist()), codes)
@@ -246,10 +279,12 @@ def _read_trial(model: Any, labels: Any, weights: Any, settings: _Settings) -> _
     scorer = read_scoring(settings.scoring)
     if scorer is not None:
         scorer.check(classes)
-    fit_weights = score_weights = None if weights is None else np.asarray(weights, dtype=float)
+    score_weights, task = fit_weights, None
+    if getattr(model, "cost_matrix", None) is not None:
+        task = read_cost_matrix(model.cost_matrix, tuple(classes.tolist()))
     if factors is not None and scorer is None:
         score_weights = factors[codes] * (1.0 if fit_weights is None else fit_weights)
-    return _Trial(model, labels, fit_weights, score_weights, scorer)
+    return _Trial(model, labels, fit_weights, score_weights, scorer, classes, task)
 
 
 def _score_fold(X: Any, trial: _Trial, train: RowNumbers, test: RowNumbers) -> list[float]:
@@ -258,12 +293,14 @@ def _score_fold(X: Any, trial: _Trial, train: RowNumbers, test: RowNumbers) -> l
     known = _safe_indexing(trial.labels, train)
     if isinstance(getattr(fitted, "class_weight", None), Mapping):  # a fold may lack a rare class
         fitted.set_params(class_weight=weights_among(fitted.class_weight, known))
+    if trial.task is not None:
+        fitted.set_params(cost_matrix=trial.task.named(trial.classes.tolist(), known))
     weights = None if trial.fit_weights is None else trial.fit_weights[train]
     fitted.fit(_safe_indexing(X, train), known, weights)
     rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(trial.labels, test))
     weights = None if trial.score_weights is None else trial.score_weights[test]
     if trial.scorer is None:
-        return fitted.staged_score(rows, truth, weights).tolist()
+        return trial.measure(fitted, rows, truth, weights).tolist()
     sizes = range(fitted.get_n_leaves() if fitted._max_size is None else fitted._max_size + 1)
     return [trial.scorer(fitted.at_size(size), rows, truth, weights) for size in sizes]
 
@@ -282,14 +319,22 @@ def choose_size(choice: Any) -> int:
     means = choice.means
     best = int(means.argmax())
     slack = choice.standard_errors[best] if choice.choose == "one-standard-error" else 0.0
-    return int(np.argmax(means >= means[best] - slack - 1e-12))
+    rounding = ROUNDING
+    if getattr(choice, "loss", ""):  # in any unit
+        rounding *= scale_of(means)
+    return int(np.argmax(means >= means[best] - slack - rounding))
 
 
 def _splits(
-    X: Any, y: Any, groups: Any, settings: _Settings
+    X: Any, y: Any, groups: Any, settings: _Settings, regression: bool
 ) -> tuple[Iterator[tuple[RowNumbers, RowNumbers]], int]:
     """Training and held-out rows of each fold, and the number of folds of one repetition."""
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+    from sklearn.model_selection import (
+        GroupKFold,
+        KFold,
+        StratifiedGroupKFold,
+        StratifiedKFold,
+    )
 
     cv, seed = settings.cv, settings.random_state
     times = check_count(settings.repeats, "repeats")
@@ -305,7 +350,9 @@ def _splits(
         raise ValueError(f"a size can be chosen by 2 {what} or more; there is {len(parts)}")
     if not 2 <= folds <= len(parts):
         raise ValueError(f"cv must be from 2 to the number of {what}, {len(parts)}; got {folds}")
-    common = int(np.unique(np.asarray(y), return_counts=True)[1].max())
+    common = folds
+    if not regression:
+        common = int(np.unique(np.asarray(y), return_counts=True)[1].max())
     if groups is None and common == 1:
         raise ValueError(
             f"a size can be chosen if some label occurs twice; all {len(y)} rows have different "
@@ -316,7 +363,8 @@ def _splits(
             f"cv must be at most the number of rows with the most common label, {common}; got "
             f"{folds}"
         )
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    plain, grouped = (KFold, GroupKFold) if regression else (StratifiedKFold, StratifiedGroupKFold)
+    kind: Any = plain if groups is None else grouped
 
     def all_folds() -> Iterator[tuple[RowNumbers, RowNumbers]]:
         with warnings.catch_warnings():  # a class with fewer rows than folds is missing from some

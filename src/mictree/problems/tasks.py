@@ -70,6 +70,15 @@ class MatrixCosts:
         """The matrix as the user gave it."""
         return self.matrix + self.least[:, None]
 
+    def named(self, classes: Sequence[Any], labels: Any) -> dict[Any, dict[Any, float]]:
+        """The matrix as given, by the names of those classes that are among some labels."""
+        known = set(np.unique(np.asarray(labels)).tolist())
+        return {
+            label: dict(zip(self.actions, row, strict=True))
+            for label, row in zip(classes, self.given.tolist(), strict=True)
+            if label in known
+        }
+
     @property
     def missing_costs(self) -> FloatArray:
         """What missing each class costs: the sum over actions.
