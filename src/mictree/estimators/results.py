@@ -22,6 +22,8 @@ from mictree.tree import DIGITS
 if TYPE_CHECKING:
     import polars
 
+    from mictree.estimators.predicting import ClassResults
+
 FloatArray = np.typing.NDArray[np.float64]
 HEADS = ("prediction", "rows", "mean", "mean residual", "root mean squared error")
 
@@ -155,6 +157,17 @@ class ActionResults:
     actions: tuple[Any, ...]
     counts: np.typing.NDArray[Any]
     costs: FloatArray
+
+    @classmethod
+    def of_classes(
+        cls, found: ClassResults, costs: Mapping[Any, Mapping[Any, float]]
+    ) -> ActionResults:
+        """The same as results by class whose labels are classes and actions."""
+        classes, actions = tuple(costs), tuple(next(iter(costs.values())))
+        place = {label: number for number, label in enumerate(found.classes)}
+        rows, columns = ([place[label] for label in labels] for labels in (classes, actions))
+        table = np.array([[costs[label][action] for action in actions] for label in classes])
+        return cls(classes, actions, found.confusion[np.ix_(rows, columns)], table)
 
     def mean_cost(self, factors: Mapping[Any, float] | None = None) -> float:
         """The mean cost of all rows; ``factors`` multiply the weights of their classes."""

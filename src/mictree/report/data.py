@@ -268,10 +268,12 @@ def to_svg(draw: Callable[[Figure], object]) -> bytes:
 def make_comparison_page(
     result: "Comparison", file: str, target: str, size: int, settings: dict[str, object],
     remarks: Sequence[str] = (), command: str = "", merge: bool = True,
+    results: "Results | None" = None,
 ) -> DataPage:  # fmt: skip
     """The page about learners and optimal trees; the tree of the given size is shown.
 
-    ``remarks`` are about a tree that helps nobody; the ``command`` writes the tree.
+    ``remarks`` are about a tree that helps nobody; the ``command`` writes the tree. ``results`` are
+    those of the tree on held-out rows, by default by class.
     """
     model = result.model(size)
     names = [column.name for column in result.optimal_trees.problem.literals.columns]
@@ -283,7 +285,8 @@ def make_comparison_page(
         kind = "weighted " * (weighted and not result.scoring)
         shown = f"{value:.4g}" if result.scoring else _percentage(value, measure)
         note += f" {_say(f'{kind}held-out {result.measure}', shown)}"
-    results = result.class_results(size) if result.held_out and measure == "error" else None
+    if results is None and result.held_out and result.classes:
+        results = result.class_results(size)
     return DataPage(
         title=f"{file}: predicting {target}",
         subtitle=result.title,
