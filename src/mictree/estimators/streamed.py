@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,12 @@ from mictree._support.checks import as_fraction, caught, raise_all
 from mictree._support.files import DISK_FULL, no_space, unfinished
 from mictree._support.numbers import UNIT, as_number, exact_sums
 from mictree._support.progress import Report, ignore
+from mictree._support.words import SQUARED
 from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
 from mictree.columns.written import Tests
 from mictree.distributed.collections import Spread
 from mictree.estimators.predicting import ClassResults, Scorer
+from mictree.estimators.results import HEADS, ActionResults, align, cells_of_leaves
 from mictree.estimators.sizes import choose_size
 from mictree.growers.data_loop import Splitting
 from mictree.problems.sample import NO_WEIGHT
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 NEW_CLASSES = "(other)"  # classes that no row to grow on has
 ALL = "all"  # in place of names of columns to keep
+NUMBER_SCORINGS = ("r2", "neg_mean_squared_error", "neg_root_mean_squared_error")
 MOST_FOURTH = 1e290  # larger fourth powers of errors count as this one
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -178,13 +182,13 @@ class HeldOut:
     Attributes
     ----------
     rows : their number
-    means : the share of the rows, by weight, whose class is predicted; or the score of all rows; or
-        what is left of 1 after the mean cost or squared error in units of ``unit``
+    means : the share of the rows, by weight, whose class is predicted; or the score of all rows;
+        mean squared errors and mean costs are negative
     standard_errors : of ``means``: what they would differ by on other rows of the same kind
     size : the size that was chosen by them, if one was
     choose : by which rule
     scoring : the name of the score, or nothing
-    unit : of errors; the variance of numbers, the largest of several costs
+    loss : "mean squared error" of numbers, or "mean cost"; nothing for other scores
     """
 
     rows: int
@@ -193,30 +197,19 @@ class HeldOut:
     size: int | None = None
     choose: str = ""
     scoring: str = ""
-    unit: float = 1.0
-
-    @classmethod
-    def of_errors(
-        cls, rows: int, errors: FloatArray, standard_errors: FloatArray, unit: float
-    ) -> HeldOut:
-        """From errors that may be large or small."""
-        unit = unit or 1.0
-        return cls(rows, 1 - errors / unit, standard_errors / unit, unit=unit)
+    loss: str = ""
 
     @property
     def title(self) -> str:
         """The head of a column of what is shown."""
-        return f"{self.scoring or 'error'} of rows that choose"
+        return f"{self.scoring or self.loss or 'error'} of rows that choose"
 
     @property
     def shown(self) -> FloatArray:
         """The error by size, or with a scoring the score."""
-        return self.means if self.scoring else self.unit * (1 - self.means)
-
-    @property
-    def shown_errors(self) -> FloatArray:
-        """The standard errors of what is shown."""
-        return self.unit * self.standard_errors
+        if self.scoring:
+            return self.means
+        return 0.0 - self.means if self.loss else 1 - self.means
 
     def choosing(self, rule: str) -> HeldOut:
         """These scores with a size, chosen as ``mictree.select_size`` does."""
@@ -314,8 +307,7 @@ class LeafSums:
             spread = twice - 2 * mean * once + mean**2 * all_squares
             means.append(float(mean))
             errors.append(math.sqrt(max(Fraction(), spread) / total**2))
-        unit = float(task.given.max())
-        return HeldOut.of_errors(self.rows, np.array(means), np.array(errors), unit)
+        return HeldOut(self.rows, -np.array(means), np.array(errors), loss="mean cost")
 
     def _right_by_size(
         self, sums: list[int], splitting: Splitting, labels: IntArray, scale: list[Fraction]
@@ -347,6 +339,15 @@ class LeafSums:
         return parts
 
 
+def check_number_scoring(scoring: str) -> None:
+    """Refuse a scoring that does not follow from sums."""
+    if scoring not in NUMBER_SCORINGS:
+        raise ValueError(
+            "scoring of numbers in files that are read batch by batch must be one of "
+            f"{', '.join(NUMBER_SCORINGS)}; got {scoring!r}"
+        )
+
+
 def _over_leaves(held: Sequence[Any], splitting: Splitting) -> list[Any]:
     """Exact numbers of nodes, summed over the leaves of each tree of a growth."""
     sums = [held[0]]
@@ -376,12 +377,20 @@ class NumberSums:
         self._squared_weight = 0  # the sum of squares of weights
         # by node: weighted squared errors, these weighted twice, and weighted squares of both
         self._sums = [[0] * len(self._labels) for _ in range(3)]
+        # by leaf of the largest tree: the weight of its rows, and the sum of weighted labels
+        self._weights, self._totals = [0] * len(self._labels), [0] * len(self._labels)
 
     def add(self, leaves: IntArray, numbers: FloatArray, weights: FloatArray | None) -> None:
         """Add rows that reach these leaves and have these labels."""
         self.rows += len(leaves)
         self.spread += Spread.of(numbers, weights, float(self._labels[0]))
         mass = np.ones(len(leaves)) if weights is None else weights
+        count = len(self._labels)
+        weighed = exact_sums(mass, leaves, count)
+        signed = exact_sums(mass * np.abs(numbers), 2 * leaves + (numbers > 0), 2 * count)
+        self._weights[:] = map(operator.add, self._weights, weighed)
+        totals = map(operator.sub, signed[1::2], signed[::2])
+        self._totals[:] = map(operator.add, self._totals, totals)
         self._squared_weight += exact_sums(mass**2, np.zeros(len(leaves), dtype=np.int64), 1)[0]
         nodes = leaves
         while len(nodes):
@@ -402,13 +411,15 @@ class NumberSums:
         both.rows = self.rows + other.rows
         both.spread = self.spread + other.spread
         both._squared_weight = self._squared_weight + other._squared_weight
+        both._weights = list(map(operator.add, self._weights, other._weights))
+        both._totals = list(map(operator.add, self._totals, other._totals))
         both._sums = [
             list(map(operator.add, *each)) for each in zip(self._sums, other._sums, strict=True)
         ]
         return both
 
     def errors(self) -> HeldOut:
-        """The mean squared error of all trees of the growth; ``means`` are R^2."""
+        """The mean squared error of all trees of the growth."""
         total = self._total
         means, errors = [], []
         for square, twice, fourth in zip(*map(self._by_size, self._sums), strict=True):
@@ -416,13 +427,38 @@ class NumberSums:
             spread = fourth - 2 * mean * twice + mean**2 * as_number(self._squared_weight)
             means.append(float(mean))
             errors.append(math.sqrt(max(Fraction(), spread) / total**2))
-        unit = float(self.spread.squares / total)
-        return HeldOut.of_errors(self.rows, np.array(means), np.array(errors), unit)
+        return HeldOut(self.rows, -np.array(means), np.array(errors), loss=SQUARED)
+
+    def scores(self, scoring: str) -> FloatArray:
+        """A scoring of all trees, by its name."""
+        check_number_scoring(scoring)
+        if scoring == "r2":
+            return self.r_squared()
+        means = self.errors().means
+        return means if scoring == "neg_mean_squared_error" else -np.sqrt(-means)
 
     def r_squared(self) -> FloatArray:
         """The share of the labels' variance that the trees of the growth explain, by size."""
         assert self._total
         return np.array([self.spread.r_squared(wrong) for wrong in self._by_size(self._sums[0])])
+
+    def results(self, size: int) -> NumberResults:
+        """The rows beside the predictions of the tree of a size, by what is predicted."""
+        weights, totals = self._weights.copy(), self._totals.copy()
+        for step in reversed(range(len(self._splitting.leaves))):
+            leaf = int(self._splitting.leaves[step])
+            for each in (weights, totals):
+                each[leaf] = each[2 * step + 1] + each[2 * step + 2]
+        by_value: dict[float, list[int]] = {}
+        for leaf in leaves_at(self._splitting, size).tolist():
+            found = by_value.setdefault(float(self._labels[leaf]), [0, 0, 0])
+            parts = weights[leaf], totals[leaf], self._sums[0][leaf]
+            found[:] = map(operator.add, found, parts)
+        place = min(size, len(self._splitting.leaves))
+        wrong = self._by_size(self._sums[0])[place]
+        explained = self.spread.r_squared(wrong) if self.spread.squares else math.nan
+        lines = [_line_of(value, *map(as_number, by_value[value])) for value in sorted(by_value)]
+        return NumberResults(tuple(lines), float(wrong / self._total), explained)
 
     @property
     def _total(self) -> Fraction:
@@ -434,6 +470,50 @@ class NumberSums:
     def _by_size(self, sums: list[int]) -> list[Fraction]:
         """A sum over all leaves, by size."""
         return [as_number(total) for total in _over_leaves(sums, self._splitting)]
+
+
+def _line_of(value: float, weight: Fraction, total: Fraction, squares: Fraction) -> tuple[Any, ...]:
+    """What ``LeafResults.frame`` has of the rows with one prediction."""
+    if not weight:
+        return value, 0.0, None, None, None
+    mean = float(total / weight)
+    return value, float(weight), mean, mean - value, math.sqrt(squares / weight)
+
+
+@dataclass(frozen=True)
+class NumberResults:
+    """As ``LeafResults``, of rows that are not in memory.
+
+    Attributes
+    ----------
+    lines : the rows of ``frame``
+    mean_squared_error, r2 : of all rows
+    """
+
+    lines: tuple[tuple[Any, ...], ...]
+    mean_squared_error: float
+    r2: float
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """A polars frame with a row for each different prediction."""
+        import polars
+
+        return polars.DataFrame(self.lines, dict.fromkeys(HEADS, polars.Float64), orient="row")
+
+    def __str__(self) -> str:
+        return "\n".join(align([HEADS, *cells_of_leaves(self.frame)]))
+
+
+def actions_by_class(model: TreeClassifier, sums: LeafSums, size: int) -> ActionResults:
+    """The actions that the tree of a size takes for the rows of each class."""
+    splitting, task = model._splitting, model._task
+    assert isinstance(task, MatrixCosts)
+    leaves, tally = leaves_at(splitting, size), sums.tally(splitting)[:, :-1]
+    counts = np.zeros(task.matrix.shape)
+    for leaf in leaves.tolist():
+        counts[:, splitting.labels[leaf]] += tally[leaf]
+    return ActionResults(tuple(model.classes_.tolist()), task.actions, counts, task.given)
 
 
 class _LeafModel(ClassifierMixin, BaseEstimator):
@@ -457,11 +537,13 @@ def leaves_at(splitting: Splitting, size: int) -> IntArray:
     return np.setdiff1d(np.arange(2 * made + 1), splitting.leaves[:made])
 
 
-def score_by_size(model: TreeClassifier, parts: Sequence[LeafSums], scorer: Scorer) -> HeldOut:
+def score_by_size(model: TreeClassifier, parts: Sequence[Any], scorer: Scorer) -> HeldOut:
     """A scoring of all trees of a growth on the rows of all parts.
 
     Standard errors are the jackknife's: of the scores without each part in turn (Efron 1982).
     """
+    if predicts_numbers(model):
+        return _score_numbers(parts, scorer.name)
     splitting, classes = model._splitting, model.classes_
     tallies = np.array([part.tally(splitting) for part in parts])
     if tallies[:, 0, -1].any():
@@ -483,6 +565,29 @@ def score_by_size(model: TreeClassifier, parts: Sequence[LeafSums], scorer: Scor
         errors.append(math.sqrt(max(0, len(others) - 1)) * float(np.std(others or [0.0])))
     rows = sum(part.rows for part in parts)
     return HeldOut(rows, np.array(means), np.array(errors), scoring=scorer.name)
+
+
+def errors_by_size(
+    model: TreeClassifier, sums: LeafSums | NumberSums, factors: Sequence[float]
+) -> HeldOut:
+    """What a model is judged by on some rows: accuracy, mean cost, or mean squared error."""
+    if isinstance(sums, NumberSums):
+        return sums.errors()
+    if isinstance(model._task, MatrixCosts):
+        return sums.costs(model._splitting, model._task, factors)
+    return sums.accuracy(model._splitting, factors)
+
+
+def _score_numbers(parts: Sequence[NumberSums], scoring: str) -> HeldOut:
+    """The same of numbers."""
+    whole = reduce(operator.add, parts)
+    others = [
+        reduce(operator.add, [*parts[:left], *parts[left + 1 :]]).scores(scoring)
+        for left in range(len(parts) if len(parts) > 1 else 0)
+    ]
+    means = whole.scores(scoring)
+    errors = math.sqrt(max(0, len(parts) - 1)) * np.std(others or [means], axis=0)
+    return HeldOut(whole.rows, means, errors, scoring=scoring)
 
 
 def results_by_class(model: TreeClassifier, sums: LeafSums, size: int) -> ClassResults:
