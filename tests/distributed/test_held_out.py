@@ -461,13 +461,14 @@ class TestTheCommand:
         labels[row] = 0.5
         write(folder / "data", frame.with_columns(label=labels), [100, 300])
         given = ("fit", folder / "data", "--target", "label", "--drop", "w", "--json")
-        done = run(*given, "--held-out", 0, "--size", 1)
+        given = (*given, "--held-out", 0, "--size", 1)
+        done = run(*given)
         assert json.loads(done.stdout)["task"] == "regression"
         assert done.stderr.startswith(
             "mictree: label holds numbers with a fraction, such as 0.5, so this is a regression; "
             "--task classification makes each number a class\n"
         )
-        told = json.loads(run(*given, "--task", "classification", "--size", 1).stdout)
+        told = json.loads(run(*given, "--task", "classification").stdout)
         assert told["classes"] == ["0.0", "0.5", "1.0"]
 
 

@@ -234,7 +234,10 @@ def partitions() -> Iterator[tuple[str, Any]]:
         ]
         with dask.config.set(scheduler="sync"):
             fitted = mt.TopDownClassifier(max_size=8).fit(*arrays)
-        yield name, [fitted.growth_.errors.tolist(), fitted._splitting.rows.tolist()]
+            numbers = mt.TopDownRegressor(max_size=8).fit(*arrays)
+        for what, model in (("classes", fitted), ("numbers", numbers)):
+            found = model.growth_.errors.tolist(), model._splitting.rows.tolist()
+            yield f"{what}, {name}", list(found)
 
 
 def all_kernels() -> set[str]:
