@@ -412,8 +412,16 @@ def test_scorings_of_numbers(rents, scoring):
     np.testing.assert_allclose(told["choosing_scores"], scores["choosing"])
     assert told["size"] == int(np.argmax(scores["choosing"]))
     assert told["held_out_score"] == pytest.approx(scores["tested"][told["size"]])
-    assert min(told["standard_errors"]) > 0
-    refused = run(*words, "--scoring", "max_error")
+    parts = [frame[held_out.rows_between(500, 0.75 + part / 80, 0.75 + (part + 1) / 80, 0)]
+             for part in range(10)]  # fmt: skip
+    for size, expected in enumerate(told["standard_errors"]):
+        left_out = []
+        for part in range(10):
+            rest = pl.concat([*parts[:part], *parts[part + 1 :]])
+            model, truth = near.at_size(size), rest["rent"].to_numpy()
+            left_out.append(scorer(model, rest.drop("rent", "w"), truth))
+        assert expected == pytest.approx(3 * np.std(left_out))
+    refused = run(*words, "--scoring", "neg_max_error")
     assert "must be one of r2, neg_mean_squared_error" in str(refused.exception)
 
 
