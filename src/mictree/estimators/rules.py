@@ -193,7 +193,7 @@ class Rules(Sequence[Rule]):
         """
         self._check_proba(proba)
         if not proba:
-            return _case([(rule.conditions, _sql(rule.label)) for rule in self])
+            return _case([(rule.conditions, _sql_label(rule)) for rule in self])
         texts = []
         for number, label in enumerate(self._classes):
             name = f"probability of {label}".replace('"', '""')
@@ -264,9 +264,12 @@ def make_rules(words: LeafWords, tests: Tests, classes: Sequence[Any] = ()) -> R
     for leaf, label, path in _ends(splitting, tests, merged=True):
         rows, measures = int(splitting.rows[leaf].sum()), words.measures(leaf, label)
         precision, text = measures.pop("precision", None), words.text(label)
-        shares = weights[leaf] / weights[0], precision, splitting.weighted
-        more = () if precision is not None else (tuple(measures.items()), text)
-        rules.append(Rule(merge(path), words.value(label), rows, *shares, *more))
+        share = weights[leaf] / weights[0]
+        rule = Rule(
+            merge(path), words.value(label), rows, share, precision, splitting.weighted,
+            tuple(measures.items()), "" if precision is not None else text,
+        )  # fmt: skip
+        rules.append(rule)
     rules.sort(key=lambda rule: -rule.coverage)
     if not len(classes):
         return Rules(rules)
@@ -617,6 +620,13 @@ def _sql(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"SQL must have finite numbers; got {value}")
     return repr(value)
+
+
+def _sql_label(rule: Rule) -> str:
+    """A label; a number to predict with an exponent, as databases read others as decimals."""
+    text = _sql(rule.label)
+    number = rule.precision is None and isinstance(rule.label, float) and "e" not in text
+    return f"{text}E0" if number else text
 
 
 def _sql_number(column: Column, test: Test) -> str:
