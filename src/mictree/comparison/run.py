@@ -281,7 +281,8 @@ def _is_regression(learners: Any, loss: Any) -> bool:
     """Whether labels are numbers to predict: by the loss, or because learners are regressors."""
     from sklearn.base import is_classifier, is_regressor
 
-    check_loss(loss)
+    if loss is not None:
+        check_loss(loss)
     values = learners.values() if isinstance(learners, Mapping) else learners
     several = isinstance(learners, Mapping | Sequence) and not isinstance(learners, str)
     each = [one for one in (values if several else [values]) if hasattr(one, "get_params")]
