@@ -228,7 +228,9 @@ class Comparison:
 
     def _show(self, error: float) -> str:
         """An error in a cell."""
-        return f"{error:.4f}" if not self.loss else show_digits(float(error), 5)
+        if not self.loss:
+            return f"{error:.4f}"
+        return show_digits(0.0 if abs(error) <= self._rounding else float(error), 5)
 
     @property
     def worth_it(self) -> list[str]:

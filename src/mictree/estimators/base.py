@@ -103,7 +103,8 @@ class TreeModel(Predicting):
         from mictree.estimators.streamed import predict_parquet
 
         check_is_fitted(self)
-        predict_parquet(self, paths, Path(out), size, proba, keep, progress)
+        model: Any = self
+        predict_parquet(model, paths, Path(out), size, proba, keep, progress)
 
     def staged_score_parquet(
         self,
@@ -142,7 +143,8 @@ class TreeModel(Predicting):
 
         check_is_fitted(self)
         files = ParquetSet(paths, Share.of(rows, seed))
-        return staged_score_parquet(self, files, target, sample_weight, progress or ignore)
+        model: Any = self
+        return staged_score_parquet(model, files, target, sample_weight, progress or ignore)
 
     def to_sklearn(self, on: str = "columns") -> Any:
         """A genuine ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``: predictions are equal.

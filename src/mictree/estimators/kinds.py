@@ -43,6 +43,7 @@ class TreeClassifier(ClassifierMixin, TreeModel):
 
     classes_: np.ndarray
     actions_: np.ndarray
+    criterion: Any
 
     @property
     def _values(self) -> np.ndarray:

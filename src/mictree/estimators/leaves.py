@@ -91,7 +91,7 @@ class ClassWords(LeafWords):
         return self.classes[label]
 
     def text(self, label: Any) -> str:
-        return self.legend[label]
+        return str(self.legend[label])
 
     def measures(self, leaf: int, label: Any) -> dict[str, float]:
         masses = self.splitting.masses[leaf].tolist()
@@ -155,7 +155,7 @@ class CostWords(LeafWords):
 
     def text(self, label: Any) -> str:
         assert self.labels is not None
-        return self.labels[label]
+        return str(self.labels[label])
 
     def measures(self, leaf: int, label: Any) -> dict[str, float]:
         return {self.measure: self._mean(leaf, label)}

@@ -124,7 +124,7 @@ class OptimalTree(TreeModel):
         limit = min(self._max_size, max(0, count - 1))  # no tree needs more
         memory = check_count(self.memory_limit, "memory_limit")
         seconds = None if self.time_limit is None else check_seconds(self.time_limit, "time_limit")
-        solved = _solve(problem, limit, False, memory, None, self.max_depth, seconds, price)
+        solved = solve(problem, limit, False, memory, None, self.max_depth, seconds, price)
         self._problem = problem
         trees, upper = solved.trees, solved.errors.upper
         if self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0:
@@ -479,19 +479,6 @@ class OptimalPolicyTree(OptimalTree, TreePolicy):
         chosen = None if self.max_size is None else check_size(self.max_size)
         self._search(problem, data, chosen, weights)
         return self
-
-
-def _solve(problem: SampleProblem, limit: int, *settings: Any) -> Any:
-    """The search; until it reads tasks, greedy trees with bounds that prove nothing."""
-    if isinstance(problem.task, Errors):
-        return solve(problem, limit, *settings)
-    from types import SimpleNamespace
-
-    growth = _greedy(problem).grow(problem.limited(Limits(max_depth=settings[3])), limit)
-    upper = np.minimum.accumulate(growth.errors)
-    trees = [growth.tree(int(np.argmax(growth.errors == least))) for least in upper]
-    lower = np.minimum(upper, problem.offset)
-    return SimpleNamespace(trees=tuple(trees), errors=CertifiedErrors(lower, upper))
 
 
 def _check_given(model: Any, y: Any) -> None:

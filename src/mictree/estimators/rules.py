@@ -264,9 +264,12 @@ def make_rules(words: LeafWords, tests: Tests, classes: Sequence[Any] = ()) -> R
     for leaf, label, path in _ends(splitting, tests, merged=True):
         rows, measures = int(splitting.rows[leaf].sum()), words.measures(leaf, label)
         precision, text = measures.pop("precision", None), words.text(label)
-        shares = weights[leaf] / weights[0], precision, splitting.weighted
-        more = () if precision is not None else (tuple(measures.items()), text)
-        rules.append(Rule(merge(path), words.value(label), rows, *shares, *more))
+        share = weights[leaf] / weights[0]
+        rule = Rule(
+            merge(path), words.value(label), rows, share, precision, splitting.weighted,
+            tuple(measures.items()), "" if precision is not None else text,
+        )  # fmt: skip
+        rules.append(rule)
     rules.sort(key=lambda rule: -rule.coverage)
     if not len(classes):
         return Rules(rules)

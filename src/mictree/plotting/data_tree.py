@@ -354,7 +354,8 @@ class Ramp:
         """The colour at a level from 0 to 1."""
         stops = np.linspace(0, 1, len(RAMP))
         parts = np.array([to_rgb(colour) for colour in RAMP])
-        return to_hex([float(np.interp(level, stops, part)) for part in parts.T])
+        red, green, blue = (float(np.interp(level, stops, part)) for part in parts.T)
+        return to_hex((red, green, blue))
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,10 @@ class Outcome(NamedTuple):
 
     def until(self, count: int) -> Outcome:
         """Of the first leaves only."""
-        return Outcome(*(None if part is None else part[:count] for part in self))
+        by_action, base = (
+            None if part is None else part[:count] for part in (self.by_action, self.base)
+        )
+        return Outcome(self.labels[:count], self.costs[:count], by_action, base)
 
 
 @dataclass(frozen=True)
