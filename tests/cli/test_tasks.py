@@ -503,11 +503,7 @@ class TestOfCosts:
         found = {each["class"]: each for each in answer["class_results"]}
         assert found["ill"]["rows"] == (y[test] == "ill").sum()
         assert found["ill"]["mean_cost"] == pytest.approx(bill[test][y[test] == "ill"].mean())
-        order = [answer["classes"].index(name) for name in found]
-        columns = [answer["actions"].index(name) for name in ("well", "ill", "ask")]
-        assert [[taken[row][column] for column in columns] for row in order] == answer[
-            "actions_taken"
-        ]
+        assert answer["actions_taken"] == taken
 
     def test_class_weights_multiply_costs(self, patients):
         file, costs = patients
@@ -537,7 +533,7 @@ class TestOfCosts:
             r"\nsize 2, training mean cost [\d.]+, held-out mean cost [\d.]+\n", told.stdout
         )
         assert re.search(
-            r"held-out rows by class:\nclass +rows +mean cost +well +ill +ask\n", told.stdout
+            r"held-out rows by class:\nclass +rows +mean cost +ill +well +ask\n", told.stdout
         )
         assert "never predicts" not in told.stdout
         html = page.read_text()

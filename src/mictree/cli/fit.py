@@ -608,7 +608,6 @@ def _json_fields(result: FitResult) -> dict[str, Any]:
         "train_rows": len(result.rows.y),
         "held_out_rows": len(result.rows.held_out_labels),
         **({} if names is None else {"classes": [str(label) for label in model.classes_]}),
-        **({} if result.rows.costs is None else {"actions": names}),
         "train_errors": training_errors(model),
     }
     if result.is_optimal:
