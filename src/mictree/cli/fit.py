@@ -243,7 +243,7 @@ def fit(
                 "--rule optimal must not be given with a folder or a pattern: it searches rows in "
                 "memory"
             )
-        shown = fit_streamed(model, settings, about if as_json else None)
+        model, shown = fit_streamed(settings, about if as_json else None)
         write_each(*_files(model, shown, settings))
         return
     rows = _read_rows(settings, request)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from mictree.estimators.predicting import ClassResults
     from mictree.estimators.results import ActionResults, LeafResults
     from mictree.estimators.sizes import SizeChoice
-    from mictree.estimators.streamed import HeldOut
+    from mictree.estimators.streamed import HeldOut, NumberResults
     from mictree.tree import Tree
 
 SPELL = "mictree.spell"  # the error handler of encodings that lack a character
@@ -328,11 +328,14 @@ def never_predicted(model: Any) -> list[str]:
     return [str(label) for number, label in enumerate(model.classes_) if number not in predicted]
 
 
-def result_facts(results: "ClassResults | LeafResults | ActionResults") -> dict[str, Any]:
+def result_facts(
+    results: "ClassResults | LeafResults | NumberResults | ActionResults",
+) -> dict[str, Any]:
     """Results on held-out rows for JSON."""
     from mictree.estimators.results import ActionResults, LeafResults
+    from mictree.estimators.streamed import NumberResults
 
-    if isinstance(results, LeafResults):
+    if isinstance(results, LeafResults | NumberResults):
         root, explained = root_of(results.mean_squared_error), results.r2
         return {
             "held_out_root": root,

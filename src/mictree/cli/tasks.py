@@ -80,9 +80,12 @@ class TaskRequest:
         """The task that the options name; costs are those of classes."""
         return CLASSIFICATION if self.costs is not None else self.task
 
-    def decide(self, labels: "polars.Series") -> Decision:
-        """What the target is; options that do not suit it are refused."""
-        decision = decide_task(labels, self.asked)
+    def decide(self, labels: "polars.Series", some: bool = False) -> Decision:
+        """What the target is; options that do not suit it are refused.
+
+        ``some`` of the labels may be given if there are others.
+        """
+        decision = decide_task(labels, self.asked, some)
         if decision.is_regression and self.task is None:
             self._refuse_for_regression("a regression", f"; {decision.line}")
         return decision
@@ -120,8 +123,10 @@ def class_labels(labels: "polars.Series") -> list[Any]:
     return np.unique(labels.unique().to_numpy()).tolist()
 
 
-def decide_task(labels: "polars.Series", asked: str | None = None) -> Decision:
+def decide_task(labels: "polars.Series", asked: str | None = None, some: bool = False) -> Decision:
     """What a target without missing values is; it may be given by its different values only.
+
+    If there may be more than ``some`` of them, no line says how many there are.
 
     Numbers with a fraction, or more than ``MOST_CLASSES`` different ones, are a regression, unless
     the user asks for classes: then each number with a fraction becomes a text.
@@ -147,7 +152,7 @@ def decide_task(labels: "polars.Series", asked: str | None = None) -> Decision:
     fractions = _fractions(labels)
     if asked == CLASSIFICATION:
         return Decision(asked, labels.cast(polars.String) if len(fractions) else labels)
-    line = "" if asked else _line(name, labels, fractions)
+    line = "" if asked else _line(name, labels, fractions, some)
     if asked != REGRESSION and not line:
         return Decision(CLASSIFICATION, labels)
     _check_squares(labels)
@@ -159,13 +164,14 @@ def _fractions(labels: "polars.Series") -> "polars.Series":
     return labels.filter(labels != labels.round()) if labels.dtype.is_float() else labels[:0]
 
 
-def _line(name: str, labels: "polars.Series", fractions: "polars.Series") -> str:
+def _line(name: str, labels: "polars.Series", fractions: "polars.Series", some: bool) -> str:
     """Why numbers are a regression; empty if they are few whole ones."""
     different = labels.n_unique()
     if len(fractions):
         why = f"holds numbers with a fraction, such as {fractions[0]:g}"
     elif different > MOST_CLASSES:
-        why = f"holds {different:,} different numbers"
+        count = f"more than {MOST_CLASSES}" if some else f"{different:,}"
+        why = f"holds {count} different numbers"
     else:
         return ""
     return f"{name} {why}, so this is a regression; --task classification makes each number a class"

@@ -108,16 +108,21 @@ class LeafResults:
 
     def cells(self) -> list[tuple[str, ...]]:
         """The frame as texts."""
-        lines = []
-        for value, weight, mean, residual, root in self.frame.iter_rows():
-            known = ("-", "-", "-") if mean is None else (
-                show_digits(mean, DIGITS), show_significant(residual), show_significant(root)
-            )  # fmt: skip
-            lines.append((show_digits(value, DIGITS), show_digits(weight, 4), *known))
-        return lines
+        return cells_of_leaves(self.frame)
 
     def __str__(self) -> str:
-        return "\n".join(_align([self.heads(), *self.cells()]))
+        return "\n".join(align([self.heads(), *self.cells()]))
+
+
+def cells_of_leaves(frame: polars.DataFrame) -> list[tuple[str, ...]]:
+    """A frame with a row for each different prediction as texts."""
+    lines = []
+    for value, weight, mean, residual, root in frame.iter_rows():
+        known = ("-", "-", "-") if mean is None else (
+            show_digits(mean, DIGITS), show_significant(residual), show_significant(root)
+        )  # fmt: skip
+        lines.append((show_digits(value, DIGITS), show_digits(weight, 4), *known))
+    return lines
 
 
 def leaf_results(model: Any, X: Any, y: Any, weights: Any = None) -> LeafResults:
@@ -198,7 +203,7 @@ class ActionResults:
         return lines
 
     def __str__(self) -> str:
-        return "\n".join(_align([self.heads(), *self.cells()]))
+        return "\n".join(align([self.heads(), *self.cells()]))
 
 
 def action_results(
@@ -221,7 +226,7 @@ def _show_count(number: Any) -> str:
     return f"{number:,}" if isinstance(number, np.integer) else show_digits(float(number), 4)
 
 
-def _align(lines: Sequence[tuple[str, ...]]) -> list[str]:
+def align(lines: Sequence[tuple[str, ...]]) -> list[str]:
     """Lines of cells below one another."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
