@@ -565,7 +565,8 @@ def _grow(model: Any, rows: SplitRows, settings: FitSettings) -> FitResult:
 
     size, scorer = settings.size, read_scoring(settings.scoring)
     if scorer is not None:
-        scorer.check(np.unique(np.concatenate([rows.y, rows.held_out_labels])))
+        labels = np.unique(np.concatenate([rows.y, rows.held_out_labels]))
+        scorer.check(labels, regression=rows.is_regression)
     if size is None and settings.after is None:
         _check_folds(rows, settings.cv)
     with TimeLimit(settings.time_limit if settings.is_optimal else None) as limit:
