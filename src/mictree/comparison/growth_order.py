@@ -193,7 +193,9 @@ def _problem(bits: np.ndarray, labels: np.ndarray, numeric: bool) -> SampleProbl
 
 
 @cache
-def _expected(order: str, grower: int, number: int, numeric: bool) -> tuple[np.ndarray, ...]:
+def _expected(
+    order: str, grower: int, number: int, numeric: bool = False
+) -> tuple[np.ndarray, ...]:
     """The predictions of a grower of a known order, by size."""
     bits, labels = CASES[number].data()
     growth = ORDERS[order][1][grower].grow(_problem(bits, labels, numeric), MAX_SIZE)

@@ -38,13 +38,13 @@ from mictree.estimators.sizes import (
     unavoidable,
 )
 from mictree.growers.data_loop import Splitting
-from mictree.growers.rules import TopDown
+from mictree.growers.rules import bounding_rule
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.frontier import SampleOptimalTrees, solve
 from mictree.optimal.solve import repeat_last
 from mictree.problems.sample import Limits, SampleProblem, class_weights, read_weights
-from mictree.problems.tasks import ActionCosts, Errors, MatrixCosts, Squared, read_cost_table
+from mictree.problems.tasks import ActionCosts, Errors, Squared, read_cost_table
 from mictree.tree import LEAF, Tree
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -154,7 +154,9 @@ class OptimalTree(TreeModel):
         if chosen is not None or price is None:
             return check_size(5 if chosen is None else chosen)
         rows = int(problem.class_rows.sum())
-        errors = _greedy(problem).grow(problem, min(rows, MOST_GREEDY)).errors - problem.offset
+        errors = (
+            bounding_rule(problem).grow(problem, min(rows, MOST_GREEDY)).errors - problem.offset
+        )
         best = float(np.min(errors + float(price) * np.arange(len(errors))))
         return math.ceil(min(rows, best / float(price)))  # a tiny price makes the quotient infinite
 
@@ -488,14 +490,6 @@ def _check_given(model: Any, y: Any) -> None:
         )
 
 
-def _greedy(problem: SampleProblem) -> TopDown:
-    """The rule whose trees bound the best ones; some costs allow no entropy."""
-    task = problem.task
-    if isinstance(task, MatrixCosts) and not (task.missing_costs > 0).all():
-        return TopDown("minority")
-    return TopDown()
-
-
 def as_model(solved: SampleOptimalTrees) -> Any:
     """The estimator of optimal trees that were found already."""
     problem = solved.problem
@@ -566,7 +560,7 @@ def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
 
 def _with_large_leaves(problem: SampleProblem, trees: Sequence[Tree]) -> list[Splitting]:
     """For each size, the best of several trees that satisfy the problem's limits."""
-    greedy = _greedy(problem).grow(problem, len(trees) - 1)
+    greedy = bounding_rule(problem).grow(problem, len(trees) - 1)
     best: list[Splitting] = []
     for size, tree in enumerate(trees):
         candidates = [

@@ -193,7 +193,7 @@ class Rules(Sequence[Rule]):
         """
         self._check_proba(proba)
         if not proba:
-            return _case([(rule.conditions, _sql(rule.label)) for rule in self])
+            return _case([(rule.conditions, _sql_label(rule)) for rule in self])
         texts = []
         for number, label in enumerate(self._classes):
             name = f"probability of {label}".replace('"', '""')
@@ -620,6 +620,13 @@ def _sql(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"SQL must have finite numbers; got {value}")
     return repr(value)
+
+
+def _sql_label(rule: Rule) -> str:
+    """A label; a number to predict with an exponent, as databases read others as decimals."""
+    text = _sql(rule.label)
+    number = rule.precision is None and isinstance(rule.label, float) and "e" not in text
+    return f"{text}E0" if number else text
 
 
 def _sql_number(column: Column, test: Test) -> str:

@@ -408,6 +408,17 @@ def criterion_on(rule: Grower, problem: Any) -> Criterion:
     return rule.criterion
 
 
+def bounding_rule(problem: Any) -> Grower:
+    """TopDown, by the criterion whose trees bound the best ones of a problem.
+
+    Costs by which some class costs nothing to miss leave entropy no weight of that class.
+    """
+    task = getattr(problem, "task", None)
+    if task_name(problem) == "cost matrix" and not (task.missing_costs > 0).all():
+        return TopDown("minority")
+    return TopDown()
+
+
 def depth_of(rule: Grower) -> int:
     """The depth of the subtrees whose drop in impurity is a leaf's gain; 1 for a single split."""
     return rule.depth if isinstance(rule, Lookahead) else 1
