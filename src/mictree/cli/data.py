@@ -222,7 +222,7 @@ def data(
     if as_json:
         print_json(
             {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
-            **_json_fields(result, table.task, names), size=shown,
+            **_json_fields(result, table.task), size=shown,
             **({} if held_out is None else result_facts(held_out)), remarks=remarks,
             tree=tree.to_text(names, merge=False).splitlines(),
         )  # fmt: skip
@@ -357,8 +357,8 @@ def _page_settings(settings: DataSettings, task: str) -> dict[str, object]:
     }
 
 
-def _json_fields(result: "Comparison", task: str, names: list[str] | None) -> dict[str, Any]:
-    """The fields that --json prints; the ``names`` are those of labels that leaves may have."""
+def _json_fields(result: "Comparison", task: str) -> dict[str, Any]:
+    """The fields that --json prints."""
     classes = [str(label) for label in result.classes]
     return {
         "task": task,
@@ -366,7 +366,6 @@ def _json_fields(result: "Comparison", task: str, names: list[str] | None) -> di
         "rows": result.rows,
         "literals": result.literals,
         **({"classes": classes} if classes else {}),
-        **({"actions": names} if classes and result.loss else {}),
         "proved": result.optimal_errors.proved.tolist(),
         "mic": {name: result.mic(name) for name in result.names},
         "results": result.frame.to_dicts(),

@@ -565,7 +565,8 @@ def _grow(model: Any, rows: SplitRows, settings: FitSettings) -> FitResult:
 
     size, scorer = settings.size, read_scoring(settings.scoring)
     if scorer is not None:
-        scorer.check(np.unique(np.concatenate([rows.y, rows.held_out_labels])))
+        labels = np.unique(np.concatenate([rows.y, rows.held_out_labels]))
+        scorer.check(labels, regression=rows.is_regression)
     if size is None and settings.after is None:
         _check_folds(rows, settings.cv)
     with TimeLimit(settings.time_limit if settings.is_optimal else None) as limit:
@@ -608,7 +609,6 @@ def _json_fields(result: FitResult) -> dict[str, Any]:
         "train_rows": len(result.rows.y),
         "held_out_rows": len(result.rows.held_out_labels),
         **({} if names is None else {"classes": [str(label) for label in model.classes_]}),
-        **({} if result.rows.costs is None else {"actions": names}),
         "train_errors": training_errors(model),
     }
     if result.is_optimal:

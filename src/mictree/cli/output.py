@@ -348,7 +348,11 @@ def result_facts(
     heads = ("class", "rows", "mean_cost")
     lines = zip(map(str, results.classes), results.counts.sum(axis=1).tolist(), costs, strict=True)
     by_class = [dict(zip(heads, line, strict=True)) for line in lines]
-    return {"class_results": by_class, "actions_taken": results.counts.tolist()}
+    return {
+        "actions": [str(action) for action in results.actions],
+        "class_results": by_class,
+        "actions_taken": results.counts.tolist(),
+    }
 
 
 def class_facts(results: "ClassResults") -> dict[str, Any]:

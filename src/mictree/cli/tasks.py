@@ -208,7 +208,10 @@ class CostTable:
     rows: Mapping[str, tuple[float, ...]]
 
     def matrix(self, classes: Sequence[Any]) -> dict[Any, dict[Any, float]]:
-        """The costs by class and action, which is a class itself if it is called so."""
+        """The costs by class and action, in the order of the classes; others follow as written.
+
+        An action is a class if it is called so.
+        """
         found = {name: _label_of(name, classes) for name in (*self.rows, *self.actions)}
         known = ", ".join(map(repr, map(str, classes)))
         errors: list[Exception] = [
@@ -228,9 +231,13 @@ class CostTable:
             if label not in named
         ]
         raise_all(errors)
-        actions = [name if found[name] is None else found[name] for name in self.actions]
+        row_of = {found[name]: costs for name, costs in self.rows.items()}
+        place = {found[name] if found[name] is not None else name: number
+                 for number, name in enumerate(self.actions)}  # fmt: skip
+        actions = [label for label in classes if label in place]
+        actions += [action for action in place if action not in actions]
         return {
-            found[name]: dict(zip(actions, costs, strict=True)) for name, costs in self.rows.items()
+            label: {action: row_of[label][place[action]] for action in actions} for label in classes
         }
 
 

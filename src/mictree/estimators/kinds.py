@@ -221,7 +221,8 @@ class TreeClassifier(ClassifierMixin, TreeModel):
     @property
     def judged_by(self) -> str:
         """What ``select_size`` minimises: "mean cost", or nothing for the error."""
-        return "mean cost" if getattr(self, "cost_matrix", None) is not None else ""
+        known = "_problem" in vars(self) and isinstance(self._task, MatrixCosts)
+        return "mean cost" if known or getattr(self, "cost_matrix", None) is not None else ""
 
 
 def costs_of_labels(

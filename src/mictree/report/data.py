@@ -509,17 +509,19 @@ def _certified(fitted: Fitted) -> list[str]:
     """How far an optimal tree that is not proved may be from the best one."""
     if fitted.growth is not None or bool(fitted.frontier.proved[fitted.size]):
         return []
-    return [_at_best(fitted, float(fitted.frontier.upper[fitted.size]))]
+    return _at_best(fitted, float(fitted.frontier.upper[fitted.size]))
 
 
-def _at_best(fitted: Fitted, own: float) -> str:
+def _at_best(fitted: Fitted, own: float) -> list[str]:
     """How much better than an error any tree of the size can be on training rows."""
     lower = float(fitted.frontier.lower[fitted.size])
-    if fitted.measure != "error":
-        least = show_measured(lower, fitted.measure, 4)
-        return f"No tree of this size has a training {fitted.measure} below {least}."
-    most = 100 * max(own - lower, 0.0)
-    return f"No tree of this size is more than {most:.1f} points better on training rows."
+    if fitted.measure == "error":
+        most = 100 * max(own - lower, 0.0)
+        return [f"No tree of this size is more than {most:.1f} points better on training rows."]
+    if lower <= 0:  # of any tree
+        return []
+    least = show_measured(lower, fitted.measure, 4)
+    return [f"No tree of this size has a training {fitted.measure} below {least}."]
 
 
 def _compare(fitted: Fitted) -> list[str]:
@@ -539,13 +541,16 @@ def _compare(fitted: Fitted) -> list[str]:
             show_measured(error, fitted.measure, 4)
             for error in (other, own, fitted.rate(1), fitted.rate(0))
         )
-        found = [
-            f"The {best} has a {fitted.measure} of {mine} on training rows and {new} on held-out "
-            f"rows, {fitted.rule}'s tree {its} and {its_new}."
-        ]
+        ahead = f"The {best} is no better on training rows"
+        if own - other > fitted.slack:
+            ahead = (
+                f"The {best} has a {fitted.measure} of {mine} on training rows, {fitted.rule}'s "
+                f"tree {its}"
+            )
+        found = [f"{ahead}; on held-out rows it has {new}, {fitted.rule}'s tree {its_new}."]
         few = f"has no larger training {fitted.measure} than"
     if not proved:
-        found.append(_at_best(fitted, own))
+        found += _at_best(fitted, own)
     enough = int(np.argmax(frontier.upper <= own + fitted.slack))
     if enough < size:
         found.append(f"A tree of {count_of(enough, 'split')} {few} {fitted.rule}'s of {size}.")
