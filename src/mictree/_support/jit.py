@@ -375,7 +375,7 @@ GROUPS = (  # of a module's name, the first group that has its beginning counts
         "optimal trees of formulas", 12,
         ("optimal.lattice", "optimal.program", "optimal.table", "optimal.allowed"),
     ),
-    Group("growth on streamed data", 3, ("distributed",)),
+    Group("growth on streamed data", 4, ("distributed",)),
     Group("growth by sums", 10, ("growers.data_sums",)),
     Group("growth on data", 17, ("columns", "problems", "growers")),
     Group("search at a price", 4, ("optimal.priced", "optimal.rows")),

@@ -182,8 +182,11 @@ def _streams() -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             X.with_columns(label=polars.Series(y)).write_parquet(Path(folder, f"{number}.parquet"))
-            problem = mt.SampleProblem.from_parquet(folder, "label", max_thresholds=20)
-        mt.TopDownClassifier(max_size=4).fit(problem)
+            for loss, model in ((None, mt.TopDownClassifier), ("squared", mt.TopDownRegressor)):
+                problem = mt.SampleProblem.from_parquet(
+                    folder, "label", max_thresholds=20, loss=loss
+                )
+                model(max_size=4).fit(problem)
     try:
         import dask
         import dask.array
@@ -194,6 +197,7 @@ def _streams() -> None:
             parts = [dask.array.from_array(each, chunks=90) for each in (X, y)]  # type: ignore[arg-type]
             with dask.config.set(scheduler="sync"):  # type: ignore[attr-defined]
                 mt.TopDownClassifier(max_size=4).fit(*parts)
+                mt.TopDownRegressor(max_size=4).fit(*parts)
 
 
 def _search(*tables: int) -> None:
