@@ -298,6 +298,8 @@ class Tree:
         if getattr(problem, "classes", None) == ():  # of data with costs or numbers
             raise ValueError("impurity needs classes, and the problem has none: see Tree.error")
         nodes = self.walk(problem)
+        if nodes[0].class_rates is None and hasattr(problem, "classes"):
+            raise ValueError(f"impurity is that of classes; {problem!r} has none")
         return math.fsum(
             float(nodes[leaf].reach) * _impurity(nodes[leaf], criterion) for leaf in self.leaves
         )

@@ -15,9 +15,10 @@ in later.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,7 +81,7 @@ from mictree.growers.rules import (
     curve,
     depth_of,
 )
-from mictree.impurity.criteria import name_of
+from mictree.impurity.criteria import Criterion, name_of
 from mictree.problems.sample import SampleProblem
 from mictree.problems.tasks import Errors, MatrixCosts, Outcome
 
@@ -282,21 +283,33 @@ def _split_by_classes(
     problem: SampleProblem, task: MatrixCosts, rule: Grower, max_size: int
 ) -> Splitting:
     """Grow on classes whose weights are multiplied by the cost of missing them; then see costs."""
-    factors = task.missing_costs
-    for label, factor in zip(problem.classes, factors.tolist(), strict=True):
-        if factor == 0:
-            raise ValueError(
-                f"criterion {name_of(rule.criterion)!r} needs classes that cost something to miss; "
-                f'{label!r} costs the same whatever is predicted: use criterion="minority"'
-            )
-    altered = problem.reweighted(problem.class_weight * factors / factors.max())
+    factors = altered_priors(task, problem.classes, rule.criterion)
+    altered = problem.reweighted(problem.class_weight * factors)
     if task.shares_actions:  # leaves of several classes may be pure
         return _split_again(problem, loop.grow_any(rule, altered, max_size))
     altered.task = Errors()
-    grown = split(altered, rule, max_size)
-    masses = grown.masses / (factors / factors.max())
-    grown = replace(grown, masses=masses)
-    return grown.with_outcome(task.outcome(masses), problem.offset)
+    return priced(split(altered, rule, max_size), task, factors, problem.offset)
+
+
+def altered_priors(task: MatrixCosts, classes: Sequence[Any], criterion: Criterion) -> FloatArray:
+    """What missing each class costs, the largest as 1; refuses classes that cost nothing to miss.
+
+    Growth by this criterion multiplies the weights of classes by it.
+    """
+    factors = task.missing_costs
+    for label, factor in zip(classes, factors.tolist(), strict=True):
+        if factor == 0:
+            raise ValueError(
+                f"criterion {name_of(criterion)!r} needs classes that cost something to miss; "
+                f'{label!r} costs the same whatever is predicted: use criterion="minority"'
+            )
+    return factors / factors.max()
+
+
+def priced(grown: Splitting, task: MatrixCosts, factors: FloatArray, offset: float) -> Splitting:
+    """A growth on altered priors with the weights of classes as they are, and with costs."""
+    masses = grown.masses / factors
+    return replace(grown, masses=masses).with_outcome(task.outcome(masses), offset)
 
 
 def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:

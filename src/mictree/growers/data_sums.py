@@ -62,14 +62,20 @@ from mictree.growers.data_rows import (
 )
 from mictree.growers.rules import TIES, Grower
 from mictree.impurity.gains import difference_of_products
-from mictree.problems.sample import SampleProblem, are_decimals, mean_of, whole_weights
+from mictree.problems.sample import (
+    LIGHT,
+    MOST_BITS,
+    SampleProblem,
+    are_decimals,
+    label_scale,
+    mean_of,
+    whole_weights,
+)
 from mictree.problems.tasks import MatrixCosts, Outcome, Squared
 
 FloatArray = np.typing.NDArray[np.float64]
 IntArray = np.typing.NDArray[np.int64]
 
-MOST_BITS = 61  # of the sum of all numbers, so that a difference of two sums fits in 63
-LIGHT = 2.0**26  # weights of a smaller sum leave a label 35 bits
 MOST_WHOLE = 2.0**53
 
 
@@ -131,7 +137,9 @@ def _whole_rows(problem: SampleProblem) -> _Whole:
     slots, task = problem.slots, problem.task
     numbers = np.zeros((len(weights), 1), dtype=np.int64)
     if isinstance(task, Squared):
-        numbers[slots, 0], unit = _whole_labels(problem.targets, weights[slots])
+        heavy = None if (weights[slots] == 1).all() else weights[slots].astype(np.int64)
+        scale = label_scale(problem.targets, heavy)
+        numbers[slots, 0], unit = scale.products(problem.targets, heavy), scale.unit
     else:
         costs = problem.targets
         if isinstance(task, MatrixCosts):
@@ -147,34 +155,14 @@ def _whole_rows(problem: SampleProblem) -> _Whole:
 def _whole_row_weights(problem: SampleProblem) -> tuple[FloatArray, float]:
     """Whole weights by slot, without a common divisor, and the divisor."""
     slots, factors = problem.slots, problem.factors.values
-    weights, unit = np.zeros(64 * len(problem.valid)), 1.0
+    weights, unit = np.zeros(64 * len(problem.valid)), float(factors[0])
     weights[slots] = problem.whole_weights[slots] if len(problem.whole_weights) else 1.0
     if (factors != factors[0]).any():
         codes = np.searchsorted(64 * problem.first_word[1:], slots, side="right")
         again = whole_weights(weights[slots] * factors[codes])
         weights[slots], unit = again.weights, again.unit
-    elif not len(problem.whole_weights):
-        return weights, unit / factors[0]
     divisor = float(np.gcd.reduce(weights[slots].astype(np.int64)))
     return weights / divisor, unit * divisor
-
-
-def _whole_labels(labels: FloatArray, weights: FloatArray) -> tuple[np.ndarray, float]:
-    """Weighted distances of labels from a number near their mean, and the unit."""
-    total = weights.sum()
-    if (digits := _digits(labels)) is not None:
-        whole = np.round(labels * 10.0**digits)
-        whole -= np.round((weights * (whole / total)).sum())
-        places = _places((weights * np.abs(whole)).sum())
-        if places >= 0 and np.abs(whole).max() < MOST_WHOLE:
-            # the more places, the nearer is a whole number to the mean of a leaf
-            numbers = weights.astype(np.int64) * whole.astype(np.int64) << places
-            return numbers, 10.0**-digits * np.ldexp(1.0, -places)
-    distances = labels - (labels * (weights / total)).sum()
-    places = _places((weights * np.abs(distances)).sum())
-    if total < LIGHT:  # equal labels bring equal numbers, whatever their rows weigh
-        return weights * np.rint(np.ldexp(distances, places)), np.ldexp(1.0, -places)
-    return np.rint(np.ldexp(weights * distances, places)), np.ldexp(1.0, -places)
 
 
 def _whole_costs(costs: FloatArray, weights: FloatArray) -> tuple[np.ndarray, float]:
@@ -196,9 +184,11 @@ def _digits(numbers: FloatArray) -> int | None:
     """How many decimal places numbers have; None if that is too many for whole floats."""
     flat = numbers.reshape(-1)
     most = float(np.abs(flat).max(initial=0.0))
-    for digits in range(16):
-        if most * 10.0**digits >= MOST_WHOLE:
-            return None
+    possible = [digits for digits in range(16) if most * 10.0**digits < MOST_WHOLE]
+    few = [digits for digits in possible if most * 10.0**digits < MOST_WHOLE / 8]
+    if few and not are_decimals(flat[:8], few[-1]):  # as most measured numbers
+        return None
+    for digits in possible:
         if are_decimals(flat[:64], digits) and are_decimals(flat, digits):
             return digits
     return None
@@ -250,7 +240,7 @@ class _Leaves(NamedTuple):
     offered: np.ndarray  # the gains of the literals at the leaf looked at last
 
 
-class _Tally(NamedTuple):
+class Tally(NamedTuple):
     """A leaf's rows that satisfy each literal."""
 
     rows: np.ndarray
@@ -318,7 +308,7 @@ def _new_leaves(rows, max_size):
 
 @inner_jit
 def _new_tally(literals, rows):
-    return _Tally(
+    return Tally(
         np.zeros(literals, dtype=np.int64),
         np.zeros(literals if len(rows.weights) else 0, dtype=np.int64),
         np.zeros((literals, rows.numbers.shape[1]), dtype=np.int64),
@@ -571,8 +561,13 @@ class _Here(NamedTuple):
 @inner_jit
 def _measure(leaf, leaves, rows, task):
     """The leaf whose splits are to be weighed."""
-    totals, mass = leaves.totals[leaf], leaves.mass[leaf]
-    mean = np.int64(totals[0] // mass if task.squared else 0)
+    return _here_of(leaves.totals[leaf], leaves.mass[leaf], rows, task)
+
+
+@inner_jit
+def _here_of(totals, mass, rows, task):
+    """The same from its sums."""
+    mean = totals[0] // mass if task.squared else np.int64(0)
     rest = np.float64(totals[0] - mean * mass)
     return _Here(totals, rows, mass, mean, rest, totals.min(), task.squared)
 
@@ -621,6 +616,13 @@ def _weigh_literals(tally, here, task, out_gains):
         out_gains[literal] = _gain(low, here.mass - high_mass, here)
         best = max(best, out_gains[literal])
     return best
+
+
+@jit
+def offer_of_sums(tally, totals, mass, rows, task, out_gains):
+    """The gain of a leaf's best test from the tally of all, -1 for none; for loops in Python."""
+    gain = _weigh_literals(tally, _here_of(totals, mass, rows, task), task, out_gains) * task.scale
+    return gain if gain >= task.limits.min_gain else -1.0
 
 
 @inner_jit
@@ -761,16 +763,27 @@ def _add_weighted(order, mean, numbers, weights, out_sums, out_masses, out_large
 @inner_jit
 def _add_costs(order, rows, out_sums, out_masses):
     """Write the costs and the weight before each block, and behind the last one."""
-    sums, mass, block = np.zeros(out_sums.shape[1], dtype=np.int64), np.int64(0), 0
-    for place in range(order.last + 1):
-        if place >= order.first and (place - order.first) % BLOCK == 0:
-            out_sums[block], out_masses[block] = sums, mass
-            block += 1
-        slot = order.entries[place] & SLOT
-        mass += rows.weights[slot] if len(rows.weights) else np.int64(1)
-        for each in range(len(sums)):
-            sums[each] += rows.numbers[slot, each]
-    out_sums[block], out_masses[block] = sums, mass
+    for each in range(out_sums.shape[1]):
+        _add_up(order, rows.numbers[:, each], out_sums[:, each])
+    if len(rows.weights):
+        _add_up(order, rows.weights, out_masses)
+    else:
+        for block in range((order.last - order.first) // BLOCK + 2):
+            out_masses[block] = min(order.first + BLOCK * block, order.last + 1)
+
+
+@inner_loop_jit
+def _add_up(order, numbers, out_sums):
+    """Write the sums of the rows' numbers before each block, and behind the last one."""
+    total, entries, block = np.int64(0), order.entries, 0
+    for entry in entries[: order.first]:
+        total += numbers[entry & SLOT]
+    out_sums[0] = total
+    for first in range(order.first, order.last + 1, BLOCK):
+        for entry in entries[first : min(first + BLOCK, order.last + 1)]:
+            total += numbers[entry & SLOT]
+        block += 1  # noqa: SIM113  # a kernel
+        out_sums[block] = total
 
 
 @inner_jit
