@@ -83,7 +83,7 @@ class Tree:
         """From nested tuples: a label 0, 1, ..., or ``(test, low subtree, high subtree)``.
 
         A test is the name of a variable or its position. Floats in place of labels are predicted as
-        they are.
+        they are; whole numbers beside them are numbers too.
 
         Examples
         --------
@@ -276,6 +276,11 @@ class Tree:
         0.375
         """
         nodes = self.walk(problem, exact)
+        if self.predicts_numbers and not hasattr(nodes[0], "variance"):
+            raise ValueError(
+                "a tree that predicts numbers needs a problem of loss='squared'; "
+                f"got {type(problem).__name__}"
+            )
         wrong = [nodes[leaf].misclassified(self.labels[leaf]) for leaf in self.leaves]
         return sum(wrong, Fraction(0)) if exact else math.fsum(wrong)
 
@@ -290,7 +295,11 @@ class Tree:
         0.75
         """
         check_criterion(criterion)
+        if getattr(problem, "classes", None) == ():  # of data with costs or numbers
+            raise ValueError("impurity needs classes, and the problem has none: see Tree.error")
         nodes = self.walk(problem)
+        if nodes[0].class_rates is None and hasattr(problem, "classes"):
+            raise ValueError(f"impurity is that of classes; {problem!r} has none")
         return math.fsum(
             float(nodes[leaf].reach) * _impurity(nodes[leaf], criterion) for leaf in self.leaves
         )
@@ -527,6 +536,9 @@ def _read_nested(
             labels += [LEAF, LEAF]
         else:
             labels[leaf] = _read_label(subtree)
+    if any(isinstance(label, float) for label in labels):  # some may be written without a point
+        inner = set(leaves)
+        labels = [LEAF if leaf in inner else float(each) for leaf, each in enumerate(labels)]
     return names, leaves, tests, labels
 
 
@@ -581,7 +593,7 @@ def _read_label(label: Any) -> Any:
     """A class as a whole number, or a finite float."""
     if _is_count(label):
         return int(label)
-    if isinstance(label, float) and math.isfinite(label):
+    if isinstance(label, float | np.floating) and math.isfinite(label):
         return float(label)
     raise ValueError(f"a leaf's label must be 0, 1, ..., or a finite float; got {label!r}")
 

@@ -46,9 +46,15 @@ def minority(rate: Fraction) -> Decimal:
     return as_decimal(min(rate, 1 - rate))
 
 
+def squared(rate: Fraction) -> Decimal:
+    """The variance of a label, q (1 - q)."""
+    return as_decimal(rate * (1 - rate))
+
+
 IMPURITIES: dict[str, Callable[[Fraction], Decimal]] = {
     "entropy": entropy,
     "gini": gini,
     "root": root,
     "minority": minority,
+    "squared": squared,
 }

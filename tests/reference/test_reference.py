@@ -38,6 +38,12 @@ from tests.reference import (
 from tests.reference.enumerate_samples import sample_least_errors
 from tests.reference.literals import literals
 from tests.reference.loops import id3, splits
+from tests.reference.squared_tables import (
+    least_squared_errors,
+    put_means,
+    squared_error,
+    variances,
+)
 from tests.reference.task_samples import (
     Actions,
     Matrix,
@@ -393,3 +399,29 @@ def test_squared_growth_is_growth_by_gini_for_two_labels():
         return (tree[0], *map(tests, tree[1:])) if isinstance(tree, tuple) else None
 
     assert [*map(tests, squared.trees)] == [*map(tests, gini_growth.trees)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_squared_errors_of_tables(seed):
+    """The error of means is the variance that is left, on tables as on their rows as data."""
+    random = Random(seed)
+    counts = [random.randrange(4) for _ in range(8)]
+    table = Table(
+        ("a", "b", "c"),
+        tuple(random.choice((Fraction(0), Fraction(1), HALF, Fraction(1, 5))) for _ in range(8)),
+        tuple(Fraction(count, sum(counts)) for count in counts),
+    )
+    for structure in all_trees(table.names, 2):
+        tree = put_means(table, structure)
+        assert squared_error(table, tree) == variances(table, structure)
+        other = (tree[0], tree[1], 0.25)
+        assert squared_error(table, other) >= squared_error(table, put_means(table, other))
+    rows, labels, weights = [], [], []
+    for row, (rate, weight) in enumerate(zip(table.labels, table.weights, strict=True)):
+        for label, share in ((0, 1 - rate), (1, rate)):
+            if weight * share:
+                rows.append([row >> place & 1 for place in range(3)])
+                labels.append(label)
+                weights.append(weight * share)
+    least = least_task_errors(rows, Squares(labels, weights), 3)
+    assert least == least_squared_errors(table, 3)

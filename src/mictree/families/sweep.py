@@ -143,6 +143,7 @@ def sweep(
     >>> frame["function", "count", "perfect_size", "greedy_size_worst"].row(13)
     ('0x69', 2, 7, 7)
     """
+    check_family(family)
     limit = check_max_size(max_size)
     growers = _read_rules(rules)
     provenance = {
@@ -277,6 +278,7 @@ def tops(
     >>> [round(frame.filter(top=top)["mic"].max(), 4) for top in (1, 2, 3, 4)]
     [0.0458, 0.0333, 0.0125, 0.0]
     """
+    check_family(family)
     limit, wanted = check_max_size(max_size), [check_top(each) for each in tops]
     if not wanted:
         raise ValueError("tops must have at least one number; it has none")
@@ -740,6 +742,15 @@ def excess_columns(table: np.ndarray) -> dict[str, np.ndarray]:
         "largest_excess": table[:, 1],
         "largest_excess_size": table[:, 2].astype(np.int32),
     }
+
+
+def check_family(family: Any) -> None:
+    """Refuse a single problem, whatever its loss."""
+    if hasattr(family, "root"):
+        raise ValueError(
+            "a sweep goes through a family from mictree.families, by the errors of labels; "
+            f"got {family!r}: see mic"
+        )
 
 
 def check_max_size(max_size: int) -> int:

@@ -383,10 +383,14 @@ class Lookahead(Grower):
 RULES: dict[str, type[Grower]] = {rule.name: rule for rule in (TopDown, BestFirst, ID3, Lookahead)}
 
 
+def task_name(problem: Any) -> str:
+    """What a leaf of a problem costs; "errors" where that is the probability of a mistake."""
+    return getattr(getattr(problem, "task", None), "name", "errors")
+
+
 def criterion_on(rule: Grower, problem: Any) -> Criterion:
     """The criterion by which a rule grows on a problem, which may have one of its own."""
-    task = getattr(problem, "task", None)
-    name = getattr(task, "name", "errors")
+    name = task_name(problem)
     if name == "squared":
         if not rule.implied:
             raise ValueError(
@@ -402,6 +406,17 @@ def criterion_on(rule: Grower, problem: Any) -> Criterion:
             )
         return "minority"
     return rule.criterion
+
+
+def bounding_rule(problem: Any) -> Grower:
+    """TopDown, by the criterion whose trees bound the best ones of a problem.
+
+    Costs by which some class costs nothing to miss leave entropy no weight of that class.
+    """
+    task = getattr(problem, "task", None)
+    if task_name(problem) == "cost matrix" and not (task.missing_costs > 0).all():
+        return TopDown("minority")
+    return TopDown()
 
 
 def depth_of(rule: Grower) -> int:

@@ -253,7 +253,7 @@ class ProgramTrees(OptimalTrees):
         leaves: list[int] = []
         tests: list[int] = []
         thresholds: list[float | None] = []
-        labels = [LEAF]
+        labels: list[Any] = [LEAF]
         # where errors are exact, labels must be right to the last digit too
         exact = np.asarray(self.errors).dtype == object
         waiting: list[Any] = [(0, self.problem.root(exact), self._start(), size)]
@@ -262,6 +262,8 @@ class ProgramTrees(OptimalTrees):
             choice = self._choose(leaf, state, allowed)
             if choice is None:
                 labels[number] = leaf.label
+                if isinstance(leaf.label, Fraction):  # trees hold floats
+                    labels[number] = float(leaf.label)
                 continue
             variable = int(choice.variable)
             low, high = self.problem.children(leaf, variable)

@@ -1,5 +1,7 @@
 """Optimal trees for any Boolean function or noisy labels under any joint distribution.
 
+Trees are measured by the labels they get wrong, or by squared error.
+
 A dynamic program over the 3**n subcubes, those with fewer free variables first. Errors are
 probabilities of being in the subcube and mislabelled, not conditional on the subcube, so the two
 sides of a split simply add up.
@@ -21,7 +23,9 @@ from mictree.optimal.program import NOTHING, level_out, relax, relax_objects
 from mictree.optimal.solve import Choice, ProgramTrees, Top, check_rows, repeat_last, smallest_size
 from mictree.problems.base import Leaf
 from mictree.problems.table import TableProblem
+from mictree.problems.tasks import Squared
 
+SAME_ERROR = 2.0**-45  # of the error without a split: sums of variances may be off by that
 NEVER = 2**31 - 1  # the distance of a subcube that allowed tests do not reach
 BYTES_EACH = 40  # masses, order, perfect size and place of one subcube
 
@@ -39,8 +43,12 @@ def solve(
     if 3**count * BYTES_EACH > memory_limit:
         fits = int(math.log(memory_limit / BYTES_EACH, 3))
         raise TooLarge.states(3**count, memory_limit, f"{fits} variables")
-    mass, positive, *denominator = problem.scaled_masses if exact else problem.masses
-    leaf_errors = np.minimum(positive, mass - positive)
+    if top is not None and isinstance(problem.task, Squared) and top.criterion != "gini":
+        raise ValueError(
+            'the splits that lower the squared error most are those of criterion="gini"; '
+            f"got top={top.number}, criterion={top.criterion!r}"
+        )
+    leaf_errors, denominator = _leaf_errors(problem, exact)
     free = _free_variables(count)
     allowed, reached = np.empty(0, dtype=np.uint16), np.ones(1, dtype=bool)
     if top is not None:
@@ -52,8 +60,8 @@ def solve(
     lengths = np.maximum(np.minimum(max_size - distance, perfect) + 1, 0)
     check_rows(distance, perfect, max_size, memory_limit)
     start = np.concatenate([[0], np.cumsum(lengths)])
-    nothing = NOTHING.get(mass.dtype.type, mass[-1])
-    rows = np.full(start[-1], nothing, dtype=mass.dtype)
+    nothing = NOTHING.get(leaf_errors.dtype.type, denominator)
+    rows = np.full(start[-1], nothing, dtype=leaf_errors.dtype)
     near = lengths > 0
     rows[start[:-1][near]] = leaf_errors[near]
     order = order[near[order]]
@@ -71,8 +79,43 @@ def solve(
             progress(Progress("optimal trees", (level + 1) / (count + 1)))
     row = rows[start[-2] :]
     if exact:
-        row = np.array([Fraction(int(number), denominator[0]) for number in row], dtype=object)
+        row = np.array([Fraction(number) / denominator for number in row.tolist()], dtype=object)
     return TableOptimalTrees(problem, max_size, repeat_last(row, max_size), start, rows, allowed)
+
+
+def _leaf_errors(problem: TableProblem, exact: bool) -> tuple[np.ndarray, int]:
+    """The least error of each subcube without a split, times a denominator that is 1 for floats.
+
+    Exact ones are integers, 64-bit or Python's; squared ones are Fractions where the least common
+    denominator of all of them is too large for that.
+    """
+    mass, positive, *denominators = problem.scaled_masses if exact else problem.masses
+    denominator = denominators[0] if exact else 1
+    if not isinstance(problem.task, Squared):
+        return np.minimum(positive, mass - positive), denominator
+    some = np.where(mass > 0, mass, 1)
+    if not exact:
+        return positive * ((mass - positive) / some), denominator
+    distinct = [int(each) for each in np.unique(some)]
+    multiple = _common_multiple(distinct, 2**62 // denominator)
+    if multiple:
+        # a product of two masses might overflow: one of them is divided first
+        shares = multiple // some
+        return positive * shares * (mass - positive), denominator * multiple
+    pairs = zip(mass.tolist(), positive.tolist(), strict=True)
+    fractions = np.empty(len(mass), dtype=object)
+    fractions[:] = [Fraction(p * (m - p), m or 1) for m, p in pairs]
+    return fractions, denominator
+
+
+def _common_multiple(numbers: list[int], most: int) -> int:
+    """The least common multiple, or 0 if it is larger than that."""
+    multiple = 1
+    for number in numbers:
+        multiple = math.lcm(multiple, number)
+        if multiple > most:
+            return 0
+    return multiple
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +131,7 @@ class TableOptimalTrees(ProgramTrees):
         return self.rows[self.start[subcube] : self.start[subcube + 1]]
 
     def _choose(self, leaf: Leaf, state: int, size: int) -> Choice | None:
-        size = smallest_size(self._row(state), size)
+        size = self._smallest_size(self._row(state), size)
         if size == 0:
             return None
         best: tuple | None = None
@@ -106,6 +149,13 @@ class TableOptimalTrees(ProgramTrees):
                 best = (errors[low_size], choice)
         assert best is not None  # a subcube that a split improves has a free variable
         return best[1]
+
+    def _smallest_size(self, row: np.ndarray, size: int) -> int:
+        """The least size whose error is that of the given one, but for rounding of variances."""
+        if row.dtype == float and isinstance(self.problem.task, Squared):  # type: ignore[attr-defined]
+            least = row[min(size, len(row) - 1)]
+            return int(np.argmax(row <= least + SAME_ERROR * self.errors[0]))
+        return smallest_size(row, size)
 
 
 def _free_variables(count: int) -> np.typing.NDArray[np.int32]:

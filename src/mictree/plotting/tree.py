@@ -30,6 +30,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 from matplotlib.textpath import text_to_path
 
+from mictree._support.words import show_digits
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 
 LEAF = -1
+DIGITS = 4  # of numbers that are predicted
 IRRELEVANT = -1
 LONGEST_NAME = 18
 LARGEST_FIGURE = 100.0  # inches; a raster of a larger one may not fit into memory
@@ -155,10 +158,15 @@ def _name_and_place(tree: Tree, notes: list[str]) -> tuple[list[str], Layout]:
     """The names and labels of the nodes, and where the nodes lie."""
     names = short_names([tree.variables[tree.tests[node]] for node in tree.internal_nodes])
     captions = [
-        str(label) if test == LEAF else names[tree.variables[test]]
+        _label(label) if test == LEAF else names[tree.variables[test]]
         for test, label in zip(tree.tests, tree.labels, strict=True)
     ]
     return captions, lay_out(tree, captions, notes)
+
+
+def _label(label: Any) -> str:
+    """A class, or a number that is predicted."""
+    return show_digits(label, DIGITS) if isinstance(label, float) else str(label)
 
 
 def _draw_nodes(
@@ -168,7 +176,8 @@ def _draw_nodes(
     _draw_edges(pen, tree, layout)
     for node, test in enumerate(tree.tests):
         if test == LEAF:
-            _draw_leaf(pen, layout, node, captions[node], notes[node])
+            is_number = isinstance(tree.labels[node], float)
+            _draw_leaf(pen, layout, node, captions[node], notes[node], is_number)
         else:
             style = _test_style(term_of.get(tree.variables[test]))
             _draw_test(pen, layout, node, captions[node], notes[node], style)
@@ -187,7 +196,8 @@ def short_names(names: list[str], longest: int = LONGEST_NAME) -> dict[str, str]
 
 def lay_out(tree: Tree, captions: list[str], notes: list[str]) -> Layout:
     """Give every node a box that holds its texts and touches no other."""
-    padding = np.where(np.array(tree.tests) == LEAF, 0, 2 * TEXT_PAD)
+    is_number = [isinstance(label, float) for label in tree.labels]  # classes stand in a square
+    padding = np.where((np.array(tree.tests) == LEAF) & ~np.array(is_number), 0, 2 * TEXT_PAD)
     text_widths = [
         max(text_width(caption, NAME_POINTS), text_width(note, NOTE_POINTS))
         for caption, note in zip(captions, notes, strict=True)
@@ -338,11 +348,15 @@ def _draw_test(
     pen.text(x, top - NAME_HEIGHT / 2, name, NAME_POINTS, color=colour)
 
 
-def _draw_leaf(pen: Pen | TikzPen, layout: Layout, node: int, label: str, note: str) -> None:
-    x, top = layout.centre[node], layout.top[node]
-    fill, ink = (INK, "white") if label == "1" else ("white", INK)
+def _draw_leaf(
+    pen: Pen | TikzPen, layout: Layout, node: int, label: str, note: str, is_number: bool
+) -> None:
+    x, top, width = layout.centre[node], layout.top[node], NAME_HEIGHT
+    fill, ink = (INK, "white") if label == "1" and not is_number else ("white", INK)
+    if is_number:
+        width = max(NAME_HEIGHT, text_width(label, NAME_POINTS) + 2 * TEXT_PAD)
     style = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.9}
-    pen.box(x, top, NAME_HEIGHT, NAME_HEIGHT, "square,pad=0", style)
+    pen.box(x, top, width, NAME_HEIGHT, "square,pad=0", style)
     pen.text(x, top - NAME_HEIGHT / 2, label, NAME_POINTS, color=ink)
     _draw_note(pen, layout, node, note)
 

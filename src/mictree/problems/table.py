@@ -22,12 +22,14 @@ from mictree.problems.base import (
     Biases,
     FloatArray,
     Leaf,
+    MeanLeaf,
     Problem,
     Splits,
     read_biases,
     settle,
 )
 from mictree.problems.distributions import product, read_distribution
+from mictree.problems.tasks import Errors, Squared, check_loss
 
 
 class _State(NamedTuple):
@@ -45,10 +47,13 @@ class TableProblem(Problem):
     probabilities : 2**n numbers that sum to one; by default all rows are equally likely. Floats are
         read as written, and scaled to sum to one exactly.
     variables : names; by default ``x1`` to ``xn``
+    loss : "squared" for leaves that predict P[y = 1]; an error is then the mean of the squared
+        difference from the label, the variance that is left
 
     Attributes
     ----------
     truth_table : an array of 0 and 1, or of Fractions where some label is neither
+    task : what a leaf costs; see ``mictree.problems.tasks``
 
     Notes
     -----
@@ -63,6 +68,9 @@ class TableProblem(Problem):
     >>> noisy = TableProblem([0.1, 0.9, 0.5, 1])
     >>> noisy.positive_rate({"x1": 0}, exact=True)
     Fraction(3, 10)
+    >>> leaf = TableProblem([0.1, 0.9, 0.5, 1], loss="squared").leaf({"x1": 0}, exact=True)
+    >>> leaf.label, leaf.error
+    (Fraction(3, 10), Fraction(21, 200))
     """
 
     def __init__(
@@ -70,7 +78,12 @@ class TableProblem(Problem):
         truth_table: Sequence[float | Fraction] | np.typing.ArrayLike,
         probabilities: Iterable[float | Fraction] | None = None,
         variables: Sequence[str] | None = None,
+        *,
+        loss: str | None = None,
     ) -> None:
+        if loss is not None:
+            check_loss(loss)
+        self.task: Errors | Squared = Errors() if loss is None else Squared()
         self.truth_table: np.typing.NDArray[np.uint8] = _read_labels(truth_table)
         count = len(self.truth_table).bit_length() - 1
         names = [f"x{number}" for number in range(1, count + 1)] if variables is None else variables
@@ -94,6 +107,8 @@ class TableProblem(Problem):
         bias: Biases = 0.5,
         variables: Sequence[str] | None = None,
         noise: float | Fraction = 0,
+        *,
+        loss: str | None = None,
     ) -> "TableProblem":
         """Any Boolean expression of independent variables.
 
@@ -106,6 +121,7 @@ class TableProblem(Problem):
             formula in the order in which they are first written
         noise : the probability, from 0 to 1, that a label is wrong, whatever the input; floats are
             read as written
+        loss : "squared" for leaves that predict P[y = 1]
 
         Examples
         --------
@@ -118,7 +134,7 @@ class TableProblem(Problem):
         names = expression.variables if variables is None else tuple(variables)
         biases = read_biases(names, bias)
         table = _with_noise(expression.truth_table(tuple(biases)), noise)
-        return cls(table, product(biases), tuple(biases))
+        return cls(table, product(biases), tuple(biases), loss=loss)
 
     @classmethod
     def from_function(
@@ -127,6 +143,8 @@ class TableProblem(Problem):
         variables: Sequence[str],
         bias: Biases = 0.5,
         noise: float | Fraction = 0,
+        *,
+        loss: str | None = None,
     ) -> "TableProblem":
         """Any function of independent variables.
 
@@ -135,7 +153,7 @@ class TableProblem(Problem):
         function : called once for each row, with the values of the variables, 0 or 1, in declared
             order; returns a label, True or False, or P[y = 1 given x]
         variables : names in declared order
-        bias, noise : as in ``from_formula``
+        bias, noise, loss : as in ``from_formula``
 
         Examples
         --------
@@ -152,10 +170,13 @@ class TableProblem(Problem):
         ]
         # variables that only the biases name come last, so the labels repeat
         table = _with_noise(labels, noise) * 2 ** (len(biases) - len(names))
-        return cls(table, product(biases), tuple(biases))
+        return cls(table, product(biases), tuple(biases), loss=loss)
 
     def __repr__(self) -> str:
-        return f"TableProblem({len(self.truth_table)} rows, variables={list(self._variables)})"
+        loss = ", loss='squared'" if isinstance(self.task, Squared) else ""
+        return (
+            f"TableProblem({len(self.truth_table)} rows, variables={list(self._variables)}{loss})"
+        )
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -179,7 +200,13 @@ class TableProblem(Problem):
 
     @property
     def settled(self) -> np.typing.NDArray[np.bool_]:
-        """The subcubes in which no split lowers the error: one label is nowhere the less likely."""
+        """The subcubes in which no splits lower the error.
+
+        One label is nowhere the less likely; under squared loss, P[y = 1] is the same everywhere.
+        """
+        if isinstance(self.task, Squared):
+            least, greatest = self._labels
+            return over_subcubes(least, np.minimum) >= over_subcubes(greatest, np.maximum)
         above = self._possible & (2 * self.truth_table > 1)
         below = self._possible & (2 * self.truth_table < 1)
         return ~(over_subcubes(above, np.logical_or) & over_subcubes(below, np.logical_or))
@@ -236,6 +263,8 @@ class TableProblem(Problem):
         mass, positive = total(self._restrict(scaled, state)).tolist()
         least, greatest = self._restrict(self._labels, state)
         pure = bool(least.min() >= greatest.max())
+        if isinstance(self.task, Squared):
+            return self._mean_leaf(state, mass, positive, pure)
         if state.exact:
             # a leaf that nothing reaches has no rate; 0 makes it pure and free of error
             rate = Fraction(positive, mass) if mass else Fraction(0)
@@ -244,6 +273,21 @@ class TableProblem(Problem):
         if mass and abs(rate - 0.5) < EVEN:
             rate = settle(rate, Fraction(positive, mass))
         return Leaf(mass / denominator, rate, pure, state)
+
+    def _mean_leaf(self, state: _State, mass: int, positive: int, pure: bool) -> Leaf:
+        """A leaf that predicts its positive rate, from integers over one denominator."""
+        denominator = self.scaled_rows[1]
+        if not mass:
+            return (
+                MeanLeaf(Fraction(0), Fraction(0), pure, state)
+                if state.exact
+                else MeanLeaf(0.0, 0.0, pure, state)
+            )
+        reach, rate = Fraction(mass, denominator), Fraction(positive, mass)
+        if state.exact:
+            return MeanLeaf(reach, rate, pure, state, None, rate * (1 - rate))
+        variance = positive / mass * ((mass - positive) / mass)
+        return MeanLeaf(mass / denominator, positive / mass, pure, state, None, variance)
 
     def _restrict(self, rows: np.ndarray, state: _State) -> np.ndarray:
         """Those of the rows, along the last axis, that agree with the state."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ from mictree.problems.base import SAME_COST
 
 FloatArray = np.typing.NDArray[np.float64]
 MOST_LABEL = math.sqrt(np.finfo(float).max) / 2**32  # squares of larger labels might overflow
+MOST_COST = 1e289  # sums of larger costs might overflow
 MOST_WHOLE = 2**52  # sums of whole numbers below this are exact floats
 MOST_WRITTEN = 2**16  # different pairs of costs that are subtracted as decimals
 
@@ -42,11 +44,14 @@ class Outcome(NamedTuple):
     labels: np.ndarray  # positions of actions, or numbers
     costs: FloatArray  # the least cost of each leaf: a sum over its rows, without the offset
     by_action: FloatArray | None = None  # (leaves, actions): the cost of each action
+    base: FloatArray | None = None  # by leaf, the sum of what was subtracted from costs
 
     def until(self, count: int) -> Outcome:
         """Of the first leaves only."""
-        by_action = None if self.by_action is None else self.by_action[:count]
-        return Outcome(self.labels[:count], self.costs[:count], by_action)
+        by_action, base = (
+            None if part is None else part[:count] for part in (self.by_action, self.base)
+        )
+        return Outcome(self.labels[:count], self.costs[:count], by_action, base)
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,15 @@ class MatrixCosts:
         """The matrix as the user gave it."""
         return self.matrix + self.least[:, None]
 
+    def named(self, classes: Sequence[Any], labels: Any) -> dict[Any, dict[Any, float]]:
+        """The matrix as given, by the names of those classes that are among some labels."""
+        known = set(np.unique(np.asarray(labels)).tolist())
+        return {
+            label: dict(zip(self.actions, row, strict=True))
+            for label, row in zip(classes, self.given.tolist(), strict=True)
+            if label in known
+        }
+
     @property
     def missing_costs(self) -> FloatArray:
         """What missing each class costs: the sum over actions.
@@ -78,6 +92,11 @@ class MatrixCosts:
         of CART (Breiman et al. 1984, section 4.4).
         """
         return self.matrix.sum(axis=1)
+
+    def class_of_action(self, classes: Sequence[Any]) -> list[int]:
+        """For each action its position among the classes, -1 if it is none."""
+        places = {label: place for place, label in enumerate(classes)}
+        return [places.get(action, -1) for action in self.actions]
 
     @property
     def shares_actions(self) -> bool:
@@ -97,7 +116,8 @@ class MatrixCosts:
         matrix, scale = self.whole
         by_action = masses @ matrix / scale
         labels = cheapest(by_action)
-        return Outcome(labels, by_action[np.arange(len(labels)), labels], by_action)
+        costs = by_action[np.arange(len(labels)), labels]
+        return Outcome(labels, costs, by_action, masses @ self.least)
 
     def leads(self, masses: FloatArray, label: int) -> FloatArray:
         """By how much another action is cheaper than a given one, for some weights by class.
@@ -161,7 +181,7 @@ def decimals_of(numbers: FloatArray) -> int | None:
 
 def check_loss(loss: Any) -> None:
     """Refuse what is no loss."""
-    if loss != "squared":
+    if not isinstance(loss, str) or loss != "squared":
         raise ValueError(f'loss must be None or "squared"; got {loss!r}')
 
 
@@ -175,14 +195,15 @@ def read_cost_matrix(cost_matrix: Any, classes: Sequence[Any]) -> MatrixCosts:
     if isinstance(cost_matrix, Mapping) or hasattr(cost_matrix, "columns"):
         actions, numbers = _read_named(cost_matrix, classes)
     else:
-        actions, numbers = tuple(classes), _as_numbers(cost_matrix, "cost_matrix")
+        given = check_unmasked(cost_matrix, "cost_matrix")
+        actions, numbers = tuple(classes), _as_numbers(given, "cost_matrix")
         expected = (len(classes), len(classes))
         if numbers.shape != expected:
             raise ValueError(
                 f"cost_matrix must have a row and a column for each of the {len(classes)} classes; "
                 f"its shape is {numbers.shape}"
             )
-    _check_finite(numbers, "cost_matrix")
+    _check_size(numbers, "cost_matrix")
     if (numbers < 0).any():
         raise ValueError(f"cost_matrix must not be negative; it has {numbers.min():g}")
     least = numbers.min(axis=1)
@@ -203,11 +224,15 @@ def _read_named(given: Any, classes: Sequence[Any]) -> tuple[tuple[Any, ...], Fl
                 f"cost_matrix must have a mapping of action to cost for each class; {name!r} has "
                 f"{type(row).__name__}"
             )
+        if label in rows:
+            raise ValueError(f"cost_matrix must name a class once; {label!r} is there twice")
         rows[label] = row
     for label in classes:
         if label not in rows:
             raise ValueError(f"cost_matrix must name every class; {label!r} is not there")
     named = list(dict.fromkeys(name for row in rows.values() for name in row))
+    if not named:
+        raise ValueError("cost_matrix must name an action or more; there is none")
     actions = _ordered_actions(named, classes, by_name)
     for label, row in rows.items():
         for name in named:
@@ -236,6 +261,9 @@ def _ordered_actions(
 def _rows_of_frame(frame: Any) -> dict[Any, dict[Any, Any]]:
     """A frame as a mapping of class to a mapping of action to cost."""
     columns = list(frame.columns)
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise ValueError(f"cost_matrix must name an action once; {twice!r} is there twice")
     if hasattr(frame, "index"):  # pandas
         labels, columns_of = list(frame.index), [frame[name].tolist() for name in columns]
     else:  # polars has no index: the first column names the classes
@@ -261,19 +289,30 @@ class RowCosts(NamedTuple):
 
 def read_costs(costs: Any, rows: int) -> RowCosts:
     """A cost for each row and action: an array, or a frame whose columns name the actions."""
+    actions, numbers = read_cost_table(costs, rows)
+    least = numbers.min(axis=1)
+    return RowCosts(actions, _subtract(numbers, least), least)
+
+
+def read_cost_table(
+    costs: Any, rows: int, name: str = "costs"
+) -> tuple[tuple[Any, ...], FloatArray]:
+    """The actions of a table of costs, and its numbers; ``name`` is what messages call it."""
+    if hasattr(costs, "toarray"):
+        raise ValueError(f"{name} must be a dense table; it is sparse: pass {name}.toarray()")
     names = list(costs.columns) if hasattr(costs, "columns") else None
     if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"costs must name each action once; its columns are {names}")
-    values = costs.to_numpy() if names is not None else check_unmasked(costs, "costs")
-    numbers = _as_numbers(values, "costs")
+        raise ValueError(f"{name} must name each action once; its columns are {names}")
+    values = costs.to_numpy() if names is not None else check_unmasked(costs, name)
+    numbers = _as_numbers(values, name)
     if numbers.ndim != 2 or numbers.shape[1] == 0:
-        raise ValueError(f"costs must be a table of rows and actions; its shape is {numbers.shape}")
+        raise ValueError(
+            f"{name} must be a table of rows and actions; its shape is {numbers.shape}"
+        )
     if len(numbers) != rows:
-        raise ValueError(f"X and costs must have as many rows; they have {rows}, {len(numbers)}")
-    _check_finite(numbers, "costs")
-    least = numbers.min(axis=1)
-    actions = tuple(range(numbers.shape[1])) if names is None else tuple(names)
-    return RowCosts(actions, _subtract(numbers, least), least)
+        raise ValueError(f"X and {name} must have as many rows; they have {rows}, {len(numbers)}")
+    _check_size(numbers, name)
+    return tuple(range(numbers.shape[1])) if names is None else tuple(names), numbers
 
 
 def read_numbers(y: Any, rows: int) -> FloatArray:
@@ -289,13 +328,16 @@ def read_numbers(y: Any, rows: int) -> FloatArray:
         raise ValueError(
             f"y must have squares that a 64-bit float can hold; it has {np.abs(numbers).max():g}"
         )
-    return numbers
+    return numbers + 0.0  # no -0.0
 
 
 def _as_numbers(values: Any, name: str) -> FloatArray:
     """Numbers of any kind as floats; texts are no numbers."""
-    array = np.asarray(values)
-    if array.dtype.kind in "OUSmM":
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"{name} must be a table with rows of one length") from None
+    if array.dtype.kind in "OUSmMcV":
         wrong = [each for each in array.ravel().tolist() if not _is_number(each)]
         if wrong:
             raise ValueError(f"{name} must hold numbers; it holds {wrong[0]!r}")
@@ -306,13 +348,21 @@ def _as_numbers(values: Any, name: str) -> FloatArray:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Fraction | np.number | np.bool_)
+    return isinstance(value, int | float | Fraction | Decimal | np.number | np.bool_)
 
 
 def _check_finite(numbers: FloatArray, name: str) -> None:
     wrong = numbers[~np.isfinite(numbers)]
     if len(wrong):
         raise ValueError(f"{name} must be finite; it has {wrong.flat[0]:g}")
+
+
+def _check_size(costs: FloatArray, name: str) -> None:
+    """Refuse costs whose sums might not be floats."""
+    _check_finite(costs, name)
+    if costs.size and np.abs(costs).max() > MOST_COST:
+        most = costs.flat[np.abs(costs).argmax()]
+        raise ValueError(f"{name} must lie within 1e289, so that sums are floats; it has {most:g}")
 
 
 def _subtract(numbers: FloatArray, least: FloatArray) -> FloatArray:
