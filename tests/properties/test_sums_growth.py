@@ -370,6 +370,28 @@ def test_a_split_of_no_gain_is_made():
     assert len(growth.steps) == 3
 
 
+@pytest.mark.parametrize("labels", [(0.1, 0.7), (math.sqrt(2), math.pi)])
+def test_equal_labels_weigh_alike(labels):
+    """XOR again, with cells of the same weight in rows of different weights."""
+    cells = [(a, b, weight) for a in (0, 1) for b in (0, 1) for weight in ((1, 2, 4), (7,))[a ^ b]]
+    X = [cell[:2] for cell in cells]
+    y = [labels[a ^ b] for a, b, _ in cells]
+    problem = SampleProblem(X, y, [weight for *_, weight in cells], loss="squared")
+    growth = mt.TopDown().grow(problem, 5)
+    assert [step.gain for step in growth.steps][0] == 0.0
+    assert growth.steps[0].variable == "x1"
+    assert len(growth.steps) == 3
+    assert growth.errors[3] == 0.0
+
+
+def test_costs_of_very_different_size():
+    """A leaf is not pure because its costs are small beside those of other rows."""
+    costs = [[0, 1e20], [1e20, 0], [1e-20, 0], [0, 1e-20]]
+    growth = mt.TopDown().grow(SampleProblem([[1], [2], [3], [4]], costs=costs), 5)
+    assert len(growth.steps) == 2
+    assert growth.errors[-1] == 0
+
+
 def test_priorities_that_are_none_are_refused():
     class Wrong(mt.Grower):
         def priority(self, reach: float, gain: float, born: int) -> float:

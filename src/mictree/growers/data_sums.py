@@ -443,7 +443,7 @@ def _add_rows(leaf, here, rows, leaves, out):
 def _find_outcome(leaf, here, more, rows, leaves, task, out, outcome):
     """Write what a leaf predicts, what that costs, and whether its splits are to be looked at.
 
-    A number of rows whose labels are equal, or that agree on an action of no cost, is pure.
+    Rows whose labels are equal, or that have an action in common that costs nothing, are pure.
     """
     totals, targets, given = leaves.totals[leaf], rows.targets, rows.given
     pure = False
