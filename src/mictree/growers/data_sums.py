@@ -169,7 +169,8 @@ def _whole_labels(labels: FloatArray, weights: FloatArray) -> tuple[np.ndarray, 
     distances = labels - (labels * (weights / total)).sum()
     places = _places((weights * np.abs(distances)).sum())
     if total < LIGHT:  # equal labels bring equal numbers, whatever their rows weigh
-        return weights * np.rint(np.ldexp(distances, places)), np.ldexp(1.0, -places)
+        whole = np.rint(np.ldexp(distances, places)).astype(np.int64)
+        return weights.astype(np.int64) * whole, np.ldexp(1.0, -places)
     return np.rint(np.ldexp(weights * distances, places)), np.ldexp(1.0, -places)
 
 
@@ -183,7 +184,7 @@ def _whole_costs(costs: FloatArray, weights: FloatArray) -> tuple[np.ndarray, fl
     places = _places((heavy * costs).sum(axis=0).max())
     if weights.sum() < LIGHT:
         whole = np.maximum(np.rint(np.ldexp(costs, places)), costs > 0)
-        return heavy * whole, np.ldexp(1.0, -places)
+        return heavy.astype(np.int64) * whole.astype(np.int64), np.ldexp(1.0, -places)
     whole = np.rint(np.ldexp(heavy * costs, places))
     return np.maximum(whole, costs > 0), np.ldexp(1.0, -places)
 
@@ -477,12 +478,9 @@ def _tally_smaller(step, tally, rows, columns, leaves, out):
     low_rows, high_rows = total_of(out.rows[low]), total_of(out.rows[high])
     light, count = (low, low_rows) if low_rows <= high_rows else (high, high_rows)
     part, open_literals, found = _new_tally(literals, rows), np.empty(literals, dtype=np.int64), 0
-    for literal in range(literals):  # those constant above need no look at the rows
+    for literal in range(literals):  # those constant above need no sums: they split nothing
         if tally.rows[literal] == low_rows + high_rows:
             part.rows[literal] = count
-            part.sums[literal] = leaves.totals[light]
-            if len(part.masses):
-                part.masses[literal] = leaves.mass[light]
         elif tally.rows[literal] > 0:
             open_literals[found] = literal
             found += 1
