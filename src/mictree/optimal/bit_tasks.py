@@ -1,0 +1,757 @@
+"""Branch and bound on 0/1 columns where rows have numbers instead of classes.
+
+The search is that of ``bit_search``: which literals and budgets are tried, bounds, table, workers.
+Only what is counted and what a leaf costs differ, so these kernels stand here, and the driver is
+made of both.
+
+*Counted* for every two literals are sums over the rows in which both hold: a cost for each action,
+or weight and weight times number. With the sums of all rows this gives the sums of all four
+quarters. Rows of a set are taken 512 at a time. Sums of a few amounts are popcounts, as in
+``bit_search``. Other sums are added for 32 literals at a time, in registers: for each literal, only
+over the rows in which it holds, or over those in which it does not, whichever are fewer.
+
+*A leaf costs* the least of its sums, or its squared error, rounded down: the sum of squares less
+the sum's square over the weight. Squares are needed of single literals only, as the squared errors
+of two quarters add up to the squares of both less two such quotients. Quotients are compared as
+floats, and those that may be the largest are then computed exactly, as whole numbers: so the cost
+of a row set depends on nothing but the set.
+
+Invariants. ``sums[level, number, literal, other]`` is valid for ``other <= literal``; the last
+number, what a row may raise a cost by, is summed up only in frames whose children are asked. As far
+as the kernels of ``bit_search`` can see, rows have one class and weigh what they may raise a cost
+by.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mictree._support.jit import (
+    LANES,
+    add,
+    atomic_add,
+    choose,
+    inner_jit,
+    inner_loop_jit,
+    jit,
+    load,
+    lowest_bit,
+    popcount,
+    spread,
+    store,
+    subtract,
+)
+from mictree.columns.packing import transpose
+from mictree.optimal.bit_search import advance, answer_by_counts, ask_frame, take
+from mictree.optimal.questions import (
+    LEAST,
+    NEXT,
+    PLAIN,
+    RUN,
+    STATUS,
+    FirstTest,
+    Question,
+    Table,
+    make_driver,
+)
+from mictree.optimal.rows import ALL, CHILD, LEVEL, Leaf, first_test
+
+CHUNK = 512  # rows at a time
+FEW_AMOUNTS = 8  # for which popcounts are faster than additions
+QUARTERS = 4
+# what is summed up in frame 0, which often has to answer several questions about the same rows
+NOTHING, SUMS, EVERYTHING = range(3)
+NEARLY = 2.0**-48  # by which quotients may be wrong as floats, relative
+
+
+class SumData(NamedTuple):
+    """Distinct rows with whole numbers."""
+
+    words: np.ndarray  # (slots, words): the literals' bits; then which amounts a row's numbers have
+    columns: np.ndarray  # (literals, slot words): the slots in which each literal holds
+    numbers: np.ndarray  # (sums + 1, slots): what is summed up; by how much a row may raise a cost
+    amounts: np.ndarray  # of all numbers that are sums of a few amounts, one after another
+    first_amount: np.ndarray  # (sums + 2,)
+    alone: np.ndarray  # (slots, 2): the part of a row's cost that no action changes; its floor
+    keys: np.ndarray  # (slots, 2) random
+    squared: np.bool_  # whether a leaf costs a squared error
+
+
+class SumFrames(NamedTuple):
+    """One frame per level, as in ``rows.Frames``, which names the fields it shares."""
+
+    levels: np.ndarray
+    children: np.ndarray
+    mask: np.ndarray
+    totals: np.ndarray  # (levels, 1)
+    pairs: np.ndarray  # (levels, 1, literals, ...): the last of the sums
+    held: np.ndarray  # (levels, 2, literals): twice the same
+    least: np.ndarray
+    order: np.ndarray
+    bounds: np.ndarray
+    sums: np.ndarray  # (levels, sums + 1, literals, LANES * blocks)
+    whole: np.ndarray  # (levels, sums + 1): sums over all rows; last ``alone``
+    alone: np.ndarray  # (levels, literals): the sum of the rows in which each holds
+    gains: np.ndarray  # (QUARTERS, literals, literals): scratch
+
+
+class SumEngine:
+    """Answers questions about rows of literals that have numbers."""
+
+    sure = 2
+    patience: tuple[int, ...] = ()
+
+    def __init__(self, rows: SumRows) -> None:
+        self.rows = rows
+        self.budgets = self.levels = self.bytes = 0
+
+    def __str__(self) -> str:
+        return f"{len(self.rows.kept)} literals and {len(self.rows.data.numbers)} sums"
+
+    def plan(self, budgets: int, depth: int, memory: int) -> None:
+        """Choose how many splits may be asked about, so that one worker's frames fit."""
+        data = self.rows.data
+        each, scratch = level_bytes(data, budgets), 8 * QUARTERS * len(data.columns) ** 2
+        # a frame's children are asked only if they may have more than one split
+        self.levels = max(1, min(budgets, depth, (memory - scratch) // each))
+        self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
+        self.bytes = scratch + self.levels * level_bytes(data, self.budgets)
+
+    def make_frames(self) -> SumFrames:
+        """Frames for one worker."""
+        return make_frames(self.rows.data, self.budgets, self.levels)
+
+    def leaf(self, members: np.ndarray) -> Leaf:
+        """The best label of some rows, and what it costs."""
+        return self.rows.leaf(members)
+
+    def ask(
+        self, members: np.ndarray, question: Question, table: Table, frames: SumFrames,
+        control: np.ndarray,
+    ) -> int:  # fmt: skip
+        """The least cost of some rows within a budget, if it is below the bound."""
+        frames.mask[0] = self.rows.mask(members)
+        return solve_sums(question, self.rows.data, table, frames, control)
+
+    def trace(self, frames: SumFrames, budget: int, cost: int) -> FirstTest:
+        """The first test of a tree that attains the cost just asked for."""
+        literal, low_budget, *costs = first_test(frames, budget, cost)
+        budgets = low_budget, budget - 1 - low_budget
+        return FirstTest(
+            int(self.rows.kept[literal]), budgets, (costs[0], costs[1]), (None, None)
+        )
+
+    def glance(
+        self, members: np.ndarray, budget: int, depth: int, table: Table, frames: SumFrames,
+        control: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Costs of some rows with 0, 1, 2 and 3 splits that their sums show trees for."""
+        question = Question(2, self.leaf(members).cost, depth, PLAIN)
+        self.ask(members, question, table, frames, control)
+        return frames.levels[0].errors.copy()
+
+
+def make_data(
+    bits: np.ndarray, numbers: np.ndarray, alone: np.ndarray, squared: bool
+) -> SumData:
+    """Data of some rows, from their bits, (rows, literals)."""
+    rows, literals = bits.shape
+    found = [_amounts(each) for each in numbers]
+    which = np.zeros(rows, dtype=np.uint64)
+    first_amount = [0]
+    for amounts, parts in found:
+        which |= parts << np.uint64(first_amount[-1])
+        first_amount.append(first_amount[-1] + len(amounts))
+    slots = 64 * max(1, -(-rows // 64))
+    padded = np.zeros((slots, 64 * max(1, -(-literals // 64))), dtype=bool)
+    padded[:rows, :literals] = bits
+    words = np.zeros((slots, padded.shape[1] // 64 + 1), dtype=np.uint64)
+    words[:, :-1] = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+    words[:rows, -1] = which
+    columns = np.packbits(np.ascontiguousarray(padded.T[:literals]), axis=1, bitorder="little")
+    random = np.random.default_rng(0x6D696374)
+    keys = np.zeros((slots, 2), dtype=np.uint64)
+    keys[:rows] = random.integers(0, 2**64, size=(rows, 2), dtype=np.uint64)
+    return SumData(
+        words,
+        columns.view(np.uint64),
+        np.pad(numbers, ((0, 0), (0, slots - rows))),
+        np.concatenate([amounts for amounts, _ in found]),
+        np.array(first_amount),
+        np.pad(alone, ((0, slots - rows), (0, 0))),
+        keys,
+        np.bool_(squared),
+    )
+
+
+def _amounts(numbers: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint64]]:
+    """A few amounts, and which of them add up to each number: bit k for amount k; else none."""
+    values, which = np.unique(numbers, return_inverse=True)
+    if len(values) <= FEW_AMOUNTS:
+        return values, np.uint64(1) << which.ravel().astype(np.uint64)
+    if values[0] >= 0 and values[-1] < 2**FEW_AMOUNTS:
+        digits = int(values[-1]).bit_length()
+        return np.left_shift(1, np.arange(digits)), numbers.astype(np.uint64)
+    return values[:0], np.zeros(len(numbers), dtype=np.uint64)
+
+
+def make_frames(data: SumData, budgets: int, levels: int) -> SumFrames:
+    """Frames for a search over some rows."""
+    arrays = {
+        name: np.empty((levels, *shape), dtype=kind)
+        for name, (shape, kind) in _shapes(data, budgets).items()
+    }
+    arrays["held"][:] = 0  # the first test that is traced may be read before they are filled
+    return SumFrames(
+        levels=np.zeros(levels, dtype=(np.record, LEVEL)),  # fields are attributes
+        children=np.zeros((levels, 2), dtype=(np.record, CHILD)),
+        pairs=arrays["sums"][:, -1:],
+        gains=np.empty((QUARTERS, len(data.columns), len(data.columns))),
+        **arrays,
+    )
+
+
+def level_bytes(data: SumData, budgets: int) -> int:
+    """The memory of one level, at most."""
+    words = sum(int(np.prod(shape)) for shape, _ in _shapes(data, budgets).values())
+    return LEVEL.itemsize + 2 * CHILD.itemsize + 8 * words
+
+
+def _shapes(data: SumData, budgets: int) -> dict[str, tuple[tuple[int, ...], np.dtype | type]]:
+    literals, numbers = len(data.columns), len(data.numbers)
+    return {
+        "mask": ((data.columns.shape[1],), np.uint64),
+        "totals": ((1,), np.int64),
+        "held": ((2, literals), np.int64),
+        "least": ((3, 2, literals), np.int64),
+        "order": ((2, literals), np.int64),
+        "bounds": ((1 + literals, 2, budgets + 1), np.int64),
+        "sums": ((numbers, literals, LANES * -(-literals // LANES)), np.int64),
+        "whole": ((numbers,), np.int64),
+        "alone": ((literals,), np.int64),
+    }
+
+
+@jit
+def solve_sums(question, data, table, frames, control):
+    """The least cost of the rows in ``frames.mask[0]``, if it is below the bound; see ``Asks``.
+
+    To trace is to find a tree whose cost is known to be just below the bound, as in ``solve_bits``.
+    """
+    level, at = np.int64(0), frames.levels[0]
+    _start(question.depth, data, frames)
+    ask_frame(at, question.budget, question.bound, question.depth)
+    at.goal = max(at.goal, control[LEAST]) if question.wanted == PLAIN else question.bound - 1
+    at.position = atomic_add(control, NEXT, 1)
+    return _drive(level, data, table, frames, control)
+
+
+@inner_jit
+def _start(depth, data, frames):
+    """Set what the first frame says of its rows; what it has counted may still be true of them."""
+    high, low = np.uint64(0), np.uint64(0)
+    numbers, floor = len(data.numbers), 0
+    for number in range(numbers):
+        frames.whole[0, number] = 0
+    frames.totals[0, 0] = 0
+    for word in range(frames.mask.shape[1]):
+        left = frames.mask[0, word]
+        while left:
+            slot = 64 * word + lowest_bit(left)
+            left &= left - np.uint64(1)
+            high ^= data.keys[slot, 0]
+            low ^= data.keys[slot, 1]
+            for number in range(numbers - 1):
+                frames.whole[0, number] += data.numbers[number, slot]
+            frames.totals[0, 0] += data.numbers[numbers - 1, slot]
+            frames.whole[0, numbers - 1] += data.alone[slot, 0]
+            floor += data.alone[slot, 1]
+    root = frames.levels[0]
+    if root.key_high != high or root.key_low != low or root.depth != depth:
+        root.counted = NOTHING
+    if len(frames.levels) > 1:
+        frames.levels[1].counted = -1
+    root.key_high, root.key_low, root.floor = high, low, floor
+
+
+@inner_jit
+def _look(level, data, table, frames, control):
+    """Whether no child need be asked, or there is no time; and the answer."""
+    at = frames.levels[level]
+    if level > 0:
+        _sum_child(level - 1, frames)
+    cost = _leaf_cost(level, data, frames)
+    if at.budget == 0 or cost <= at.floor or control[STATUS] != RUN:
+        return True, cost
+    if _sum_up(level, data, frames):
+        _least_costs(level, cost, data, frames)
+    answered, answer = answer_by_counts(level, table, frames, control)
+    if not answered:
+        _sum_most(level, data, frames)
+    return answered, answer
+
+
+@inner_jit
+def _sum_child(level, frames):
+    """Fill the whole sums of the next frame: of the child whose question stands there."""
+    at, last = frames.levels[level], frames.whole.shape[1] - 1
+    literal = frames.order[level, 0, at.position]
+    for number in range(last + 1):
+        if number < last:
+            held = frames.sums[level, number, literal, literal]
+        else:
+            held = frames.alone[level, literal]
+        rest = frames.whole[level, number] - held
+        frames.whole[level + 1, number] = held if at.side == 1 else rest
+
+
+@inner_jit
+def _leaf_cost(level, data, frames):
+    """What a frame's rows cost without a split."""
+    whole, last = frames.whole, frames.whole.shape[1] - 1
+    if data.squared:
+        return np.int64(whole[level, last] - _quotient(whole[level, 1], whole[level, 0]))
+    least = whole[level, 0]
+    for number in range(1, last):
+        least = min(least, whole[level, number])
+    return np.int64(least + whole[level, last])
+
+
+@inner_jit
+def _quotient(total, weight):
+    """The square of a sum over a weight, rounded up; exactly, though squares may need 128 bits.
+
+    The float is off by less than 2**12, so the remainder of its whole part fits 64 bits, and may be
+    computed modulo 2**64.
+    """
+    if weight == 0:
+        return np.int64(0)
+    number = np.float64(total)
+    quotient = np.int64(number * number / np.float64(weight))
+    rest = np.int64(total) * np.int64(total) - quotient * np.int64(weight)
+    return np.int64(quotient - (-rest) // np.int64(weight))
+
+
+@inner_jit
+def _sum_up(level, data, frames):
+    """Fill a frame's sums and its children's floors; says whether they are new."""
+    at = frames.levels[level]
+    last = len(data.numbers) - 1
+    if level == 0:
+        if at.counted != NOTHING:
+            return False
+        _add_rows(level, level, np.int64(-1), np.int64(0), last, data, frames)
+        at.counted = SUMS
+        return True
+    above = level - 1
+    parent = frames.levels[above]
+    literal = frames.order[above, 0, parent.position]
+    smaller, wanted = 2 * literal + parent.smaller, 2 * literal + parent.side
+    counted = at.counted
+    if counted == wanted:
+        return False
+    if counted // 2 != literal:
+        _add_rows(level, above, smaller, np.int64(0), last, data, frames)
+        counted = smaller
+    if counted != wanted:
+        _subtract(above, frames.sums, frames.alone, frames.least)
+    at.counted = wanted
+    return True
+
+
+@inner_jit
+def _subtract(level, sums, alone, least):
+    """Replace the next frame's sums, of one child, by those of the other."""
+    for number in range(sums.shape[1] - 1):
+        for literal in range(sums.shape[2]):
+            whole, part = sums[level, number, literal], sums[level + 1, number, literal]
+            for other in range(literal + 1):
+                part[other] = whole[other] - part[other]
+    for literal in range(sums.shape[2]):
+        alone[level + 1, literal] = alone[level, literal] - alone[level + 1, literal]
+        rest = least[level, 2, 1, literal] - least[level + 1, 2, 1, literal]
+        least[level + 1, 2, 1, literal] = rest
+
+
+@inner_jit
+def _sum_most(level, data, frames):
+    """Fill what the rows may raise a cost by, by one and by two literals."""
+    last = len(data.numbers) - 1
+    if level == 0 and frames.levels[0].counted == EVERYTHING:
+        return
+    _add_rows(level, level, np.int64(-1), last, last + 1, data, frames)
+    if level == 0:
+        frames.levels[0].counted = EVERYTHING
+    for literal in range(len(data.columns)):
+        most = frames.sums[level, last, literal, literal]
+        frames.held[level, 0, literal] = frames.held[level, 1, literal] = most
+
+
+@inner_jit
+def _add_rows(level, above, child, first, end, data, frames):
+    """Sum up a range of the numbers of a child of a frame, of all its rows for -1.
+
+    Children are numbered by twice the literal, plus 1 where it holds.
+    """
+    sums, least = frames.sums, frames.least
+    for number in range(first, end):
+        for literal in range(sums.shape[2]):
+            for other in range(sums.shape[3]):
+                sums[level, number, literal, other] = 0
+    if first == 0:
+        for literal in range(sums.shape[2]):
+            frames.alone[level, literal] = least[level, 2, 1, literal] = 0
+    flip = np.uint64(0) if child % 2 == 1 else ALL
+    rows, used = np.empty(CHUNK, dtype=np.int64), 0
+    words = frames.mask.shape[1]
+    for word in range(words):
+        left = frames.mask[above, word]
+        if child >= 0:
+            left &= data.columns[child // 2, word] ^ flip
+        while left:
+            rows[used] = 64 * word + lowest_bit(left)
+            left &= left - np.uint64(1)
+            used += 1
+        if used > CHUNK - 64 or (used > 0 and word == words - 1):
+            _add_chunk(level, rows[:used], first, end, data, frames)
+            used = 0
+
+
+@inner_jit
+def _add_chunk(level, rows, first, end, data, frames):
+    """Add some rows, at most ``CHUNK``."""
+    columns, groups = data.words.shape[1], (len(rows) + 63) // 64
+    words = np.zeros((64 * groups, 2 * columns), dtype=np.uint32)
+    bits = np.zeros((groups, 64 * columns), dtype=np.uint64)
+    numbers = np.empty((end - first, len(rows)), dtype=np.int64)
+    for place in range(len(rows)):
+        slot = rows[place]
+        for column in range(columns):
+            word = data.words[slot, column]
+            words[place, 2 * column] = np.uint32(word & np.uint64(0xFFFFFFFF))
+            words[place, 2 * column + 1] = np.uint32(word >> np.uint64(32))
+            bits[place // 64, 64 * column + place % 64] = word
+        for number in range(first, end):
+            numbers[number - first, place] = data.numbers[number, slot]
+    for group in range(groups):
+        for column in range(columns):
+            transpose(bits[group, 64 * column : 64 * column + 64])
+    for number in range(first, end):
+        sums = frames.sums[level, number]
+        start, stop = data.first_amount[number], data.first_amount[number + 1]
+        if start < stop:
+            for amount in range(start, stop):
+                _add_amount(bits, 64 * columns - 64 + amount, data.amounts[amount], sums)
+        else:
+            _add_number(bits, words, numbers[number - first], sums)
+    if first == 0:
+        _add_alone(level, rows, bits, data, frames)
+
+
+@inner_jit
+def _add_alone(level, rows, bits, data, frames):
+    """Add what is summed up for single literals only."""
+    for literal in range(len(data.columns)):
+        alone, floor = 0, 0
+        for group in range(len(bits)):
+            left = bits[group, literal]
+            while left:
+                slot = rows[64 * group + lowest_bit(left)]
+                left &= left - np.uint64(1)
+                alone += data.alone[slot, 0]
+                floor += data.alone[slot, 1]
+        frames.alone[level, literal] += alone
+        frames.least[level, 2, 1, literal] += floor
+
+
+@inner_jit
+def _add_amount(bits, digit, amount, sums):
+    """Add an amount for each row that has it to all pairs of literals that hold in it."""
+    for group in range(len(bits)):
+        here = bits[group]
+        chosen = here[digit]
+        if chosen == 0:
+            continue
+        for literal in range(len(sums)):
+            mine = here[literal] & chosen
+            if mine == 0:
+                continue
+            row = sums[literal]
+            for other in range(literal + 1):
+                row[other] += amount * np.int64(popcount(mine & here[other]))
+
+
+@inner_loop_jit
+def _add_number(bits, words, numbers, sums):
+    """Add each row's number to all pairs of literals that hold in it."""
+    rows, literals, stride = len(numbers), sums.shape[0], sums.shape[1]
+    chosen = np.arange(rows)
+    everywhere, where = np.zeros(stride, dtype=np.int64), sums.reshape(-1)
+    for block in range(stride // LANES):
+        total = _add_block(chosen, rows, words, block, numbers)
+        store(total, everywhere, LANES * block)
+    for literal in range(literals):
+        ones = 0
+        for group in range(len(bits)):
+            ones += np.int64(popcount(bits[group, literal]))
+        most = 2 * ones > rows
+        count = _list_rows(bits, literal, most, rows, chosen)
+        for block in range(literal // LANES + 1):
+            part = _add_block(chosen, count, words, block, numbers)
+            if most:
+                part = subtract(load(everywhere, LANES * block), part)
+            place = literal * stride + LANES * block
+            store(add(load(where, place), part), where, place)
+
+
+@inner_jit
+def _list_rows(bits, literal, most, rows, chosen):
+    """List the rows in which a literal holds, or those in which it does not; says how many."""
+    count = 0
+    for group in range(len(bits)):
+        left = bits[group, literal]
+        if most:
+            left = ~left
+            if 64 * group + 64 > rows:
+                left &= (np.uint64(1) << np.uint64(rows % 64)) - np.uint64(1)
+        while left:
+            chosen[count] = 64 * group + lowest_bit(left)
+            left &= left - np.uint64(1)
+            count += 1
+    return count
+
+
+@inner_jit
+def _add_block(chosen, count, words, block, numbers):
+    """The sums of the numbers of chosen rows, for each literal of a block where it holds."""
+    total = spread(np.int64(0))
+    for place in range(count):
+        row = chosen[place]
+        total = add(total, choose(words[row, block], numbers[row]))
+    return total
+
+
+@inner_jit
+def _least_costs(level, cost, data, frames):
+    """Fill what a frame's new sums say of its children, and of itself."""
+    at, least = frames.levels[level], frames.least
+    at.useful = -1  # the literals are not sorted yet
+    if level + 1 < len(frames.levels):
+        frames.levels[level + 1].counted = -1
+    at.errors[0] = cost
+    _without_split(level, data, frames)
+    with_two, with_both = at.errors[1], at.errors[1]
+    if at.depth > 1:
+        if data.squared:
+            _one_split_of_squares(level, frames)
+        else:
+            _one_split_of_costs(level, frames)
+        for literal in range(least.shape[3]):
+            low_leaf, high_leaf = least[level, 0, 0, literal], least[level, 0, 1, literal]
+            if low_leaf >= 0:
+                low, high = least[level, 1, 0, literal], least[level, 1, 1, literal]
+                with_two = min(with_two, low + high_leaf, low_leaf + high)
+                with_both = min(with_both, low + high)
+    at.errors[2] = with_two
+    at.errors[3] = min(with_two, with_both)
+
+
+@inner_jit
+def _without_split(level, data, frames):
+    """Fill the costs of children that are leaves, and the own ones with 1 split."""
+    at, least, whole = frames.levels[level], frames.least, frames.whole[level]
+    last = len(whole) - 1
+    with_one = at.errors[0]
+    for literal in range(least.shape[3]):
+        high_cost = frames.alone[level, literal]
+        low_cost = whole[last] - high_cost
+        if data.squared:
+            weight = frames.sums[level, 0, literal, literal]
+            total = frames.sums[level, 1, literal, literal]
+            high_cost -= _quotient(total, weight)
+            low_cost -= _quotient(whole[1] - total, whole[0] - weight)
+        else:
+            high_least = frames.sums[level, 0, literal, literal]
+            low_least = whole[0] - high_least
+            for number in range(1, last):
+                held = frames.sums[level, number, literal, literal]
+                high_least, low_least = min(high_least, held), min(low_least, whole[number] - held)
+            high_cost += high_least
+            low_cost += low_least
+        least[level, 1, 0, literal], least[level, 1, 1, literal] = low_cost, high_cost
+        least[level, 2, 0, literal] = at.floor - least[level, 2, 1, literal]
+        if _is_constant(level, literal, data, frames):
+            low_cost = -1
+        else:
+            with_one = min(with_one, low_cost + high_cost)
+        least[level, 0, 0, literal], least[level, 0, 1, literal] = low_cost, high_cost
+    at.errors[1] = with_one
+
+
+@inner_jit
+def _is_constant(level, literal, data, frames):
+    """Whether one side of a literal has no rows, or none that cost anything."""
+    numbers = 1 if data.squared else frames.whole.shape[1] - 1
+    high, low = 0, 0
+    for number in range(numbers):
+        held = frames.sums[level, number, literal, literal]
+        high += held
+        low += frames.whole[level, number] - held
+    return high == 0 or low == 0
+
+
+@inner_jit
+def _one_split_of_costs(level, frames):
+    """Lower the one-split costs of two literals' children by each other; a sum for each action."""
+    sums, whole = frames.sums[level], frames.whole[level]
+    low, high = frames.least[level, 1, 0], frames.least[level, 1, 1]
+    numbers, literals = len(whole) - 1, len(low)
+    held = np.empty((numbers, literals), dtype=np.int64)
+    quarters = np.empty((QUARTERS, literals), dtype=np.int64)
+    for number in range(numbers):
+        for literal in range(literals):
+            held[number, literal] = sums[number, literal, literal]
+    for literal in range(literals):
+        for number in range(numbers):
+            _least_quarters(
+                number, sums[number, literal], held[number], whole[number], literal, quarters
+            )
+        low_best, high_best = low[literal], high[literal]
+        for other in range(literal):
+            c11, c10 = quarters[0, other], quarters[1, other]
+            c01, c00 = quarters[2, other], quarters[3, other]
+            high_best = min(high_best, c11 + c10)
+            low_best = min(low_best, c01 + c00)
+            high[other] = min(high[other], c11 + c01)
+            low[other] = min(low[other], c10 + c00)
+        low[literal], high[literal] = low_best, high_best
+
+
+@inner_jit
+def _least_quarters(number, both, held, whole, literal, quarters):
+    """Lower the costs of the quarters of a literal and those before it by those of an action."""
+    here = held[literal]
+    rest = whole - here
+    for other in range(literal):
+        c11, c01 = both[other], held[other] - both[other]
+        c10, c00 = here - c11, rest - c01
+        if number > 0:
+            c11, c10 = min(c11, quarters[0, other]), min(c10, quarters[1, other])
+            c01, c00 = min(c01, quarters[2, other]), min(c00, quarters[3, other])
+        quarters[0, other], quarters[1, other] = c11, c10
+        quarters[2, other], quarters[3, other] = c01, c00
+
+
+@inner_jit
+def _one_split_of_squares(level, frames):
+    """Lower the one-split costs of two literals' children by each other; squared errors.
+
+    A child costs least where the quotients of its two quarters add up to most.
+    """
+    weights, totals = frames.sums[level, 0], frames.sums[level, 1]
+    least, gains = frames.least, frames.gains
+    literals = least.shape[3]
+    held = np.empty((2, literals), dtype=np.int64)
+    for literal in range(literals):
+        held[0, literal], held[1, literal] = weights[literal, literal], totals[literal, literal]
+    all_weight, all_total = frames.whole[level, 0], frames.whole[level, 1]
+    for literal in range(literals):
+        _fill_gains(literal, weights[literal], totals[literal], held, all_weight, all_total, gains)
+    best = np.zeros((2, literals))
+    _find_best(gains.view(np.int64), best.view(np.int64))
+    for side in range(2):
+        for literal in range(literals):  # all that may be as good when they are rounded up
+            best[side, literal] = max(best[side, literal] * (1 - NEARLY) - 2, 0.0)
+    settled = np.full((2, literals, 2), -1, dtype=np.int64)
+    found = np.empty(literals, dtype=np.uint8)
+    for literal in range(literals):
+        _find_near(literal, gains, best, found)
+        for other in range(literal):
+            if found[other]:
+                w11, s11 = weights[literal, other], totals[literal, other]
+                _settle(level, literal, other, gains, best, w11, s11, held, settled, frames)
+
+
+@inner_loop_jit
+def _fill_gains(literal, weights, totals, held, all_weight, all_total, gains):
+    """Fill the quotients of the quarters of a literal and those before it, two together.
+
+    First those of the literal's high and low child, then those of the other one's.
+    """
+    here_weight, here_total = held[0, literal], held[1, literal]
+    rest_weight, rest_total = all_weight - here_weight, all_total - here_total
+    for other in range(literal):
+        w11, s11 = weights[other], totals[other]
+        w10, s10 = here_weight - w11, here_total - s11
+        w01, s01 = held[0, other] - w11, held[1, other] - s11
+        w00, s00 = rest_weight - w01, rest_total - s01
+        f11, f10, f01, f00 = np.float64(s11), np.float64(s10), np.float64(s01), np.float64(s00)
+        # np.divide does not ask whether a weight is 0
+        g11 = np.divide(f11 * f11, np.float64(max(w11, 1)))
+        g10 = np.divide(f10 * f10, np.float64(max(w10, 1)))
+        g01 = np.divide(f01 * f01, np.float64(max(w01, 1)))
+        g00 = np.divide(f00 * f00, np.float64(max(w00, 1)))
+        gains[0, literal, other], gains[1, literal, other] = g11 + g10, g01 + g00
+        gains[2, literal, other], gains[3, literal, other] = g11 + g01, g10 + g00
+
+
+@inner_loop_jit
+def _find_best(gains, best):
+    """Fill the largest gains of the low and the high child of each literal, given as integers.
+
+    Floats that are not negative are ordered like the integers of the same bits, and of these a
+    processor finds the largest of several at once.
+    """
+    for literal in range(best.shape[1]):
+        low_best, high_best = best[0, literal], best[1, literal]
+        for other in range(literal):
+            high_best = max(high_best, gains[0, literal, other])
+            low_best = max(low_best, gains[1, literal, other])
+            best[1, other] = max(best[1, other], gains[2, literal, other])
+            best[0, other] = max(best[0, other], gains[3, literal, other])
+        best[0, literal], best[1, literal] = low_best, high_best
+
+
+@inner_loop_jit
+def _find_near(literal, gains, best, found):
+    """Note which gains of a literal and those before it are near the best of one of them."""
+    low_best, high_best = best[0, literal], best[1, literal]
+    for other in range(literal):
+        mine = (gains[0, literal, other] >= high_best) | (gains[1, literal, other] >= low_best)
+        others = gains[2, literal, other] >= best[1, other]
+        found[other] = mine | others | (gains[3, literal, other] >= best[0, other])
+
+
+@inner_jit
+def _settle(level, literal, other, gains, best, w11, s11, held, settled, frames):
+    """Lower the one-split costs of the children of two literals by exact quotients."""
+    whole, least = frames.whole, frames.least
+    for part in range(QUARTERS):
+        child, tested = (literal, other) if part < 2 else (other, literal)
+        side = 1 - part % 2
+        if gains[part, literal, other] < best[side, child]:
+            continue
+        weight, total = held[0, child], held[1, child]
+        high_weight, high_total = w11, s11
+        alone = frames.alone[level, child]
+        if side == 0:
+            weight, total = whole[level, 0] - weight, whole[level, 1] - total
+            high_weight, high_total = held[0, tested] - w11, held[1, tested] - s11
+            alone = whole[level, whole.shape[1] - 1] - alone
+        low_weight, low_total = weight - high_weight, total - high_total
+        if high_weight == 0 or low_weight == 0:
+            continue
+        # many literals may divide a small child alike
+        last_weight, last_total = settled[side, child, 0], settled[side, child, 1]
+        if high_weight == last_weight and high_total == last_total:
+            continue
+        if low_weight == last_weight and low_total == last_total:
+            continue
+        settled[side, child, 0], settled[side, child, 1] = high_weight, high_total
+        gain = _quotient(high_total, high_weight) + _quotient(low_total, low_weight)
+        least[level, 1, side, child] = min(least[level, 1, side, child], alone - gain)
+
+
+_drive = make_driver(_look, advance, take)
