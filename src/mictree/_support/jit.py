@@ -49,7 +49,8 @@ from numba.core import caching, event, sigutils, types
 from numba.core.ccallback import CFunc
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.extending import intrinsic, models, register_model
+from numba.core.imputils import lower_constant
+from numba.extending import intrinsic, models, register_model, typeof_impl
 
 from mictree._support.files import unfinished
 
@@ -99,6 +100,69 @@ def _compile(function: Callable[..., Any], kept: bool = True, **options: Any) ->
     if kept and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         kernel._cache = _make_cache(function)  # type: ignore[attr-defined]
     return kernel
+
+
+class KernelByType:
+    """A kernel with a form for each type of one argument, a named tuple; as ``singledispatch``.
+
+    Other kernels call it as any kernel. Which form they mean is known when they are compiled, so
+    those of other types cost nothing.
+    """
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.forms: dict[type, Any] = {}
+
+    def form(self, kind: type) -> Callable[[Any], Any]:
+        """A decorator that makes an inner kernel of a function, for one type."""
+
+        def register(function: Callable[..., Any]) -> Any:
+            self.forms[kind] = inner_jit(function)
+            return self.forms[kind]
+
+        return register
+
+    def __call__(self, *arguments: Any) -> Any:
+        """For plain Python only."""
+        return self.forms[type(arguments[self.place])](*arguments)
+
+
+class _KernelByTypeType(types.Callable, types.Opaque):
+    """What numba must find out to compile a call: the form that the arguments choose."""
+
+    def __init__(self, kernel: KernelByType) -> None:
+        self.kernel = kernel
+        super().__init__(f"KernelByType({id(kernel)})")
+
+    @property
+    def key(self) -> int:
+        return id(self.kernel)
+
+    def _choose(self, arguments: Any) -> Any:
+        kind = arguments[self.kernel.place].instance_class
+        return types.Dispatcher(self.kernel.forms[kind])
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        return self._choose(args).get_call_type(context, args, kws)
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        return self._choose(sig.args).get_impl_key(sig)
+
+
+register_model(_KernelByTypeType)(models.OpaqueModel)
+
+
+@typeof_impl.register(KernelByType)
+def _type_of_kernel(value: KernelByType, context: Any) -> Any:
+    return _KernelByTypeType(value)
+
+
+@lower_constant(_KernelByTypeType)
+def _no_value(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return context.get_dummy_value()
 
 
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how numba begins the name of a kernel's environment

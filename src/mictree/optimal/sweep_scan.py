@@ -18,12 +18,13 @@ Invariant: ``cells`` and ``bounds`` of a frame never exceed the least errors of 
 compiling grows with their number.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from mictree._support.jit import (
     LANES,
+    KernelByType,
     add,
     choose,
     inner_jit,
@@ -51,6 +52,7 @@ LEVEL = np.dtype(
         ("key_high", np.uint64),  # the hash of the rows
         ("key_low", np.uint64),
         ("floor", np.int64),  # the error that no tree avoids
+        ("mass", np.int64),  # the weight of all rows: by how much they raise an error at most
         # what is known of the answer
         ("errors", np.int64, (2,)),  # least errors with 0 and 1 split
         ("counted_sizes", np.int64),  # two
@@ -89,6 +91,17 @@ class OrderedData(NamedTuple):
     keys: np.ndarray  # (rows, 2) random
 
 
+class SortedData(Protocol):
+    """What all kinds of data of the sweeps have."""
+
+    @property
+    def order(self) -> np.ndarray: ...
+    @property
+    def weights(self) -> np.ndarray: ...
+    @property
+    def signed(self) -> np.ndarray: ...
+
+
 class SweepFrames(NamedTuple):
     """The rows of a sub-problem on each level, and what is known of its tests' children."""
 
@@ -113,7 +126,9 @@ class SweepFrames(NamedTuple):
     work: np.ndarray  # (NOTES,) cells swept for the question; then the first test of the tree that
     # was retraced: its column, the row before the cut, the budget of its low child, the errors of
     # both children, the heaviest class of both, and their errors without a split
-    totals: np.ndarray  # (levels, classes) the weight of each class
+    totals: np.ndarray  # (levels, classes) the weight of each class, or other sums of the rows
+    most: np.ndarray  # (levels, rows) by how much each row raises a cost at most, where that
+    # depends on the others
 
 
 # cells: errors of both children without a split; lower bounds with one; the low child's weight, and
@@ -125,7 +140,7 @@ SWEPT = 1  # bounds: one more than the least error with one split where a sweep 
 
 
 def make_frames(
-    data: OrderedData, classes: int, budgets: int, levels: int, root: np.ndarray, claims: np.ndarray
+    data: SortedData, classes: int, budgets: int, levels: int, root: np.ndarray, claims: np.ndarray
 ) -> SweepFrames:
     """Frames for one worker."""
     columns, rows = data.order.shape
@@ -151,7 +166,23 @@ def make_frames(
         levels=np.zeros(levels, dtype=RECORD),
         work=np.zeros(NOTES, dtype=np.int64),
         totals=np.zeros((levels, classes), dtype=np.int64),
+        most=np.zeros((levels, 0), dtype=np.int64),
     )
+
+
+# What depends on how leaves cost has a form for each kind of data. Those for classes are here,
+# those for other costs in ``sweep_costs``.
+leaf_error = KernelByType(1)  # (level, data, frames) the cost of a frame's rows without a split;
+# fills the sums of its rows, its mass and its floor
+fill_tests = KernelByType(1)  # (level, data, frames) fills the tests of a frame; the least cost of
+# one: LEAF exactly, lower bounds in ONE, masses and shares
+sweep = KernelByType(2)  # (level, count, data, frames, control) fills the first two lines of
+# ``lanes`` for the picked tests: lower bounds of the least costs with one split of both children
+settle = KernelByType(3)  # (level, lane, side, data, frames) the least cost itself, after a sweep
+find_impurity = KernelByType(3)  # (level, test, column, data, frames) what is least at the purest
+get_leaves = KernelByType(3)  # (level, test, column, data, frames) the labels of both children of a
+# test, and their costs
+get_most = KernelByType(2)  # (level, row, data, frames) by how much a row raises a cost at most
 
 
 def _count_lines(classes: int) -> int:
@@ -167,19 +198,19 @@ def _aligned(count: int, kind: np.dtype) -> np.ndarray:
     return room[start : start + count]
 
 
-def frame_bytes(data: OrderedData, budgets: int, levels: int) -> int:
+def frame_bytes(data: SortedData, budgets: int, levels: int) -> int:
     """The memory of one worker's frames, nearly; the root's bounds count as one more level."""
     cell = 12 + data.weights.itemsize * (6 + 2 * budgets)
     row = 8 + data.weights.itemsize + 2 * LANES * data.signed.itemsize
     level = cell * data.order.size + 8 * len(data.order) + 512
-    return (levels + 1) * level + row * len(data.codes)
+    return (levels + 1) * level + row * len(data.weights)
 
 
 _SEEN = 2 * LANES  # more than three classes: the weight of each, seen so far in the low children
 
 
-@inner_jit
-def sweep(level, count, data, frames, control):
+@sweep.form(OrderedData)
+def _sweep_classes(level, count, data, frames, control):
     """Fill the first two lines of ``lanes``: errors with one split of both children.
 
     They are those of the first ``count`` tests that are picked, ordered by column and place. Where
@@ -188,7 +219,7 @@ def sweep(level, count, data, frames, control):
     frames.work[0] += frames.levels[level].rows * frames.order.shape[1]
     if frames.work[0] > control[ALLOWED] and control[STATUS] == RUN:
         control[STATUS] = LONG
-    _mark(level, count, frames)
+    mark(level, count, frames)
     classes = frames.totals.shape[1]
     if classes == 2:
         _sweep_two(level, data, frames)
@@ -207,8 +238,20 @@ def sweep(level, count, data, frames, control):
         lanes[lane], lanes[LANES + lane] = mass - low, whole - mass - high
 
 
+@settle.form(OrderedData)
+def _settle_classes(level, lane, side, data, frames):
+    """The error with one split is what the sweep found."""
+    return np.int64(frames.lanes[LANES * side + lane])
+
+
+@get_most.form(OrderedData)
+def _get_weight(level, row, data, frames):
+    """The weight of a row."""
+    return np.int64(data.weights[row, 0])
+
+
 @inner_jit
-def _mark(level, count, frames):
+def mark(level, count, frames):
     """Set the bits of the rows in the picked tests' low children."""
     at = frames.levels[level]
     order, member, picked = frames.order[level], frames.member, frames.picked
@@ -453,8 +496,8 @@ def _sweep_many(level, data, frames):
     store(high_right, lanes, LANES)
 
 
-@inner_jit
-def leaf_error(level, data, frames):
+@leaf_error.form(OrderedData)
+def _leaf_of_classes(level, data, frames):
     """The error of a frame's rows without a split.
 
     Fills the weight of each class, and the weight that no tree can label right.
@@ -467,7 +510,7 @@ def leaf_error(level, data, frames):
         row = frames.order[level, 0, place] >> 1
         totals[data.codes[row]] += data.weights[row, 0]
         floor += data.weights[row, 1]
-    at.floor = floor
+    at.floor, at.mass = floor, totals.sum()
     return totals.sum() - totals.max()
 
 
@@ -480,11 +523,11 @@ def list_tests(level, data, frames):
     """
     at = frames.levels[level]
     if level > 0 or frames.start[0, -1] == 0:
-        at.errors[1] = _list_tests(level, data, frames)
+        at.errors[1] = fill_tests(level, data, frames)
     return at.errors[1]
 
 
-@inner_jit
+@fill_tests.form(OrderedData)
 def _list_tests(level, data, frames):
     """As ``list_tests``, for any frame, each time anew."""
     if frames.totals.shape[1] == 2:
@@ -648,6 +691,11 @@ def few_splits(level, both, bound, trace, data, frames, control):
             test, low_budget = picked[0, lane], 1
             low, high = np.int64(frames.lanes[lane]), np.int64(frames.lanes[LANES + lane])
             cells[ONE, test], cells[ONE + 1, test] = low, high
+            if _get_bound(both, test, cells) >= least + spare:
+                continue
+            low = settle(level, lane, np.int64(0), data, frames)
+            high = settle(level, lane, np.int64(1), data, frames)
+            cells[ONE, test], cells[ONE + 1, test] = low, high
             if not both:
                 if cells[LEAF, test] + high < low + cells[LEAF + 1, test]:
                     low, low_budget = np.int64(cells[LEAF, test]), 0
@@ -749,10 +797,10 @@ def _get_bound(both, test, cells):
     return np.int64(min(cells[LEAF, test] + high, low + cells[LEAF + 1, test]))
 
 
-@inner_jit
-def find_impurity(level, test, column, data, frames):
+@find_impurity.form(OrderedData)
+def _find_gini(level, test, column, data, frames):
     """The Gini impurity of both children of a test, weighted."""
-    totals, seen = frames.totals[level], count_low(level, test, column, data, frames)
+    totals, seen = frames.totals[level], _count_low(level, test, column, data, frames)
     impurity = 0.0
     for side in range(2):
         mass, squares = 0.0, 0.0
@@ -764,8 +812,16 @@ def find_impurity(level, test, column, data, frames):
     return impurity
 
 
+@get_leaves.form(OrderedData)
+def _get_heaviest(level, test, column, data, frames):
+    """The first of the heaviest classes of both children, and the weight of the others."""
+    seen = _count_low(level, test, column, data, frames)
+    rest = frames.totals[level] - seen
+    return seen.argmax(), rest.argmax(), seen.sum() - seen.max(), rest.sum() - rest.max()
+
+
 @inner_jit
-def count_low(level, test, column, data, frames):
+def _count_low(level, test, column, data, frames):
     """The weight of each class in the low child of a test."""
     seen = np.zeros(frames.totals.shape[1], dtype=np.int64)
     for place in range(frames.tests[level, PLACE, test] + 1):

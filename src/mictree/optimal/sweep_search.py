@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit, jit
-from mictree.optimal.ordered_rows import OrderedRows
+from mictree.optimal.ordered_rows import CostRows, OrderedRows
 from mictree.optimal.questions import (
     ALLOWED,
     ANY,
@@ -47,6 +47,7 @@ from mictree.optimal.questions import (
     unchanged,
 )
 from mictree.optimal.rows import Counting, Leaf, lightest_leaf
+from mictree.optimal.sweep_costs import make_cost_frames
 from mictree.optimal.sweep_scan import (
     LANES,
     LEAF,
@@ -56,15 +57,18 @@ from mictree.optimal.sweep_scan import (
     PLACE,
     SHARE,
     SWEPT,
+    OrderedData,
     SweepFrames,
-    count_low,
     few_splits,
     frame_bytes,
+    get_leaves,
+    get_most,
     leaf_error,
     list_tests,
     make_frames,
     note,
     note_one,
+    settle,
     share_one,
     sweep,
 )
@@ -83,7 +87,7 @@ class SweepEngine:
     sure = 0
     patience: tuple[int, ...] = PATIENCE
 
-    def __init__(self, rows: OrderedRows) -> None:
+    def __init__(self, rows: OrderedRows | CostRows) -> None:
         self.rows = rows
         self.budgets = self.levels = self.bytes = 0
         self.root = self.claims = np.empty(0)
@@ -107,10 +111,10 @@ class SweepEngine:
 
     def make_frames(self) -> SweepFrames:
         """Frames for one worker."""
-        rows = self.rows
-        return make_frames(
-            rows.data, len(rows.problem.classes), self.budgets, self.levels, self.root, self.claims
-        )
+        data = self.rows.data
+        make: Any = make_frames if isinstance(data, OrderedData) else make_cost_frames
+        width = self.rows.classes if isinstance(data, OrderedData) else data.sums.shape[1]
+        return make(data, width, self.budgets, self.levels, self.root, self.claims)
 
     def leaf(self, members: np.ndarray) -> Leaf:
         """The heaviest class of some rows, and the weight of the others."""
@@ -150,7 +154,7 @@ class SweepEngine:
     def _place(self, members: np.ndarray, frames: SweepFrames) -> None:
         """Put a question's rows into their frame."""
         self.claims[:] = 0
-        if len(members) < len(self.rows.codes):
+        if len(members) < len(self.rows.weights):
             frames.member[:] = 0
             frames.member[members] = 1
 
@@ -227,7 +231,7 @@ def start(rows, data, frames):
 
     Says which frame.
     """
-    level = np.int64(0 if rows == len(data.codes) else 1)
+    level = np.int64(0 if rows == len(data.keys) else 1)
     at = frames.levels[level]
     at.rows, at.first = rows, -1
     if level == 1:
@@ -247,14 +251,11 @@ def _write_first_test(level, data, frames):
     at = frames.levels[level]
     if at.first < 0:
         return
-    work, column, totals = frames.work, at.first_column, frames.totals[level]
+    work, column = frames.work, at.first_column
     place = frames.tests[level, PLACE, at.first]
     work[1], work[2], work[3] = column, frames.order[level, column, place] >> 1, at.first_low
     work[4], work[5] = at.first_errors[0], at.first_errors[1]
-    seen = count_low(level, at.first, column, data, frames)
-    rest = totals - seen
-    work[6], work[7] = seen.argmax(), rest.argmax()  # the first of several
-    work[8], work[9] = seen.sum() - seen.max(), rest.sum() - rest.max()
+    work[6], work[7], work[8], work[9] = get_leaves(level, at.first, column, data, frames)
 
 
 @inner_jit
@@ -329,7 +330,7 @@ def _advance(level, data, table, frames, control):
         turn = at.turn
         offset = (turn + 1) // 2
         low_budget = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
-        heavier = 0 if 2 * cells[MASS, test] >= frames.totals[level].sum() else 1
+        heavier = 0 if 2 * cells[MASS, test] >= at.mass else 1
         if heavier == 0:
             low_budget = budget - 1 - low_budget
         high_budget = budget - 1 - low_budget
@@ -505,10 +506,10 @@ def share(level, side, data, frames):
     test, column = at.test, at.column
     for place in range(at.rows):
         row, inside = order[column, place] >> 1, (place <= places[test]) == (side == 0)
-        shared[row] = data.weights[row, 0] if inside else 0
+        shared[row] = get_most(level, row, data, frames) if inside else 0
     mass = np.int64(cells[MASS, test])
     if side == 1:
-        mass = frames.totals[level].sum() - mass
+        mass = at.mass - mass
     most = np.int64(cells[ONE + side, test])
     number = 0
     for other_column in range(order.shape[0]):
@@ -647,11 +648,11 @@ def sweep_some(level, data, frames, control):
     count, lane = _pick_unswept(level, swept[1], frames)
     sweep(level, count, data, frames, control)
     for side in range(2):
-        known[side, 1] = frames.lanes[LANES * side + lane]
         for each in range(count):
-            error = frames.lanes[LANES * side + each]
+            error = settle(level, each, np.int64(side), data, frames)
             cells[ONE + side, picked[0, each]] = error
             swept[side, picked[0, each]] = swept.dtype.type(error) + 1
+        known[side, 1] = cells[ONE + side, at.test]
     share_one(level, at.lives, frames)
 
 
