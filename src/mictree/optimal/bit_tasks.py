@@ -24,6 +24,8 @@ by.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +47,7 @@ from mictree._support.jit import (
 )
 from mictree.columns.packing import transpose
 from mictree.optimal.bit_search import advance, answer_by_counts, ask_frame, take
+from mictree.optimal.costs import Actions, CostCounting, Numbers, bounds_of_actions
 from mictree.optimal.questions import (
     LEAST,
     NEXT,
@@ -56,7 +59,20 @@ from mictree.optimal.questions import (
     Table,
     make_driver,
 )
-from mictree.optimal.rows import ALL, CHILD, LEVEL, Leaf, first_test
+from mictree.optimal.rows import (
+    ALL,
+    CHILD,
+    LEVEL,
+    Leaf,
+    MergedRows,
+    distinct_literals,
+    first_test,
+    number_alike,
+    pack,
+    row_slots,
+)
+from mictree.problems.sample import SampleProblem
+from mictree.problems.tasks import Squared
 
 CHUNK = 512  # rows at a time
 FEW_AMOUNTS = 8  # for which popcounts are faster than additions
@@ -95,6 +111,104 @@ class SumFrames(NamedTuple):
     whole: np.ndarray  # (levels, sums + 1): sums over all rows; last ``alone``
     alone: np.ndarray  # (levels, literals): the sum of the rows in which each holds
     gains: np.ndarray  # (QUARTERS, literals, literals): scratch
+
+
+@dataclass(frozen=True)
+class SumRows(MergedRows):
+    """A sample problem's rows: distinct, with whole numbers."""
+
+    problem: SampleProblem
+    data: SumData
+    kept: np.ndarray  # the literals searched, as in ``Rows``
+    bits: np.ndarray  # (literals, rows), all literals
+    weights: np.ndarray  # by how much a row may raise a cost
+    floor: int
+    costs: Actions | Numbers
+    group: np.ndarray
+    left_out: int | Fraction
+
+    @classmethod
+    def of(cls, problem: SampleProblem) -> SumRows:
+        """Rows with equal literals merged."""
+        slots = row_slots(problem)
+        words = problem.bits_of(np.arange(len(problem.literals)))
+        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, slots].astype(bool)
+        kept = distinct_literals(bits)
+        _, first, group = np.unique(
+            number_alike(pack(bits[kept].T)), return_index=True, return_inverse=True
+        )
+        squared = isinstance(problem.task, Squared)
+        costs = Numbers.of(problem) if squared else Actions.of(problem)
+        if isinstance(costs, Numbers):
+            numbers, alone, left_out = _sums_of_numbers(costs, group, len(first))
+        else:
+            numbers, alone, left_out = _sums_of_actions(costs, group, len(first))
+        bits = bits[:, first]
+        data = make_data(bits[kept].T, numbers, alone, squared)
+        floor = int(alone[:, 1].sum())
+        return cls(problem, data, kept, bits, numbers[-1], floor, costs, group, left_out)
+
+    def leaf(self, rows: np.ndarray | None = None) -> Leaf:
+        """The best label of some rows, by default all, the first of several; and its cost."""
+        rows = self.everything if rows is None else rows
+        sums = self.data.numbers[:-1, rows].sum(axis=1).tolist()
+        if not self.data.squared:
+            return Leaf(sums.index(min(sums)), min(sums))
+        weight, total = sums
+        return Leaf(0, int(self.data.alone[rows, 0].sum()) + -(total * total) // max(weight, 1))
+
+    def counting(self, depth: int) -> CostCounting:
+        """What is known without a search of trees no deeper than ``depth``."""
+        bounds = [0] if self.data.squared else bounds_of_actions(self.data.numbers[:-1].T)
+        return CostCounting([self.leaf().cost, *bounds[1:], 0], depth)
+
+    def mask(self, rows: np.ndarray) -> np.ndarray:
+        """The bits of some rows' slots."""
+        chosen = np.zeros(len(self.data.keys), dtype=bool)
+        chosen[rows] = True
+        return np.packbits(chosen, bitorder="little").view(np.uint64)
+
+    def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
+        """In which of some rows a test holds."""
+        return self.bits[test, rows]
+
+
+def _sums_of_actions(
+    costs: Actions, group: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Costs by action and the largest; nothing else; what no action avoids is left out."""
+    sums = np.zeros((costs.costs.shape[1], count), dtype=np.int64)
+    np.add.at(sums.T, group, costs.costs)
+    avoided = sums.min(axis=0)
+    sums -= avoided
+    numbers = np.vstack([sums, sums.max(axis=0)])
+    return numbers, np.zeros((count, 2), dtype=np.int64), int(avoided.sum())
+
+
+def _sums_of_numbers(
+    costs: Numbers, group: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, Fraction]:
+    """Weights and totals, and what a row may cost; squares, and the cost of each row alone.
+
+    Squares are rounded up to multiples of 2**shift, each row's for itself. That adds the same to
+    the cost of all trees, and what is added is left out again. So the squares of a set minus its
+    quotient, rounded up, is what a set costs.
+    """
+    sums = np.zeros((4, count), dtype=np.int64)
+    np.add.at(sums.T, group, costs.sums)
+    weights, totals, high, low = sums
+    weights = weights << costs.shift
+    added = -low & ((1 << costs.shift) - 1)
+    squares = high + ((low + added) >> costs.shift)
+    labels = costs.labels.astype(float)
+    far = np.maximum(labels - labels.min(initial=0.0), labels.max(initial=0.0) - labels)
+    farthest = np.bincount(group, costs.weights * far * far, count) / 2.0**costs.shift
+    most = np.ceil(farthest * (1 + NEARLY)).astype(np.int64) + 1  # with what was added
+    own = [total * total for total in totals.tolist()]
+    quotients = [-(-square // weight) for square, weight in zip(own, weights.tolist(), strict=True)]
+    alone = np.stack([squares, squares - np.array(quotients, dtype=np.int64)], axis=1)
+    left_out = -Fraction(int(added.sum()), 1 << costs.shift)
+    return np.stack([weights, totals, most]), alone, left_out
 
 
 class SumEngine:
@@ -165,18 +279,14 @@ def make_data(
         which |= parts << np.uint64(first_amount[-1])
         first_amount.append(first_amount[-1] + len(amounts))
     slots = 64 * max(1, -(-rows // 64))
-    padded = np.zeros((slots, 64 * max(1, -(-literals // 64))), dtype=bool)
-    padded[:rows, :literals] = bits
-    words = np.zeros((slots, padded.shape[1] // 64 + 1), dtype=np.uint64)
-    words[:, :-1] = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-    words[:rows, -1] = which
-    columns = np.packbits(np.ascontiguousarray(padded.T[:literals]), axis=1, bitorder="little")
-    random = np.random.default_rng(0x6D696374)
+    words = np.zeros((slots, max(1, -(-literals // 64)) + 1), dtype=np.uint64)
+    words[:rows, :-1], words[:rows, -1] = pack(bits), which
     keys = np.zeros((slots, 2), dtype=np.uint64)
+    random = np.random.default_rng(0x6D696374)
     keys[:rows] = random.integers(0, 2**64, size=(rows, 2), dtype=np.uint64)
     return SumData(
         words,
-        columns.view(np.uint64),
+        pack(bits.T),
         np.pad(numbers, ((0, 0), (0, slots - rows))),
         np.concatenate([amounts for amounts, _ in found]),
         np.array(first_amount),
