@@ -28,13 +28,13 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mictree._support.jit import inner_jit, jit
 from mictree.problems.sample import SampleProblem, are_decimals
-from mictree.problems.tasks import Errors, MatrixCosts, Squared
+from mictree.problems.tasks import Errors, MatrixCosts
 
 EXACT = Context(prec=20)  # all digits of a float as written, whatever the thread's context
 WEIGHT_BITS = 33  # of all weights together, where they must be rounded beside labels
@@ -99,7 +99,6 @@ class Actions(NamedTuple):
         wrong = np.abs(nearest * coarse - costs).max(axis=1, initial=0)
         rounded = Rounded(costs.astype(object), coarse, -(-_sum(wrong) // coarse))
         return cls(nearest.astype(np.int64), rounded, Scale(total / coarse, offset))
-
 
     def settled_leaf(self, rows: np.ndarray) -> tuple[int, Fraction]:
         """The best action for some rows by costs as written; its share of the error."""
@@ -225,7 +224,6 @@ class Numbers:
         leaves = min(size + 1, whole)
         most = Fraction(whole, leaves) ** leaves  # the largest product of so many weights
         return (error - least) * whole / square * below * most < 1
-
 
     def settled_leaf(self, rows: np.ndarray) -> tuple[float, Fraction]:
         """The mean of some rows as written; their share of the mean squared error."""
@@ -374,5 +372,3 @@ def bounds_of_actions(costs: np.ndarray) -> list[int]:
         subsets = combinations(range(actions), number)
         bounds.append(min(int(costs[:, each].min(axis=1).sum()) for each in subsets))
     return bounds
-
-

@@ -18,7 +18,6 @@ end they become shares of the weight, exact or as floats that allow for the roun
 from __future__ import annotations
 
 import math
-import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

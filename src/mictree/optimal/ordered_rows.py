@@ -170,7 +170,8 @@ class CostRows(MergedRows, SortedRows):
             avoided = sums.min(axis=1, initial=0 if sums.shape[1] == 0 else 1 << 62)
             left_out = int(avoided.sum())
             sums -= avoided[:, None]
-            data = ActionData(weights=np.stack([sums.max(axis=1), least], axis=1), sums=sums, **parts)
+            both = np.stack([sums.max(axis=1), least], axis=1)
+            data = ActionData(weights=both, sums=sums, **parts)
         return cls(
             problem, data, origins, _find_cuts(problem, origins), chosen, slots,
             data.weights[:, 0], int(least.sum()), costs, group, left_out,

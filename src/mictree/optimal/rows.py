@@ -254,10 +254,14 @@ class ClassRows(SearchedRows):
         masses = self.masses(rows)
         return Leaf(int(masses.argmax()), int(masses.sum() - masses.max()))
 
-    @cached_property
+    @property
     def total(self) -> int | Fraction:
         """The weight of all rows, or the cost that is an error of 1."""
-        return int(self.masses().sum()) if self.scale is None else self.scale.total
+        return self._weight if self.scale is None else self.scale.total
+
+    @cached_property
+    def _weight(self) -> int:
+        return int(self.masses().sum())
 
     @property
     def offset(self) -> Fraction:
@@ -341,7 +345,7 @@ class MergedRows(SearchedRows):
         """The cost that is an error of 1."""
         return self.costs.scale.total
 
-    @cached_property
+    @property
     def offset(self) -> Fraction:
         """The error of trees without any cost."""
         return self.costs.scale.offset + self.left_out / self.total

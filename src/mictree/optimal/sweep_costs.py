@@ -60,11 +60,10 @@ class NumberData(NamedTuple):
 
 
 def make_cost_frames(
-    data: ActionData | NumberData, width: int, budgets: int, levels: int, root: np.ndarray,
-    claims: np.ndarray,
+    data: ActionData | NumberData, budgets: int, levels: int, root: np.ndarray, claims: np.ndarray
 ) -> SweepFrames:  # fmt: skip
     """Frames for one worker."""
-    frames = make_frames(data, width, budgets, levels, root, claims)
+    frames = make_frames(data, data.sums.shape[1], budgets, levels, root, claims)
     rows = data.order.shape[1]
     return frames._replace(most=np.zeros((levels, rows), dtype=np.int64))
 

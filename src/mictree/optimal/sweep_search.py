@@ -57,7 +57,6 @@ from mictree.optimal.sweep_scan import (
     PLACE,
     SHARE,
     SWEPT,
-    OrderedData,
     SweepFrames,
     few_splits,
     frame_bytes,
@@ -111,10 +110,10 @@ class SweepEngine:
 
     def make_frames(self) -> SweepFrames:
         """Frames for one worker."""
-        data = self.rows.data
-        make: Any = make_frames if isinstance(data, OrderedData) else make_cost_frames
-        width = self.rows.classes if isinstance(data, OrderedData) else data.sums.shape[1]
-        return make(data, width, self.budgets, self.levels, self.root, self.claims)
+        rows, plan = self.rows, (self.budgets, self.levels, self.root, self.claims)
+        if isinstance(rows, CostRows):
+            return make_cost_frames(rows.data, *plan)
+        return make_frames(rows.data, rows.classes, *plan)
 
     def leaf(self, members: np.ndarray) -> Leaf:
         """The heaviest class of some rows, and the weight of the others."""
@@ -645,7 +644,7 @@ def sweep_some(level, data, frames, control):
             known[side, 1] = swept[side, at.test] - 1
     if known[0, 1] >= 0 and known[1, 1] >= 0:
         return
-    count, lane = _pick_unswept(level, swept[1], frames)
+    count, _ = _pick_unswept(level, swept[1], frames)
     sweep(level, count, data, frames, control)
     for side in range(2):
         for each in range(count):
