@@ -49,7 +49,13 @@ from mictree.columns.packing import transpose
 from mictree.optimal.bit_search import advance, answer_by_counts, ask_frame, take
 from mictree.optimal.costs import Actions, CostCounting, Numbers, bounds_of_actions
 from mictree.optimal.questions import (
+    ALLOWED,
+    ANY,
+    FIRST,
+    FOUND,
+    KNOWN,
     LEAST,
+    LONG,
     NEXT,
     PLAIN,
     RUN,
@@ -79,6 +85,7 @@ FEW_AMOUNTS = 8  # for which popcounts are faster than additions
 QUARTERS = 4
 # what is summed up in frame 0, which often has to answer several questions about the same rows
 NOTHING, SUMS, EVERYTHING = range(3)
+PATIENCE = 10_000_000  # of the work below: about a hundredth of a second
 NEARLY = 2.0**-48  # by which quotients may be wrong as floats, relative
 
 
@@ -111,6 +118,7 @@ class SumFrames(NamedTuple):
     whole: np.ndarray  # (levels, sums + 1): sums over all rows; last ``alone``
     alone: np.ndarray  # (levels, literals): the sum of the rows in which each holds
     gains: np.ndarray  # (QUARTERS, literals, literals): scratch
+    work: np.ndarray  # (1,): pairs of literals that were looked at, and rows' literals
 
 
 @dataclass(frozen=True)
@@ -151,11 +159,13 @@ class SumRows(MergedRows):
     def leaf(self, rows: np.ndarray | None = None) -> Leaf:
         """The best label of some rows, by default all, the first of several; and its cost."""
         rows = self.everything if rows is None else rows
-        sums = self.data.numbers[:-1, rows].sum(axis=1).tolist()
+        sums = np.zeros(len(self.data.numbers), dtype=np.int64)
+        add_members(rows, self.data.numbers, self.data.alone, sums)
+        *parts, alone = sums.tolist()
         if not self.data.squared:
-            return Leaf(sums.index(min(sums)), min(sums))
-        weight, total = sums
-        return Leaf(0, int(self.data.alone[rows, 0].sum()) + -(total * total) // max(weight, 1))
+            return Leaf(parts.index(min(parts)), min(parts))
+        weight, total = parts
+        return Leaf(0, alone + -(total * total) // max(weight, 1))
 
     def counting(self, depth: int) -> CostCounting:
         """What is known without a search of trees no deeper than ``depth``."""
@@ -171,6 +181,17 @@ class SumRows(MergedRows):
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
         return self.bits[test, rows]
+
+
+@jit
+def add_members(members, numbers, alone, out_sums):
+    """Add up what is summed up of some rows; last what is added up alone."""
+    last = len(numbers) - 1
+    for number in range(last):
+        for member in members:
+            out_sums[number] += numbers[number, member]
+    for member in members:
+        out_sums[last] += alone[member, 0]
 
 
 def _sums_of_actions(
@@ -215,7 +236,7 @@ class SumEngine:
     """Answers questions about rows of literals that have numbers."""
 
     sure = 2
-    patience: tuple[int, ...] = ()
+    patience: tuple[int, ...] = (PATIENCE,)
 
     def __init__(self, rows: SumRows) -> None:
         self.rows = rows
@@ -319,6 +340,7 @@ def make_frames(data: SumData, budgets: int, levels: int) -> SumFrames:
         children=np.zeros((levels, 2), dtype=(np.record, CHILD)),
         pairs=arrays["sums"][:, -1:],
         gains=np.empty((QUARTERS, len(data.columns), len(data.columns))),
+        work=np.zeros(1, dtype=np.int64),
         **arrays,
     )
 
@@ -349,13 +371,21 @@ def solve_sums(question, data, table, frames, control):
     """The least cost of the rows in ``frames.mask[0]``, if it is below the bound; see ``Asks``.
 
     To trace is to find a tree whose cost is known to be just below the bound, as in ``solve_bits``.
+    A tree that is wanted with the cost is found so at once: what it takes is in the table.
     """
     level, at = np.int64(0), frames.levels[0]
+    frames.work[0] = 0
     _start(question.depth, data, frames)
-    ask_frame(at, question.budget, question.bound, question.depth)
-    at.goal = max(at.goal, control[LEAST]) if question.wanted == PLAIN else question.bound - 1
-    at.position = atomic_add(control, NEXT, 1)
-    return _drive(level, data, table, frames, control)
+    bound, wanted = question.bound, question.wanted
+    while True:
+        ask_frame(at, question.budget, bound, question.depth)
+        at.goal = bound - 1 if wanted in (FIRST, KNOWN) else max(at.goal, control[LEAST])
+        at.position = atomic_add(control, NEXT, 1)
+        answer = _drive(level, data, table, frames, control)
+        if wanted != ANY or answer >= bound or control[STATUS] != RUN:
+            return answer
+        wanted, bound = KNOWN, answer + 1
+        control[NEXT], control[FOUND] = 0, bound
 
 
 @inner_jit
@@ -396,6 +426,9 @@ def _look(level, data, table, frames, control):
     if at.budget == 0 or cost <= at.floor or control[STATUS] != RUN:
         return True, cost
     if _sum_up(level, data, frames):
+        frames.work[0] += len(data.columns) ** 2
+        if frames.work[0] > control[ALLOWED] and control[STATUS] == RUN:
+            control[STATUS] = LONG
         _least_costs(level, cost, data, frames)
     answered, answer = answer_by_counts(level, table, frames, control)
     if not answered:
@@ -532,6 +565,7 @@ def _add_rows(level, above, child, first, end, data, frames):
 @inner_jit
 def _add_chunk(level, rows, first, end, data, frames):
     """Add some rows, at most ``CHUNK``."""
+    frames.work[0] += len(rows) * len(data.columns)
     columns, groups = data.words.shape[1], (len(rows) + 63) // 64
     words = np.zeros((64 * groups, 2 * columns), dtype=np.uint32)
     bits = np.zeros((groups, 64 * columns), dtype=np.uint64)

@@ -127,11 +127,12 @@ def choose_strategy(problem: SampleProblem, exact: bool, memory_limit: int) -> S
     """
     literals = problem.literals
     columns = len(literals.ordered) + len(problem.bits)
-    sums = len(problem.actions) if is_weighted_classes(problem) else max(3, len(problem.actions) + 1)
+    by_class = is_weighted_classes(problem)
+    sums = len(problem.actions) if by_class else max(3, len(problem.actions) + 1)
     pairs = 8 * PAIRED_LEVELS * sums * len(literals) ** 2
     few = len(literals) <= FEW_THRESHOLDS * columns and pairs <= memory_limit
     if few or not problem.ranks:
-        if is_weighted_classes(problem):
+        if by_class:
             return Strategy.on_bits(Rows.of(problem, exact))
         return Strategy.on_sums(problem)
     return Strategy.on_numbers(problem, exact)
