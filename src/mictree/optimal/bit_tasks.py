@@ -423,6 +423,9 @@ def _look(level, data, table, frames, control):
     if level > 0:
         _sum_child(level - 1, frames)
     cost = _leaf_cost(level, data, frames)
+    if cost <= at.floor:
+        for splits in range(4):
+            at.errors[splits] = cost
     if at.budget == 0 or cost <= at.floor or control[STATUS] != RUN:
         return True, cost
     if _sum_up(level, data, frames):
