@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,7 @@ from mictree.optimal.questions import (
     LEAST,
     LONG,
     NEXT,
+    NO_LIMIT,
     PLAIN,
     RUN,
     STATUS,
@@ -287,6 +288,41 @@ class SumEngine:
         self.ask(members, question, table, frames, control)
         return frames.levels[0].errors.copy()
 
+    def solve_sizes(
+        self, sizes: list[int], counting: CostCounting, bounds: np.ndarray, table: Table,
+        frames: SumFrames, control: np.ndarray,
+    ) -> tuple[int, dict[int, Any]]:  # fmt: skip
+        """Answer sizes for all rows in turn, as long as it takes little work.
+
+        Returns how many are answered, and a nested tree for each that is better than all before.
+        ``bounds`` are the lower and the upper ones by size, and become equal for those answered.
+        """
+        most, control[ALLOWED] = max(sizes), PATIENCE
+        nodes = np.zeros((most + 1, 2 * most + 1, NODE), dtype=np.int64)
+        frames.mask[0] = self.rows.mask(self.rows.everything)
+        asked = np.array(sizes, dtype=np.int64)
+        answered = sum_sizes(
+            asked, counting.depth, bounds, self.rows.data, table, frames, control, nodes
+        )
+        control[ALLOWED] = NO_LIMIT
+        found, lower = {}, bounds[0].tolist()
+        for size in sizes[:answered]:
+            tree = nodes[size].tolist()
+            if tree[0][SPLITS]:
+                cost = sum(node[COST] for node in tree if node[LITERAL] < 0)
+                if cost != lower[size]:
+                    raise AssertionError(f"a tree of size {size} costs {cost}, not {lower[size]}")
+                found[size] = self._nest(tree)
+        return answered, found
+
+    def _nest(self, nodes: list[list[int]], node: int = 0) -> Any:
+        """A nested tree from its nodes; numbers are set at the end."""
+        literal, low = nodes[node][:2]
+        if literal < 0:
+            return nodes[node][LOW]
+        test = int(self.rows.kept[literal])
+        return test, self._nest(nodes, low), self._nest(nodes, low + 1)
+
 
 def make_data(
     bits: np.ndarray, numbers: np.ndarray, alone: np.ndarray, squared: bool
@@ -368,13 +404,19 @@ def _shapes(data: SumData, budgets: int) -> dict[str, tuple[tuple[int, ...], np.
 
 @jit
 def solve_sums(question, data, table, frames, control):
-    """The least cost of the rows in ``frames.mask[0]``, if it is below the bound; see ``Asks``.
+    """The least cost of the rows in ``frames.mask[0]``, if it is below the bound; see ``Asks``."""
+    frames.work[0] = 0
+    return _solve(question, data, table, frames, control)
+
+
+@inner_jit
+def _solve(question, data, table, frames, control):
+    """The same, after other questions.
 
     To trace is to find a tree whose cost is known to be just below the bound, as in ``solve_bits``.
     A tree that is wanted with the cost is found so at once: what it takes is in the table.
     """
     level, at = np.int64(0), frames.levels[0]
-    frames.work[0] = 0
     _start(question.depth, data, frames)
     bound, wanted = question.bound, question.wanted
     while True:
@@ -386,6 +428,119 @@ def solve_sums(question, data, table, frames, control):
             return answer
         wanted, bound = KNOWN, answer + 1
         control[NEXT], control[FOUND] = 0, bound
+
+
+# of a node: its literal, or -1 for a leaf; the low child, after which comes the high one; the
+# question that it answers: splits, cost and depth. Of a leaf, the cost is its own
+LITERAL, LOW, SPLITS, COST, DEPTH = range(5)
+NODE = 5
+
+
+@jit
+def sum_sizes(sizes, depth, bounds, data, table, frames, control, out_nodes):
+    """Answer sizes in turn until one takes too long; says how many are answered.
+
+    Their lower and upper bounds become equal. Of a size with a better tree than all answered
+    before, ``out_nodes`` becomes the nodes; of others, the first still has no splits.
+    """
+    lower, upper = bounds[0], bounds[1]
+    masks = np.empty((out_nodes.shape[1], frames.mask.shape[1]), dtype=np.uint64)
+    everything = frames.mask[0].copy()
+    frames.work[0] = 0
+    for number, size in enumerate(sizes):
+        if size + 1 < len(lower):
+            lower[size] = max(lower[size], lower[size + 1])
+        lower[size] = min(lower[size], upper[size])
+        if lower[size] == upper[size]:
+            continue
+        bound = upper[size]
+        control[STATUS], control[LEAST] = RUN, lower[size]
+        control[NEXT], control[FOUND] = 0, bound
+        masks[0] = frames.mask[0] = everything
+        answer = _solve(Question(size, bound, depth, ANY), data, table, frames, control)
+        nodes, splits = out_nodes[size], size
+        if answer < bound and control[STATUS] == RUN:
+            nodes[0, SPLITS], nodes[0, COST], nodes[0, DEPTH] = size, answer, depth
+            splits = _trace(nodes, masks, data, table, frames, control)
+        if control[STATUS] != RUN:
+            nodes[0, SPLITS] = 0
+            return number
+        lower[size] = answer
+        for other in range(splits, len(upper)):
+            upper[other] = min(upper[other], answer)
+    return len(sizes)
+
+
+@inner_jit
+def _trace(nodes, masks, data, table, frames, control):
+    """Write the nodes of a tree at whose first test frame 0 stands; says how many splits it has."""
+    node, count = 0, 1
+    while node < count:
+        splits, cost, depth = nodes[node, SPLITS], nodes[node, COST], nodes[node, DEPTH]
+        if node > 0:
+            frames.mask[0] = masks[node]
+            control[NEXT], control[FOUND] = 0, cost + 1
+            _start(depth, data, frames)
+            leaf = _leaf_cost(np.int64(0), data, frames)
+            if leaf > cost:
+                _solve(Question(splits, cost + 1, depth, KNOWN), data, table, frames, control)
+                if control[STATUS] != RUN:
+                    return 0
+            else:
+                nodes[node, LITERAL], nodes[node, COST] = -1, leaf
+                nodes[node, LOW] = _best_action(data, frames)
+                node += 1
+                continue
+        literal = _first_test(splits, cost, count, nodes, frames)
+        nodes[node, LITERAL], nodes[node, LOW] = literal, count
+        for side in range(2):
+            nodes[count + side, DEPTH] = depth - 1
+            flip = np.uint64(0) if side == 1 else ALL
+            for word in range(masks.shape[1]):
+                masks[count + side, word] = masks[node, word] & (data.columns[literal, word] ^ flip)
+        node, count = node + 1, count + 2
+    return count // 2
+
+
+@inner_jit
+def _best_action(data, frames):
+    """The first of the cheapest actions for the rows of frame 0; 0 for numbers."""
+    best = 0
+    if not data.squared:
+        for number in range(1, frames.whole.shape[1] - 1):
+            if frames.whole[0, number] < frames.whole[0, best]:
+                best = number
+    return best
+
+
+@inner_jit
+def _first_test(budget, cost, count, nodes, frames):
+    """Write the questions of both children of the test at which frame 0 stands; returns that test.
+
+    As ``rows.first_test``; of several, the one whose children cost least as leaves.
+    """
+    least, best = frames.least[0], -1
+    for splits in range(min(3, budget)):
+        for low in range(max(0, splits - 1), min(1, splits) + 1):
+            for literal in range(least.shape[2]):
+                if least[0, 0, literal] < 0:
+                    continue
+                costs = least[low, 0, literal], least[splits - low, 1, literal]
+                if costs[0] + costs[1] != cost:
+                    continue
+                leaves = least[0, 0, literal] + least[0, 1, literal]
+                if best < 0 or leaves < least[0, 0, best] + least[0, 1, best]:
+                    best = literal
+                    nodes[count, SPLITS], nodes[count + 1, SPLITS] = low, splits - low
+                    nodes[count, COST], nodes[count + 1, COST] = costs
+        if best >= 0:
+            return best
+    root = frames.levels[0]
+    low, high = root.low_budget, root.budget - 1 - root.low_budget
+    nodes[count, SPLITS], nodes[count + 1, SPLITS] = low, high
+    nodes[count, COST] = frames.bounds[0, 0, 0, low]
+    nodes[count + 1, COST] = frames.bounds[0, 0, 1, high]
+    return frames.order[0, 0, root.position]
 
 
 @inner_jit

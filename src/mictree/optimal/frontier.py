@@ -156,7 +156,8 @@ class Strategy(NamedTuple):
         """Sum up what the rows of pairs of literals cost."""
         from mictree.optimal.bit_tasks import SumEngine, SumRows  # others need not load its kernels
 
-        return cls(SumEngine(SumRows.of(problem)))
+        engine = SumEngine(SumRows.of(problem))
+        return cls(engine, solve_sizes=engine.solve_sizes)
 
     @classmethod
     def on_numbers(cls, problem: SampleProblem, exact: bool) -> Strategy:
