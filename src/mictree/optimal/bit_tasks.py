@@ -118,7 +118,11 @@ class SumFrames(NamedTuple):
     sums: np.ndarray  # (levels, sums + 1, literals, LANES * blocks)
     whole: np.ndarray  # (levels, sums + 1): sums over all rows; last ``alone``
     alone: np.ndarray  # (levels, literals): the sum of the rows in which each holds
-    gains: np.ndarray  # (QUARTERS, literals, literals): scratch
+    gains: np.ndarray  # (QUARTERS, literals, literals): scratch, as all that follows
+    own: np.ndarray  # (2, literals): weight and total
+    near: np.ndarray  # (2, literals), by side: from where on gains may be the largest
+    leaves: np.ndarray  # (2, literals), by side: what a child costs as a leaf
+    settled: np.ndarray  # (2, literals, 2), by side: the weight and total that were settled last
     work: np.ndarray  # (1,): pairs of literals that were looked at, and rows' literals
 
 
@@ -249,7 +253,7 @@ class SumEngine:
     def plan(self, budgets: int, depth: int, memory: int) -> None:
         """Choose how many splits may be asked about, so that one worker's frames fit."""
         data = self.rows.data
-        each, scratch = level_bytes(data, budgets), 8 * QUARTERS * len(data.columns) ** 2
+        each, scratch = level_bytes(data, budgets), scratch_bytes(data)
         # a frame's children are asked only if they may have more than one split
         self.levels = max(1, min(budgets, depth, (memory - scratch) // each))
         self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
@@ -370,12 +374,17 @@ def make_frames(data: SumData, budgets: int, levels: int) -> SumFrames:
         name: np.empty((levels, *shape), dtype=kind)
         for name, (shape, kind) in _shapes(data, budgets).items()
     }
+    literals = len(data.columns)
     arrays["held"][:] = 0  # the first test that is traced may be read before they are filled
     return SumFrames(
         levels=np.zeros(levels, dtype=(np.record, LEVEL)),  # fields are attributes
         children=np.zeros((levels, 2), dtype=(np.record, CHILD)),
         pairs=arrays["sums"][:, -1:],
-        gains=np.empty((QUARTERS, len(data.columns), len(data.columns))),
+        gains=np.empty((QUARTERS, literals, literals)),
+        own=np.empty((2, literals), dtype=np.int64),
+        near=np.empty((2, literals)),
+        leaves=np.empty((2, literals), dtype=np.int64),
+        settled=np.empty((2, literals, 2), dtype=np.int64),
         work=np.zeros(1, dtype=np.int64),
         **arrays,
     )
@@ -385,6 +394,12 @@ def level_bytes(data: SumData, budgets: int) -> int:
     """The memory of one level, at most."""
     words = sum(int(np.prod(shape)) for shape, _ in _shapes(data, budgets).values())
     return LEVEL.itemsize + 2 * CHILD.itemsize + 8 * words
+
+
+def scratch_bytes(data: SumData) -> int:
+    """The memory of what levels share."""
+    literals = len(data.columns)
+    return 8 * literals * (QUARTERS * literals + 10)
 
 
 def _shapes(data: SumData, budgets: int) -> dict[str, tuple[tuple[int, ...], np.dtype | type]]:
@@ -583,13 +598,16 @@ def _look(level, data, table, frames, control):
             at.errors[splits] = cost
     if at.budget == 0 or cost <= at.floor or control[STATUS] != RUN:
         return True, cost
-    if _sum_up(level, data, frames):
+    is_new = _sum_up(level, data, frames)
+    if is_new:
         frames.work[0] += len(data.columns) ** 2
         if frames.work[0] > control[ALLOWED] and control[STATUS] == RUN:
             control[STATUS] = LONG
         _least_costs(level, cost, data, frames)
     answered, answer = answer_by_counts(level, table, frames, control)
     if not answered:
+        if data.squared and is_new and level > 0:
+            _settle_all(level, frames)
         _sum_most(level, data, frames)
     return answered, answer
 
@@ -629,10 +647,17 @@ def _quotient(total, weight):
     """
     if weight == 0:
         return np.int64(0)
-    number = np.float64(total)
-    quotient = np.int64(number * number / np.float64(weight))
-    rest = np.int64(total) * np.int64(total) - quotient * np.int64(weight)
-    return np.int64(quotient - (-rest) // np.int64(weight))
+    root, whole = np.float64(total), np.float64(weight)
+    quotient = np.int64(root * root / whole)
+    rest = total * total - quotient * weight
+    steps = np.int64(np.ceil(np.float64(rest) / whole))
+    rest -= steps * weight
+    quotient += steps
+    if rest > 0:
+        quotient += 1
+    elif rest <= -weight:
+        quotient -= 1
+    return quotient
 
 
 @inner_jit
@@ -846,10 +871,14 @@ def _least_costs(level, cost, data, frames):
     _without_split(level, data, frames)
     with_two, with_both = at.errors[1], at.errors[1]
     if at.depth > 1:
-        if data.squared:
-            _one_split_of_squares(level, frames)
-        else:
+        if not data.squared:
             _one_split_of_costs(level, frames)
+        else:
+            _bound_squares(level, frames)
+            if level == 0:
+                _settle_all(level, frames)
+            else:
+                _settle_least(level, frames)
         for literal in range(least.shape[3]):
             low_leaf, high_leaf = least[level, 0, 0, literal], least[level, 0, 1, literal]
             if low_leaf >= 0:
@@ -947,33 +976,33 @@ def _least_quarters(number, both, held, whole, literal, quarters):
 
 
 @inner_jit
-def _one_split_of_squares(level, frames):
-    """Lower the one-split costs of two literals' children by each other; squared errors.
+def _bound_squares(level, frames):
+    """Fill lower bounds of the one-split costs of all children; squared errors.
 
-    A child costs least where the quotients of its two quarters add up to most.
+    A child costs least where the quotients of its two quarters add up to most. ``near`` becomes
+    how large the sum of these as floats must be, so that it may be the largest of the child's when
+    both are rounded up.
     """
-    weights, totals = frames.sums[level, 0], frames.sums[level, 1]
-    least, gains = frames.least, frames.gains
-    literals = least.shape[3]
-    held = np.empty((2, literals), dtype=np.int64)
+    weights, totals, near = frames.sums[level, 0], frames.sums[level, 1], frames.near
+    least, whole, literals = frames.least, frames.whole[level], frames.least.shape[3]
     for literal in range(literals):
-        held[0, literal], held[1, literal] = weights[literal, literal], totals[literal, literal]
-    all_weight, all_total = frames.whole[level, 0], frames.whole[level, 1]
+        frames.own[0, literal] = weights[literal, literal]
+        frames.own[1, literal] = totals[literal, literal]
+        near[0, literal] = near[1, literal] = 0.0
     for literal in range(literals):
-        _fill_gains(literal, weights[literal], totals[literal], held, all_weight, all_total, gains)
-    best = np.zeros((2, literals))
-    _find_best(gains.view(np.int64), best.view(np.int64))
+        _fill_gains(
+            literal, weights[literal], totals[literal], frames.own, whole[0], whole[1], frames.gains
+        )
+    _find_best(frames.gains.view(np.int64), near.view(np.int64))
     for side in range(2):
-        for literal in range(literals):  # all that may be as good when they are rounded up
-            best[side, literal] = max(best[side, literal] * (1 - NEARLY) - 2, 0.0)
-    settled = np.full((2, literals, 2), -1, dtype=np.int64)
-    found = np.empty(literals, dtype=np.uint8)
-    for literal in range(literals):
-        _find_near(literal, gains, best, found)
-        for other in range(literal):
-            if found[other]:
-                w11, s11 = weights[literal, other], totals[literal, other]
-                _settle(level, literal, other, gains, best, w11, s11, held, settled, frames)
+        for literal in range(literals):
+            best, alone = near[side, literal], frames.alone[level, literal]
+            if side == 0:
+                alone = whole[len(whole) - 1] - alone
+            bound = max(alone - np.int64(best * (1 + NEARLY)) - 3, 0)
+            near[side, literal] = max(best * (1 - NEARLY) - 2, 0.0)
+            frames.leaves[side, literal] = least[level, 1, side, literal]
+            least[level, 1, side, literal] = min(least[level, 1, side, literal], bound)
 
 
 @inner_loop_jit
@@ -1027,33 +1056,103 @@ def _find_near(literal, gains, best, found):
 
 
 @inner_jit
-def _settle(level, literal, other, gains, best, w11, s11, held, settled, frames):
-    """Lower the one-split costs of the children of two literals by exact quotients."""
-    whole, least = frames.whole, frames.least
-    for part in range(QUARTERS):
-        child, tested = (literal, other) if part < 2 else (other, literal)
-        side = 1 - part % 2
-        if gains[part, literal, other] < best[side, child]:
-            continue
-        weight, total = held[0, child], held[1, child]
-        high_weight, high_total = w11, s11
-        alone = frames.alone[level, child]
-        if side == 0:
-            weight, total = whole[level, 0] - weight, whole[level, 1] - total
-            high_weight, high_total = held[0, tested] - w11, held[1, tested] - s11
-            alone = whole[level, whole.shape[1] - 1] - alone
-        low_weight, low_total = weight - high_weight, total - high_total
-        if high_weight == 0 or low_weight == 0:
-            continue
-        # many literals may divide a small child alike
-        last_weight, last_total = settled[side, child, 0], settled[side, child, 1]
-        if high_weight == last_weight and high_total == last_total:
-            continue
-        if low_weight == last_weight and low_total == last_total:
-            continue
-        settled[side, child, 0], settled[side, child, 1] = high_weight, high_total
-        gain = _quotient(high_total, high_weight) + _quotient(low_total, low_weight)
-        least[level, 1, side, child] = min(least[level, 1, side, child], alone - gain)
+def _settle_all(level, frames):
+    """Replace the bounds of all one-split costs by the costs."""
+    least, gains, near, settled = frames.least, frames.gains, frames.near, frames.settled
+    literals = least.shape[3]
+    for side in range(2):
+        for literal in range(literals):
+            least[level, 1, side, literal] = frames.leaves[side, literal]
+            settled[side, literal, 0] = -1
+    found = np.empty(literals, dtype=np.uint8)
+    for literal in range(literals):
+        _find_near(literal, gains, near, found)
+        for other in range(literal):
+            if found[other]:
+                for part in range(QUARTERS):
+                    child, side = literal if part < 2 else other, 1 - part % 2
+                    if gains[part, literal, other] >= near[side, child]:
+                        _settle(level, part, literal, other, frames)
+
+
+@inner_jit
+def _settle_least(level, frames):
+    """Replace the bounds of one-split costs by the costs where two splits or three may cost least.
+
+    Where they cannot, the bounds show it.
+    """
+    at, least = frames.levels[level], frames.least
+    literals, known = least.shape[3], np.zeros(least.shape[3], dtype=np.uint8)
+    with_two = with_both = at.errors[1]
+    for turn in range(2):
+        # first those that have the least bounds, then all that may still cost less
+        first_two, first_both = with_two, with_both
+        best_two = best_both = -1
+        for literal in range(literals):
+            low_leaf, high_leaf = least[level, 0, 0, literal], least[level, 0, 1, literal]
+            if low_leaf < 0 or known[literal]:
+                continue
+            low, high = least[level, 1, 0, literal], least[level, 1, 1, literal]
+            two, both = min(low + high_leaf, low_leaf + high), low + high
+            if turn == 0:
+                if two < first_two:
+                    first_two, best_two = two, literal
+                if both < first_both:
+                    first_both, best_both = both, literal
+            elif two < with_two or both < with_both:
+                two, both = _settle_literal(level, literal, frames)
+                with_two, with_both = min(with_two, two), min(with_both, both)
+        if turn == 0:
+            for literal in (best_two, best_both):
+                if literal >= 0 and not known[literal]:
+                    known[literal] = 1
+                    two, both = _settle_literal(level, literal, frames)
+                    with_two, with_both = min(with_two, two), min(with_both, both)
+
+
+@inner_jit
+def _settle_literal(level, literal, frames):
+    """Replace the bounds of a literal's children; says what two splits and three cost with it."""
+    least, gains, near = frames.least[level], frames.gains, frames.near
+    for side in range(2):
+        least[1, side, literal] = frames.leaves[side, literal]
+        frames.settled[side, literal, 0] = -1
+        for other in range(least.shape[2]):
+            if other < literal and gains[1 - side, literal, other] >= near[side, literal]:
+                _settle(level, 1 - side, literal, other, frames)
+            elif other > literal and gains[3 - side, other, literal] >= near[side, literal]:
+                _settle(level, 3 - side, other, literal, frames)
+    low, high = least[1, 0, literal], least[1, 1, literal]
+    return min(low + least[0, 1, literal], least[0, 0, literal] + high), low + high
+
+
+@inner_jit
+def _settle(level, part, literal, other, frames):
+    """Lower a child's one-split cost by exact quotients.
+
+    The parts are those of ``gains``. Many literals may divide a small child alike; all but the
+    first of them in a row are passed over.
+    """
+    child, tested = (literal, other) if part < 2 else (other, literal)
+    side = 1 - part % 2
+    whole, own, settled = frames.whole[level], frames.own, frames.settled
+    high_weight = frames.sums[level, 0, literal, other]
+    high_total = frames.sums[level, 1, literal, other]
+    weight, total, alone = own[0, child], own[1, child], frames.alone[level, child]
+    if side == 0:
+        weight, total, alone = whole[0] - weight, whole[1] - total, whole[len(whole) - 1] - alone
+        high_weight, high_total = own[0, tested] - high_weight, own[1, tested] - high_total
+    low_weight, low_total = weight - high_weight, total - high_total
+    if high_weight == 0 or low_weight == 0:
+        return
+    last_weight, last_total = settled[side, child, 0], settled[side, child, 1]
+    if (high_weight == last_weight and high_total == last_total) or (
+        low_weight == last_weight and low_total == last_total
+    ):
+        return
+    settled[side, child, 0], settled[side, child, 1] = high_weight, high_total
+    cost = alone - _quotient(high_total, high_weight) - _quotient(low_total, low_weight)
+    frames.least[level, 1, side, child] = min(frames.least[level, 1, side, child], cost)
 
 
 _drive = make_driver(_look, advance, take)
