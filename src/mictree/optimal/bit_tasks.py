@@ -59,6 +59,7 @@ from mictree.optimal.questions import (
     NEXT,
     NO_LIMIT,
     PLAIN,
+    ROOM,
     RUN,
     STATUS,
     FirstTest,
@@ -230,9 +231,10 @@ def _sums_of_numbers(
     far = np.maximum(labels - labels.min(initial=0.0), labels.max(initial=0.0) - labels)
     farthest = np.bincount(group, costs.weights * far * far, count) / 2.0**costs.shift
     most = np.ceil(farthest * (1 + NEARLY)).astype(np.int64) + 1  # with what was added
-    own = [total * total for total in totals.tolist()]
-    quotients = [-(-square // weight) for square, weight in zip(own, weights.tolist(), strict=True)]
-    alone = np.stack([squares, squares - np.array(quotients, dtype=np.int64)], axis=1)
+    floors = np.zeros(count, dtype=np.int64)  # a row that is not merged costs nothing
+    for row in np.flatnonzero(np.bincount(group, minlength=count) > 1).tolist():
+        floors[row] = int(squares[row]) + -(int(totals[row]) ** 2) // int(weights[row])
+    alone = np.stack([squares, floors], axis=1)
     left_out = -Fraction(int(added.sum()), 1 << costs.shift)
     return np.stack([weights, totals, most]), alone, left_out
 
@@ -308,7 +310,6 @@ class SumEngine:
         answered = sum_sizes(
             asked, counting.depth, bounds, self.rows.data, table, frames, control, nodes
         )
-        control[ALLOWED] = NO_LIMIT
         found, lower = {}, bounds[0].tolist()
         for size in sizes[:answered]:
             tree = nodes[size].tolist()
@@ -456,57 +457,63 @@ def sum_sizes(sizes, depth, bounds, data, table, frames, control, out_nodes):
     """Answer sizes in turn until one takes too long; says how many are answered.
 
     Their lower and upper bounds become equal. Of a size with a better tree than all answered
-    before, ``out_nodes`` becomes the nodes; of others, the first still has no splits.
+    before, ``out_nodes`` becomes the nodes; of others, the first still has no splits. All trees are
+    traced at the end: as long as frame 0 has all rows, they need not be summed up again.
     """
     lower, upper = bounds[0], bounds[1]
     masks = np.empty((out_nodes.shape[1], frames.mask.shape[1]), dtype=np.uint64)
-    everything = frames.mask[0].copy()
+    masks[0] = frames.mask[0]
     frames.work[0] = 0
+    answered = len(sizes)
     for number, size in enumerate(sizes):
         if size + 1 < len(lower):
             lower[size] = max(lower[size], lower[size + 1])
         lower[size] = min(lower[size], upper[size])
-        if lower[size] == upper[size]:
-            continue
         bound = upper[size]
+        if lower[size] == bound:
+            continue
         control[STATUS], control[LEAST] = RUN, lower[size]
         control[NEXT], control[FOUND] = 0, bound
-        masks[0] = frames.mask[0] = everything
         answer = _solve(Question(size, bound, depth, ANY), data, table, frames, control)
-        nodes, splits = out_nodes[size], size
-        if answer < bound and control[STATUS] == RUN:
-            nodes[0, SPLITS], nodes[0, COST], nodes[0, DEPTH] = size, answer, depth
-            splits = _trace(nodes, masks, data, table, frames, control)
         if control[STATUS] != RUN:
-            nodes[0, SPLITS] = 0
-            return number
+            answered = number
+            break
         lower[size] = answer
-        for other in range(splits, len(upper)):
-            upper[other] = min(upper[other], answer)
-    return len(sizes)
+        if answer < bound:
+            nodes = out_nodes[size]
+            nodes[0, SPLITS], nodes[0, COST], nodes[0, DEPTH] = size, answer, depth
+            nodes[0, LITERAL] = _first_test(size, answer, np.int64(1), nodes, frames)
+            for other in range(size, len(upper)):
+                upper[other] = min(upper[other], answer)
+    # what is left takes little, and must not stop where the table is full
+    room = control[ROOM]
+    control[STATUS], control[ALLOWED], control[ROOM] = RUN, NO_LIMIT, NO_LIMIT
+    for size in sizes[:answered]:
+        if out_nodes[size, 0, SPLITS] > 0:
+            _trace(out_nodes[size], masks, data, table, frames, control)
+    control[ROOM] = room
+    return answered
 
 
 @inner_jit
 def _trace(nodes, masks, data, table, frames, control):
-    """Write the nodes of a tree at whose first test frame 0 stands; says how many splits it has."""
-    node, count = 0, 1
+    """Write the nodes of a tree below its first test."""
+    node, count = np.int64(0), np.int64(1)
     while node < count:
         splits, cost, depth = nodes[node, SPLITS], nodes[node, COST], nodes[node, DEPTH]
+        literal = nodes[node, LITERAL]
         if node > 0:
             frames.mask[0] = masks[node]
-            control[NEXT], control[FOUND] = 0, cost + 1
             _start(depth, data, frames)
             leaf = _leaf_cost(np.int64(0), data, frames)
-            if leaf > cost:
-                _solve(Question(splits, cost + 1, depth, KNOWN), data, table, frames, control)
-                if control[STATUS] != RUN:
-                    return 0
-            else:
+            if leaf <= cost:
                 nodes[node, LITERAL], nodes[node, COST] = -1, leaf
                 nodes[node, LOW] = _best_action(data, frames)
                 node += 1
                 continue
-        literal = _first_test(splits, cost, count, nodes, frames)
+            control[NEXT], control[FOUND] = 0, cost + 1
+            _solve(Question(splits, cost + 1, depth, KNOWN), data, table, frames, control)
+            literal = _first_test(splits, cost, count, nodes, frames)
         nodes[node, LITERAL], nodes[node, LOW] = literal, count
         for side in range(2):
             nodes[count + side, DEPTH] = depth - 1
@@ -514,7 +521,6 @@ def _trace(nodes, masks, data, table, frames, control):
             for word in range(masks.shape[1]):
                 masks[count + side, word] = masks[node, word] & (data.columns[literal, word] ^ flip)
         node, count = node + 1, count + 2
-    return count // 2
 
 
 @inner_jit
