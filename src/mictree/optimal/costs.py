@@ -321,12 +321,12 @@ def squared_cost(weight, total, high, low, shift):
     """
     if weight == 0:
         return np.int64(0)
-    unit = weight << shift
-    root = np.float64(total)
-    cost = high - np.int64(root * root / np.float64(unit))
+    unit, root = weight << shift, np.float64(total)
+    per_unit = 1.0 / np.float64(unit)
+    cost = high - np.int64(root * root * per_unit)
     # all of that wraps around, and the result is small
     rest = (((high - cost) << shift) + low) * weight - total * total
-    steps = np.int64(np.floor(np.float64(rest) / np.float64(unit)))
+    steps = np.int64(np.floor(np.float64(rest) * per_unit))
     rest -= steps * unit
     cost += steps
     if rest < 0:

@@ -165,13 +165,17 @@ class CostRows(MergedRows, SortedRows):
             shift = np.array([costs.shift], dtype=np.int64)
             least = np.array([cost_of_sums(each, shift[0]) for each in sums], dtype=np.int64)
             both = np.stack([least, least], axis=1)
-            data = NumberData(weights=both, sums=sums, shift=shift, **parts)
+            floats = sums[:, :2].astype(float)
+            data = NumberData(weights=both, sums=sums, signed=floats, shift=shift, **parts)
         else:
             avoided = sums.min(axis=1, initial=0 if sums.shape[1] == 0 else 1 << 62)
             left_out = int(avoided.sum())
             sums -= avoided[:, None]
             both = np.stack([sums.max(axis=1), least], axis=1)
-            data = ActionData(weights=both, sums=sums, **parts)
+            digits = int(sums.max(axis=1).sum()).bit_length()
+            shift = np.array([max(0, digits - 31)], dtype=np.int64)
+            coarse = (sums >> shift).astype(np.int32)
+            data = ActionData(weights=both, sums=sums, signed=coarse, shift=shift, **parts)
         return cls(
             problem, data, origins, _find_cuts(problem, origins), chosen, slots,
             data.weights[:, 0], int(least.sum()), costs, group, left_out,

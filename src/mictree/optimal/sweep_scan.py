@@ -52,6 +52,8 @@ LEVEL = np.dtype(
         ("key_high", np.uint64),  # the hash of the rows
         ("key_low", np.uint64),
         ("floor", np.int64),  # the error that no tree avoids
+        ("spread", np.float64),  # how far a label is from their mean at most, if they are numbers
+        ("mean", np.float64),
         ("mass", np.int64),  # the weight of all rows: by how much they raise an error at most
         # what is known of the answer
         ("errors", np.int64, (2,)),  # least errors with 0 and 1 split
@@ -116,6 +118,7 @@ class SweepFrames(NamedTuple):
     member: np.ndarray  # (rows,) bit j: the row is in the low child of the j-th test swept
     shared: np.ndarray  # (rows,) the weight of the rows of a child, else 0
     lanes: np.ndarray  # sums of the tests swept, in lines of LANES; see ``sweep``
+    found: np.ndarray  # what a sweep found: two lines of whole numbers; for classes, ``lanes``
     tails: np.ndarray  # (2 * LANES * rows,) the same at each test of a column; for many classes
     picked: np.ndarray  # (2, LANES) the tests swept, and their columns
     seen: np.ndarray  # (classes,) the weight of each class swept so far
@@ -136,7 +139,8 @@ class SweepFrames(NamedTuple):
 LEAF, ONE, MASS, SHARE = 0, 2, 4, 5
 PLACE, LIVE = 0, 1  # tests
 NOTES = 10
-SWEPT = 1  # bounds: one more than the least error with one split where a sweep found it, else 0
+SWEPT = 1  # bounds: one more than the least error with one split where a sweep found it, else 0;
+# where it found a lower bound, minus that
 
 
 def make_frames(
@@ -147,6 +151,7 @@ def make_frames(
     cells, kind = columns * rows, data.weights.dtype
     order = np.empty((levels, columns, rows), dtype=np.int32)
     order[0] = data.order
+    lanes = _aligned(_count_lines(classes) * LANES, data.signed.dtype)
     return SweepFrames(
         order=order,
         start=np.zeros((levels, columns + 1), dtype=np.int64),
@@ -157,7 +162,8 @@ def make_frames(
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
         shared=np.zeros(rows, dtype=kind),
-        lanes=_aligned(_count_lines(classes) * LANES, data.signed.dtype),
+        lanes=lanes,
+        found=lanes,
         tails=np.empty(2 * LANES * rows if classes > FEW_CLASSES else 0, dtype=data.signed.dtype),
         seen=np.zeros(classes, dtype=np.int64),
         picked=np.zeros((2, LANES), dtype=np.int64),
@@ -176,8 +182,10 @@ leaf_error = KernelByType(1)  # (level, data, frames) the cost of a frame's rows
 # fills the sums of its rows, its mass and its floor
 fill_tests = KernelByType(1)  # (level, data, frames) fills the tests of a frame; the least cost of
 # one: LEAF exactly, lower bounds in ONE, masses and shares
-sweep = KernelByType(2)  # (level, count, data, frames, control) fills the first two lines of
-# ``lanes`` for the picked tests: lower bounds of the least costs with one split of both children
+sweep = KernelByType(2)  # (level, count, data, frames, control) fills ``found`` for the picked tests:
+# lower bounds of the least costs with one split of both children
+sweeps_exactly = KernelByType(0)  # (data) whether these bounds are the least costs themselves
+first_lane = KernelByType(3)  # (both, level, count, data, frames) which lane to look at first
 settle = KernelByType(3)  # (level, lane, side, data, frames) the least cost itself, after a sweep
 find_impurity = KernelByType(3)  # (level, test, column, data, frames) what is least at the purest
 get_leaves = KernelByType(3)  # (level, test, column, data, frames) the labels of both children of a
@@ -242,6 +250,18 @@ def _sweep_classes(level, count, data, frames, control):
 def _settle_classes(level, lane, side, data, frames):
     """The error with one split is what the sweep found."""
     return np.int64(frames.lanes[LANES * side + lane])
+
+
+@sweeps_exactly.form(OrderedData)
+def _finds_errors(data):
+    """Whole numbers of lanes hold all errors."""
+    return True
+
+
+@first_lane.form(OrderedData)
+def _first_of_all(both, level, count, data, frames):
+    """All are known."""
+    return 0
 
 
 @get_most.form(OrderedData)
@@ -687,14 +707,19 @@ def few_splits(level, both, bound, trace, data, frames, control):
     while lives > 0 and control[STATUS] == RUN:
         count = pick(level, lives, frames)
         sweep(level, count, data, frames, control)
-        for lane in range(count):
+        lane = first_lane(both, level, count, data, frames) - 1
+        for _ in range(count):
+            lane = lane + 1 if lane + 1 < count else 0
             test, low_budget = picked[0, lane], 1
-            low, high = np.int64(frames.lanes[lane]), np.int64(frames.lanes[LANES + lane])
-            cells[ONE, test], cells[ONE + 1, test] = low, high
-            if _get_bound(both, test, cells) >= least + spare:
-                continue
-            low = settle(level, lane, np.int64(0), data, frames)
-            high = settle(level, lane, np.int64(1), data, frames)
+            low, high = np.int64(frames.found[lane]), np.int64(frames.found[LANES + lane])
+            if both and low + high < least + spare:
+                low = settle(level, lane, np.int64(0), data, frames)
+            if both and low + high < least + spare:
+                high = settle(level, lane, np.int64(1), data, frames)
+            if not both and low + cells[LEAF + 1, test] < least + spare:
+                low = settle(level, lane, np.int64(0), data, frames)
+            if not both and cells[LEAF, test] + high < least + spare:
+                high = settle(level, lane, np.int64(1), data, frames)
             cells[ONE, test], cells[ONE + 1, test] = low, high
             if not both:
                 if cells[LEAF, test] + high < low + cells[LEAF + 1, test]:

@@ -70,6 +70,7 @@ from mictree.optimal.sweep_scan import (
     settle,
     share_one,
     sweep,
+    sweeps_exactly,
 )
 
 # cells that are swept in a hundredth of a second, and in half a second
@@ -482,8 +483,8 @@ def prepare(level, frames):
         for test in range(tests):
             if level > 0:
                 swept[test] = 0
-            elif swept[test] > 0:
-                cells[ONE + side, test] = swept[test] - 1
+            elif swept[test] != 0:
+                cells[ONE + side, test] = abs(swept[test]) - 1
     for size in range(2, get_shares(at.budget, at.depth)[1] + 1):
         for test in range(tests):
             low = cells[SHARE, test]
@@ -644,14 +645,24 @@ def sweep_some(level, data, frames, control):
             known[side, 1] = swept[side, at.test] - 1
     if known[0, 1] >= 0 and known[1, 1] >= 0:
         return
-    count, _ = _pick_unswept(level, swept[1], frames)
-    sweep(level, count, data, frames, control)
+    exact, lane = sweeps_exactly(data), 0
+    if swept[1, at.test] == 0:
+        count, lane = _pick_unswept(level, swept[1], frames)
+        sweep(level, count, data, frames, control)
+        for side in range(2):
+            for each in range(count):
+                error = swept.dtype.type(frames.found[LANES * side + each])
+                cells[ONE + side, picked[0, each]] = error
+                swept[side, picked[0, each]] = error + 1 if exact else -error - 1
+    else:
+        picked[0, 0], picked[1, 0] = at.test, at.column
+    bounds, other = get_bounds(level, frames), at.budget - 2
     for side in range(2):
-        for each in range(count):
-            error = settle(level, each, np.int64(side), data, frames)
-            cells[ONE + side, picked[0, each]] = error
-            swept[side, picked[0, each]] = swept.dtype.type(error) + 1
-        known[side, 1] = cells[ONE + side, at.test]
+        rest = get_bound(1 - side, other, at.test, cells, bounds)
+        if exact or cells[ONE + side, at.test] + rest < at.limit:
+            known[side, 1] = settle(level, lane, np.int64(side), data, frames)
+            cells[ONE + side, at.test] = known[side, 1]
+            swept[side, at.test] = swept.dtype.type(known[side, 1]) + 1
     share_one(level, at.lives, frames)
 
 
