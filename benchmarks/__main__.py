@@ -4,7 +4,7 @@ import importlib
 import sys
 
 NAMES = (
-    "core", "sweeps", "estimators", "optimal", "ordered", "prices", "compare", "streamed",
+    "core", "sweeps", "estimators", "optimal", "bit_tasks", "ordered", "prices", "compare", "streamed",
     "explorer", "distributed",
 )  # fmt: skip
 
