@@ -14,7 +14,7 @@ from mictree.optimal import bit_tasks, questions
 from mictree.optimal import frontier as certified
 from mictree.optimal.bit_tasks import CHUNK, SumEngine, SumRows
 from mictree.optimal.costs import is_weighted_classes
-from mictree.optimal.questions import ANY, FIRST, PLAIN, UNLIMITED, Question, Workers
+from mictree.optimal.questions import ANY, PLAIN, UNLIMITED, Question, Workers
 from tests.clock import looked_at
 from tests.reference import task_samples
 from tests.strategies import task_cases

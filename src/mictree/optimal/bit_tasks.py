@@ -281,9 +281,7 @@ class SumEngine:
         """The first test of a tree that attains the cost just asked for."""
         literal, low_budget, *costs = first_test(frames, budget, cost)
         budgets = low_budget, budget - 1 - low_budget
-        return FirstTest(
-            int(self.rows.kept[literal]), budgets, (costs[0], costs[1]), (None, None)
-        )
+        return FirstTest(int(self.rows.kept[literal]), budgets, (costs[0], costs[1]), (None, None))
 
     def glance(
         self, members: np.ndarray, budget: int, depth: int, table: Table, frames: SumFrames,
@@ -329,9 +327,7 @@ class SumEngine:
         return test, self._nest(nodes, low), self._nest(nodes, low + 1)
 
 
-def make_data(
-    bits: np.ndarray, numbers: np.ndarray, alone: np.ndarray, squared: bool
-) -> SumData:
+def make_data(bits: np.ndarray, numbers: np.ndarray, alone: np.ndarray, squared: bool) -> SumData:
     """Data of some rows, from their bits, (rows, literals)."""
     rows, literals = bits.shape
     found = [_amounts(each) for each in numbers]

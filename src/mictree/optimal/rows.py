@@ -526,7 +526,7 @@ def _shapes(data: Data, budgets: int) -> dict[str, tuple[tuple[int, ...], np.dty
     }
 
 
-def first_test(frames: Frames, budget: int, least: int) -> tuple[int, int, int, int]:
+def first_test(frames: Any, budget: int, least: int) -> tuple[int, int, int, int]:
     """The first test of the tree that frame 0 has retraced.
 
     Returns the literal, the budget of the low child, and the least errors of both children. Of all
