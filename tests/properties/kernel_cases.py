@@ -30,6 +30,7 @@ from mictree.families import function_classes
 from mictree.families.table_growth import exact_sizes
 from mictree.growers import loop
 from mictree.impurity.criteria import name_of
+from mictree.optimal import bit_tasks
 from mictree.optimal.questions import make_driver
 from mictree.optimal.sweep_search import SweepEngine
 
@@ -194,6 +195,24 @@ def searches() -> Iterator[tuple[str, Any]]:
     parity = bits[:, :3].sum(axis=1) % 2 ^ bits[:, 4]
     model = mt.OptimalTreeClassifier(penalty=0.02).fit(bits, parity)
     yield "search at a price", [model.tree_.size, model.frontier_.lower.tolist()]
+    yield from summed()
+
+
+def summed() -> Iterator[tuple[str, Any]]:
+    """Searches of 0/1 columns for numbers, and for costs of three actions."""
+    generator = np.random.default_rng(9)
+    bits = generator.integers(0, 2, (90, 5), dtype=np.uint8)
+    numbers = bits[:, 0] * 3 + bits[:, 1] * bits[:, 2] + generator.normal(size=90).round(2)
+    weights = generator.integers(1, 400, 90)
+    for name, problem in (
+        ("numbers", mt.SampleProblem(bits, numbers, loss="squared")),
+        ("few numbers", mt.SampleProblem(bits, bits[:, 3] + 2 * bits[:, 4], loss="squared")),
+        ("weights", mt.SampleProblem(bits, numbers, weights, loss="squared")),
+        ("costs", mt.SampleProblem(bits, costs=generator.normal(size=(90, 3)).round(1))),
+    ):
+        yield f"sums, {name}", mt.optimal_errors(problem, 4).tolist()
+        with mock.patch.object(bit_tasks, "PATIENCE", 0):  # as if the questions took long
+            yield f"asked, {name}", mt.optimal_errors(problem, 3, max_depth=3).tolist()
 
 
 def ordered() -> Iterator[tuple[str, Any]]:
@@ -279,6 +298,12 @@ def all_kernels() -> set[str]:
     }
 
 
+def driver_kernels(module: Any) -> list[Any]:
+    """The kernels of which a module makes its driver, some of which others use too."""
+    names = ("_look", "_advance", "_take")
+    return [getattr(module, name if hasattr(module, name) else name[1:]) for name in names]
+
+
 def called_kernels() -> tuple[dict[str, Any], list[str]]:
     """All results, and the kernels that were called as Python functions."""
     called: set[str] = set()
@@ -295,7 +320,7 @@ def called_kernels() -> tuple[dict[str, Any], list[str]]:
                 setattr(module, name, watched[value])
     for module in callers:
         if hasattr(module, "_drive"):  # it is made from kernels, which are watched now
-            module._drive = make_driver(module._look, module._advance, module._take)
+            module._drive = make_driver(*driver_kernels(module))
     return all_results(), sorted(called)
 
 

@@ -18,6 +18,7 @@ from mictree._support import jit
 from mictree.optimal import questions
 from mictree.optimal import questions as _table
 from mictree.optimal.bit_search import BitEngine
+from mictree.optimal.bit_tasks import SumEngine, SumRows
 from mictree.optimal.ordered_rows import OrderedRows
 from mictree.optimal.questions import (
     ANY,
@@ -34,12 +35,15 @@ from mictree.optimal.questions import (
 )
 from mictree.optimal.rows import Rows
 from mictree.optimal.sweep_search import SweepEngine
+from mictree.problems.sample import SampleProblem
+from mictree.problems.tasks import Errors
 from tests.datasets import compile_search, random_bits
-from tests.strategies import sample_problem, samples
+from tests.properties.kernel_cases import driver_kernels
+from tests.strategies import sample_problem, samples, task_cases
 
 ROOM_OF_SEARCH = tuple(
     f"mictree.optimal.{name}"
-    for name in ("questions", "rows", "ordered_rows", "bit_search", "sweep", "priced")
+    for name in ("questions", "rows", "ordered_rows", "bit_search", "bit_tasks", "sweep", "priced")
 )
 PLACES = 64  # of the smallest table, so that small searches fill it
 
@@ -104,7 +108,7 @@ def from_source(watch: Callable[[str], None] = lambda name: None):
         setattr(module, name, function)
     for module, name, _, _ in kernels:
         if name == "_drive":  # it is made from kernels, which are functions now
-            drive = questions.make_driver(module._look, module._advance, module._take)
+            drive = questions.make_driver(*driver_kernels(module))
             setattr(module, name, watched(drive.py_func))
     try:
         with np.errstate(over="ignore"):  # a hash wraps around
@@ -116,8 +120,11 @@ def from_source(watch: Callable[[str], None] = lambda name: None):
 
 def searched(problem, budget: int, depth: int, status: int | None = None) -> list[np.ndarray]:
     """All arrays after a question, after retracing its answer, and after a move of the table."""
-    rows = Rows.of(problem, exact=False)
-    engine = BitEngine(rows)
+    if isinstance(problem.task, Errors):
+        engine = BitEngine(Rows.of(problem, exact=False))
+    else:
+        engine = SumEngine(SumRows.of(problem))
+    rows = engine.rows
     with mock.patch.object(questions, "SMALLEST_TABLE", PLACES):
         workers = questions.Workers(engine, budget, depth, 2**22)
     frames, table, control = workers.frames[0], workers.table, workers.control
@@ -158,6 +165,34 @@ def test_the_whole_search(case, budget, depth):
     computed = searched(problem, budget, depth)
     with from_source():
         expected = searched(problem, budget, depth)
+    assert_alike(computed, expected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    task_cases(most_rows=12, most_columns=5, kinds=("bit",)),
+    st.integers(1, 5),
+    st.sampled_from([1, 2, 3, 99]),
+)
+def test_the_search_by_sums(case, budget, depth):
+    depth = UNLIMITED if depth == 99 else depth
+    computed = searched(case.problem(), budget, depth)
+    with from_source():
+        expected = searched(case.problem(), budget, depth)
+    assert_alike(computed, expected)
+
+
+@pytest.mark.parametrize("task", ["squared", "costs"])
+def test_sums_of_rows_that_fill_chunks(task):
+    X, _ = random_bits(600, 34, 1)
+    generator = np.random.default_rng(2)
+    given = {"costs": generator.integers(0, 5, (600, 3))}
+    if task == "squared":
+        given = {"y": generator.normal(size=600).round(2) + X[:, 1], "loss": "squared"}
+    problem = SampleProblem(X, sample_weight=generator.integers(1, 9, 600), **given)
+    computed = searched(problem, 3, 1)
+    with from_source():
+        expected = searched(problem, 3, 1)
     assert_alike(computed, expected)
 
 

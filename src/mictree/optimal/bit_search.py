@@ -113,7 +113,7 @@ def solve_bits(question, data, table, frames, control):
     """
     level, at = np.int64(0), frames.levels[0]
     start(data, frames)
-    _ask(at, question.budget, question.bound, question.depth)
+    ask_frame(at, question.budget, question.bound, question.depth)
     at.goal = max(at.goal, control[LEAST]) if question.wanted == PLAIN else question.bound - 1
     at.position = atomic_add(control, NEXT, 1)
     return _drive(level, data, table, frames, control)
@@ -141,7 +141,7 @@ def start(data, frames):
 
 
 @inner_jit
-def _ask(at, budget, bound, depth):
+def ask_frame(at, budget, bound, depth):
     """Put a question to a frame whose rows are in place."""
     put(at, budget, bound, depth)
     at.goal, at.position, at.turn, at.looked_up = at.floor, 0, 0, 0
@@ -157,7 +157,7 @@ def _look(level, data, table, frames, control):
         return True, error
     if count(level, data, frames):
         least_errors(level, frames)
-    return _answer_by_counts(level, table, frames, control)
+    return answer_by_counts(level, table, frames, control)
 
 
 @inner_jit
@@ -171,7 +171,7 @@ def leaf_error(level, frames):
 
 
 @inner_jit
-def _answer_by_counts(level, table, frames, control):
+def answer_by_counts(level, table, frames, control):
     """Whether the pair counts suffice for an answer; and the answer."""
     at = frames.levels[level]
     atomic_add(control, VISITED, 1)
@@ -210,7 +210,7 @@ def sort_literals(level, scores, frames):
 
 
 @inner_jit
-def _take(level, answer, data, frames):
+def take(level, answer, data, frames):
     """Note a child's answer: a lower bound for its budget holds for all smaller ones."""
     at, bounds = frames.levels[level], frames.bounds
     budget = at.low_budget if at.side == 0 else at.budget - 1 - at.low_budget
@@ -221,7 +221,7 @@ def _take(level, answer, data, frames):
 
 
 @inner_jit
-def _advance(level, data, table, frames, control):
+def advance(level, data, table, frames, control):
     """Put the next question to a child's frame, or say False when there is none."""
     at = frames.levels[level]
     while _next_share(level, frames, control):
@@ -236,7 +236,7 @@ def _advance(level, data, table, frames, control):
     return False
 
 
-_drive = make_driver(_look, _advance, _take)
+_drive = make_driver(_look, advance, take)
 
 
 @inner_jit
@@ -306,7 +306,7 @@ def _descend(level, literal, data, frames):
     at, side = frames.levels[level], frames.levels[level].side
     budget = at.low_budget if side == 0 else at.budget - 1 - at.low_budget
     other = frames.bounds[level, 0, 1 - side, at.budget - 1 - budget]
-    _ask(frames.levels[level + 1], budget, at.limit - other, at.depth - 1)
+    ask_frame(frames.levels[level + 1], budget, at.limit - other, at.depth - 1)
 
 
 @inner_jit

@@ -26,8 +26,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Context
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -201,7 +202,7 @@ class Numbers:
         """Whether weights or labels are."""
         return bool(self.rounding or self.slack)
 
-    def least_error(self, cost: int) -> Fraction:
+    def least_error(self, cost: int | Fraction) -> Fraction:
         """The least mean squared error of trees whose whole cost is at least this."""
         square = self.unit * self.unit
         mass = self.scale.total * square * 2**self.shift
@@ -233,7 +234,8 @@ class Numbers:
         return mean, squares * self.written.label_unit**2 / _sum(self.written.weights)
 
 
-class Written(NamedTuple):
+@dataclass(frozen=True)
+class Written:
     """Weights and labels as written, as whole multiples of two units."""
 
     weights: np.ndarray  # int64, or Python integers
@@ -261,11 +263,34 @@ class Written(NamedTuple):
 
         That is in squares of the label's unit.
         """
-        weights, labels = self.weights[rows], self.labels[rows]
-        parts = multiply(weights, labels)
-        mass, total, squares = _sum(weights), _sum(parts), _sum(multiply(parts, labels))
+        mass, total, squares = (_sum_parts(parts[rows]) for parts in self._parts)
         mean = Fraction(total, mass or 1)
         return float(mean * self.label_unit + self.centre), squares - total * mean
+
+    @cached_property
+    def _parts(self) -> list[np.ndarray]:
+        """Weights, weights times labels and times their squares, as parts of 32 bits."""
+        totals = multiply(self.weights, self.labels)
+        return [_split(each) for each in (self.weights, totals, multiply(totals, self.labels))]
+
+
+def _split(integers: np.ndarray) -> np.ndarray:
+    """Whole numbers as rows of parts of 32 bits, the lowest first and the highest with a sign.
+
+    So numpy can add up any of them.
+    """
+    most = max((abs(number) for number in integers.tolist()), default=0)
+    width = 4 * (most.bit_length() // 32 + 1)
+    packed = b"".join(number.to_bytes(width, "little", signed=True) for number in integers.tolist())
+    words = np.frombuffer(packed, dtype="<u4").reshape(len(integers), width // 4)
+    parts = words.astype(np.int64)
+    parts[:, -1] = words[:, -1].view(np.int32)
+    return parts
+
+
+def _sum_parts(parts: np.ndarray) -> int:
+    """The exact sum of numbers that were split."""
+    return sum(part << 32 * place for place, part in enumerate(parts.sum(axis=0).tolist()))
 
 
 def as_integers(values: np.ndarray) -> tuple[np.ndarray, Fraction]:
@@ -278,12 +303,20 @@ def as_integers(values: np.ndarray) -> tuple[np.ndarray, Fraction]:
         if are_decimals(some, digits) and are_decimals(values, digits):
             return np.round(values * factor).astype(np.int64), Fraction(1, 10**digits)
     distinct, which = np.unique(values, return_inverse=True)
-    decimals = [Decimal(repr(number)) for number in distinct.tolist()]
-    least = min(int(number.as_tuple().exponent) for number in decimals)
-    integers = [int(number.scaleb(-least, EXACT)) for number in decimals]
+    parsed = [_parse(repr(number)) for number in distinct.tolist()]
+    least = min(power for _, power in parsed)
+    scales = {power: 10 ** (power - least) for _, power in parsed}
+    integers = [digits * scales[power] for digits, power in parsed]
     array = np.empty(len(integers), dtype=object)
     array[:] = integers
     return array[which].reshape(values.shape), Fraction(10) ** least
+
+
+def _parse(text: str) -> tuple[int, int]:
+    """A float as written, as a whole number and the power of ten that it is times."""
+    digits, _, power = text.partition("e")
+    whole, _, part = digits.partition(".")
+    return int(whole + part), int(power or 0) - len(part)
 
 
 def _as_multiples(fractions: list[Fraction]) -> tuple[np.ndarray, Fraction]:

@@ -126,14 +126,16 @@ def choose_strategy(problem: SampleProblem, exact: bool, memory_limit: int) -> S
     Counting all pairs takes time with the square of the literals, sweeping with literals times
     columns; counting also takes memory.
     """
-    if not is_weighted_classes(problem):
-        return Strategy.on_numbers(problem, exact)
     literals = problem.literals
     columns = len(literals.ordered) + len(problem.bits)
-    pairs = 8 * PAIRED_LEVELS * len(problem.actions) * len(literals) ** 2
+    by_class = is_weighted_classes(problem)
+    sums = len(problem.actions) if by_class else max(3, len(problem.actions) + 1)
+    pairs = 8 * PAIRED_LEVELS * sums * len(literals) ** 2
     few = len(literals) <= FEW_THRESHOLDS * columns and pairs <= memory_limit
     if few or not problem.ranks:
-        return Strategy.on_bits(Rows.of(problem, exact))
+        if by_class:
+            return Strategy.on_bits(Rows.of(problem, exact))
+        return Strategy.on_sums(problem)
     return Strategy.on_numbers(problem, exact)
 
 
@@ -149,6 +151,14 @@ class Strategy(NamedTuple):
         """Count pairs of literals."""
         search_price = partial(PricedSearch, rows) if counts_errors(rows.problem) else None
         return cls(BitEngine(rows), search_price=search_price)
+
+    @classmethod
+    def on_sums(cls, problem: SampleProblem) -> Strategy:
+        """Sum up what the rows of pairs of literals cost."""
+        from mictree.optimal.bit_tasks import SumEngine, SumRows  # others need not load its kernels
+
+        engine = SumEngine(SumRows.of(problem))
+        return cls(engine, solve_sizes=engine.solve_sizes)
 
     @classmethod
     def on_numbers(cls, problem: SampleProblem, exact: bool) -> Strategy:

@@ -6,10 +6,10 @@ above it is the test for missing values, which needs no column of its own.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from mictree.optimal.rows import (
     ClassRows,
     ExactWeights,
     Leaf,
+    MergedRows,
     SearchedRows,
     Weighed,
     add_up,
@@ -37,7 +38,6 @@ from mictree.optimal.sweep_costs import ActionData, NumberData
 from mictree.optimal.sweep_scan import OrderedData
 from mictree.problems.sample import SampleProblem
 from mictree.problems.tasks import Squared
-from mictree.tree import LEAF, Tree
 
 # the ranks of a column, the literal of rank 0, and that for missing values; or, of a bit, no ranks
 # and its only literal
@@ -129,11 +129,10 @@ class OrderedRows(ClassRows, SortedRows):
 
 
 @dataclass(frozen=True)
-class CostRows(SortedRows):
+class CostRows(MergedRows, SortedRows):
     """Rows with costs of three or more actions, or with numbers to predict.
 
-    Rows with equal inputs are one, whatever they cost. What no action avoids is left out of the
-    costs of actions, and is in ``offset``.
+    What no action avoids is left out of the costs of actions.
     """
 
     problem: SampleProblem
@@ -145,8 +144,8 @@ class CostRows(SortedRows):
     weights: np.ndarray
     floor: int
     costs: Actions | Numbers
-    group: np.ndarray  # of each row of the problem, the distinct row
-    left_out: int  # of the costs
+    group: np.ndarray
+    left_out: int | Fraction
 
     @classmethod
     def of(cls, problem: SampleProblem) -> "CostRows":
@@ -190,11 +189,6 @@ class CostRows(SortedRows):
             return Leaf(0, int(cost_of_sums(sums, self.data.shift[0])))
         return Leaf(int(sums.argmin()), int(sums.min()))
 
-    def wrong(self, tree: Tree | Any) -> int:
-        """The cost of a tree, nested or not, with the best label at each leaf, counted anew."""
-        reached = self.reach(tree)
-        return sum(self.leaf(np.flatnonzero(reached == leaf)).cost for leaf in np.unique(reached))
-
     def counting(self, depth: int) -> CostCounting:
         """What is known without a search of trees no deeper than ``depth``."""
         data = self.data
@@ -205,46 +199,6 @@ class CostRows(SortedRows):
             return bounds_of_numbers(data.sums, int(data.shift[0]), leaves)
 
         return CostCounting(self.leaf().cost, bounds, depth)
-
-    @property
-    def total(self) -> Fraction:
-        """The cost that is an error of 1."""
-        return self.costs.scale.total
-
-    @property
-    def offset(self) -> Fraction:
-        """The error of trees without any cost."""
-        return self.costs.scale.offset + self.left_out / self.total
-
-    @property
-    def must_settle(self) -> bool:
-        """Whether errors must be computed as written: of numbers, costs have floors."""
-        return isinstance(self.costs, Numbers) or self.costs.rounded is not None
-
-    def least_error(self, cost: int) -> Fraction:
-        """The least error of trees that cost as much or more."""
-        if isinstance(self.costs, Numbers):
-            return self.costs.least_error(cost)
-        if self.costs.rounded is None:
-            return self.offset + cost / self.total
-        certain = max(0, cost + self.left_out - self.costs.rounded.slack)
-        return self.costs.scale.offset + certain / self.total
-
-    def is_least(self, least: Fraction, error: Fraction, size: int) -> bool:
-        """Whether no tree of a size has an error from ``least`` to below that of a tree found."""
-        if isinstance(self.costs, Numbers):
-            return self.costs.is_least(least, error, size)
-        return least == error
-
-    def settle(self, tree: Tree) -> tuple[Tree, Fraction]:
-        """A tree with the best labels by costs as written; its error."""
-        reached = self.reach(tree)[self.group]
-        labels: list[Any] = [LEAF] * len(tree.tests)
-        error = Fraction(0)
-        for leaf in np.flatnonzero(np.array(tree.tests) == LEAF).tolist():
-            labels[leaf], cost = self.costs.settled_leaf(np.flatnonzero(reached == leaf))
-            error += cost
-        return replace(tree, labels=tuple(labels)), error + self.costs.scale.offset
 
 
 def _slots(problem: SampleProblem, taken: np.ndarray | None) -> np.ndarray:

@@ -38,7 +38,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.jit import jit
-from mictree.optimal.costs import EXACT, Classes, CostCounting, Scale, counts_errors
+from mictree.optimal.costs import (
+    EXACT,
+    Actions,
+    Classes,
+    CostCounting,
+    Numbers,
+    Scale,
+    counts_errors,
+)
 from mictree.problems.sample import SampleProblem
 from mictree.tree import LEAF, Tree
 
@@ -313,6 +321,66 @@ class ClassRows(SearchedRows):
         return replace(tree, labels=tuple(labels)), error
 
 
+class MergedRows(SearchedRows):
+    """Rows with costs of actions, or with numbers to predict; those with equal inputs are one.
+
+    Attributes
+    ----------
+    costs : of all rows of the problem
+    group : of each row of the problem, the distinct row
+    left_out : what all trees cost beside
+    """
+
+    costs: Actions | Numbers
+    group: np.ndarray
+    left_out: int | Fraction
+
+    def wrong(self, tree: Tree | Any) -> int:
+        """The cost of a tree, nested or not, with the best label at each leaf, counted anew."""
+        reached = self.reach(tree)
+        return sum(self.leaf(np.flatnonzero(reached == leaf)).cost for leaf in np.unique(reached))
+
+    @property
+    def total(self) -> Fraction:
+        """The cost that is an error of 1."""
+        return self.costs.scale.total
+
+    @property
+    def offset(self) -> Fraction:
+        """The error of trees without any cost."""
+        return self.costs.scale.offset + self.left_out / self.total
+
+    @property
+    def must_settle(self) -> bool:
+        """Whether errors must be computed as written: of numbers, costs have floors."""
+        return isinstance(self.costs, Numbers) or self.costs.rounded is not None
+
+    def least_error(self, cost: int) -> Fraction:
+        """The least error of trees that cost as much or more."""
+        if isinstance(self.costs, Numbers):
+            return self.costs.least_error(cost + self.left_out)
+        if self.costs.rounded is None:
+            return self.offset + cost / self.total
+        certain = max(0, cost + self.left_out - self.costs.rounded.slack)
+        return self.costs.scale.offset + certain / self.total
+
+    def is_least(self, least: Fraction, error: Fraction, size: int) -> bool:
+        """Whether no tree of a size has an error from ``least`` to below that of a tree found."""
+        if isinstance(self.costs, Numbers):
+            return self.costs.is_least(least, error, size)
+        return least == error
+
+    def settle(self, tree: Tree) -> tuple[Tree, Fraction]:
+        """A tree with the best labels by costs as written; its error."""
+        reached = self.reach(tree)[self.group]
+        labels: list[Any] = [LEAF] * len(tree.tests)
+        error = Fraction(0)
+        for leaf in np.flatnonzero(np.array(tree.tests) == LEAF).tolist():
+            labels[leaf], cost = self.costs.settled_leaf(np.flatnonzero(reached == leaf))
+            error += cost
+        return replace(tree, labels=tuple(labels)), error + self.costs.scale.offset
+
+
 class Weighed(NamedTuple):
     """Rows as classes with weights, before equal ones are merged."""
 
@@ -458,7 +526,7 @@ def _shapes(data: Data, budgets: int) -> dict[str, tuple[tuple[int, ...], np.dty
     }
 
 
-def first_test(frames: Frames, budget: int, least: int) -> tuple[int, int, int, int]:
+def first_test(frames: Any, budget: int, least: int) -> tuple[int, int, int, int]:
     """The first test of the tree that frame 0 has retraced.
 
     Returns the literal, the budget of the low child, and the least errors of both children. Of all
@@ -514,9 +582,9 @@ class Rows(ClassRows):
         words = problem.bits_of(np.arange(len(problem.literals)))
         unpacked = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
         bits = unpacked[:, slots].astype(bool)
-        kept = _distinct_literals(bits)
-        words = _pack(bits[kept].T)
-        alike = _number_alike(words)
+        kept = distinct_literals(bits)
+        words = pack(bits[kept].T)
+        alike = number_alike(words)
         _, first, group = np.unique(
             codes * (alike.max() + 1) + alike, return_index=True, return_inverse=True
         )
@@ -546,7 +614,7 @@ class Rows(ClassRows):
         )
         data = Data(
             words=spread(words),
-            columns=_pack(spread(bits[kept].T).T),
+            columns=pack(spread(bits[kept].T).T),
             amounts=amounts,
             weights=spread(np.column_stack([weights, unavoidable])),
             keys=spread(keys),
@@ -565,7 +633,7 @@ class Rows(ClassRows):
         return self.bits[test, rows]
 
 
-def _distinct_literals(bits: np.ndarray) -> np.ndarray:
+def distinct_literals(bits: np.ndarray) -> np.ndarray:
     """The first of all literals that split the rows in the same two sets; constants split none."""
     alike = np.where(bits[:, :1], ~bits, bits) if len(bits) else bits
     packed = np.packbits(alike, axis=1)
@@ -576,7 +644,7 @@ def _distinct_literals(bits: np.ndarray) -> np.ndarray:
     return np.array(sorted(seen.values()), dtype=np.intp)
 
 
-def _pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
+def pack(bits: np.ndarray) -> np.typing.NDArray[np.uint64]:
     """Rows of bits to rows of 64-bit words."""
     words = max(1, (bits.shape[1] + 63) // 64)
     padded = np.zeros((len(bits), 64 * words), dtype=bool)
@@ -630,7 +698,7 @@ def _amounts(weights: np.ndarray) -> tuple[np.ndarray, np.typing.NDArray[np.uint
     return np.left_shift(1, np.arange(digits)).astype(weights.dtype), weights.astype(np.uint64)
 
 
-def _number_alike(words: np.ndarray) -> np.typing.NDArray[np.int64]:
+def number_alike(words: np.ndarray) -> np.typing.NDArray[np.int64]:
     """A number for each row, the same for equal ones."""
     order = np.lexsort(words.T)
     new = np.any(words[order[1:]] != words[order[:-1]], axis=1)
