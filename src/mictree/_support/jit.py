@@ -376,6 +376,7 @@ GROUPS = (  # of a module's name, the first group that has its beginning counts
         ("optimal.lattice", "optimal.program", "optimal.table", "optimal.allowed"),
     ),
     Group("growth on streamed data", 3, ("distributed",)),
+    Group("growth by sums", 10, ("growers.data_sums",)),
     Group("growth on data", 17, ("columns", "problems", "growers")),
     Group("search at a price", 4, ("optimal.priced", "optimal.rows")),
     Group("search on numbers", 17, ("optimal.sweep", "optimal.ordered")),

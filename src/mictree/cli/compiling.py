@@ -159,6 +159,20 @@ def _growth() -> None:
     mt.LookaheadClassifier(max_size=3).fit([[0], [1], [0], [1]], [0, 1, 1, 0])
 
 
+def _sums() -> None:
+    """Numbers to predict, and costs."""
+    import numpy as np
+
+    for X, y in _samples():
+        codes = np.unique(y, return_inverse=True)[1]
+        problems = (
+            mt.SampleProblem(X, codes, loss="squared"),
+            mt.SampleProblem(X, costs=np.column_stack([codes, 1 - codes])),
+        )
+        for problem in problems:
+            mt.TopDown().grow(problem, 3)
+
+
 def _streams() -> None:
     """Parquet files that are read batch by batch, and Dask collections if Dask is installed."""
     import polars
@@ -223,6 +237,7 @@ WORK: dict[str, Callable[[], None]] = {  # by the name of the group
     "growth on formulas": _grow_formulas,
     "optimal trees of formulas": _solve_formulas,
     "growth on data": _growth,
+    "growth by sums": _sums,
     "growth on streamed data": _streams,
     "search on 0/1 columns": lambda: _search(0, 3),
     "search on numbers": lambda: _search(1, 2, 4),

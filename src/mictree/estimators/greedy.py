@@ -30,7 +30,7 @@ from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.sample import Limits, SampleProblem, class_weights, factors_of
-from mictree.problems.tasks import MatrixCosts, Squared
+from mictree.problems.tasks import MatrixCosts, Squared, read_cost_matrix
 
 FloatArray = np.typing.NDArray[np.float64]
 
@@ -154,6 +154,19 @@ class GreedyTree(TreeModel):
         raise TypeError(
             f"{type(self).__name__} must be fitted on one machine; X is a Dask collection"
         )
+
+    def _prepare_collection(self) -> None:
+        """Check the settings for a fit on a Dask collection."""
+        if isinstance(self.max_size, str):
+            raise ValueError(
+                f"max_size must be a number on a Dask collection; got {self.max_size!r}"
+            )
+        self._grower = self._make_seeded()
+        if depth_of(self._grower) > 1:
+            raise TypeError(
+                f"{type(self).__name__} must be fitted on one machine; X is a Dask collection"
+            )
+        self._max_size = None if self.max_size is None else check_size(self.max_size)
 
     def _make_seeded(self) -> Grower:
         """The rule, with a seed for random ties."""
@@ -343,31 +356,21 @@ class GreedyTreeClassifier(GreedyTree, TreeClassifier):
         """Grow on a Dask collection: see docs/scaling.md."""
         from mictree.distributed import fit
 
-        name = type(self).__name__
-        if isinstance(self.max_size, str):
-            raise ValueError(
-                f"max_size must be a number on a Dask collection; got {self.max_size!r}"
-            )
-        if self.cost_matrix is not None:
-            raise TypeError(
-                f"{name} with a cost_matrix must be fitted on one machine; X is a Dask collection"
-            )
-        self._grower = self._make_seeded()
-        if depth_of(self._grower) > 1:
-            raise TypeError(f"{name} must be fitted on one machine; X is a Dask collection")
-        self._max_size = None if self.max_size is None else check_size(self.max_size)
+        self._prepare_collection()
         rows = fit.Rows(X, y, sample_weight)
         self._note_columns(X)
         # three of each: scikit-learn warns if there are hardly more rows than classes
         labels = np.repeat(rows.labels, 3)
         classes, coded = read_labels(labels, len(labels))
         counts = rows.counts(classes)
-        total, factors = int(counts.sum()), None
+        total, factors, task = int(counts.sum()), None, None
         if self.class_weight is not None:
             factors = factors_of(self.class_weight, coded.classes, counts)
+        if self.cost_matrix is not None:
+            task = read_cost_matrix(self.cost_matrix, coded.classes)
         self._limit = total if self._max_size is None else min(total, self._max_size)
         self._problem, self._splitting, self.rounds_ = fit.grow(
-            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit
+            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit, task
         )
         self._set_classes(classes, self._problem)
         self._forget_views()
@@ -431,6 +434,21 @@ class GreedyTreeRegressor(GreedyTree, TreeRegressor):
                 f'{type(self).__name__} learns numbers; the problem must have loss="squared"'
             )
         return problem
+
+    def _fit_collection(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Self:
+        """Grow on a Dask collection: see docs/scaling.md."""
+        from mictree.distributed import fit
+
+        self._prepare_collection()
+        rows = fit.Rows(X, y, sample_weight, numbers=True)
+        self._note_columns(X)
+        total = rows.count
+        self._limit = total if self._max_size is None else min(total, self._max_size)
+        self._problem, self._splitting, self.rounds_ = fit.grow_numbers(
+            rows, self.max_thresholds, limits, self._grower, self._limit
+        )
+        self._forget_views()
+        return self
 
 
 class TopDownClassifier(GreedyTreeClassifier):

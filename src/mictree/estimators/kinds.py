@@ -19,7 +19,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from mictree._support.checks import check_unmasked
 from mictree.columns.data import read_array
-from mictree.distributed.collections import is_collection, map_rows, share_of_rows
+from mictree.distributed.collections import (
+    is_collection,
+    map_rows,
+    r_squared_of_rows,
+    share_of_rows,
+)
 from mictree.estimators import exports
 from mictree.estimators.base import TreeModel
 from mictree.estimators.leaves import ClassWords, CostWords, LeafWords, NumberWords
@@ -216,7 +221,8 @@ class TreeClassifier(ClassifierMixin, TreeModel):
     @property
     def judged_by(self) -> str:
         """What ``select_size`` minimises: "mean cost", or nothing for the error."""
-        return "mean cost" if getattr(self, "cost_matrix", None) is not None else ""
+        known = "_problem" in vars(self) and isinstance(self._task, MatrixCosts)
+        return "mean cost" if known or getattr(self, "cost_matrix", None) is not None else ""
 
 
 def costs_of_labels(
@@ -260,7 +266,7 @@ class TreeRegressor(RegressorMixin, TreeModel):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2: 1 less the squared error as a share of that of the mean of y.
 
-        Of Dask collections, predictions, labels and weights are brought here.
+        The partitions of Dask collections are measured where they lie, in one pass.
 
         Examples
         --------
@@ -269,7 +275,10 @@ class TreeRegressor(RegressorMixin, TreeModel):
         1.0
         """
         check_is_fitted(self)
-        if any(is_collection(each) for each in (X, y, sample_weight) if each is not None):
+        far = [is_collection(each) for each in (X, y, sample_weight) if each is not None]
+        if all(far):
+            return r_squared_of_rows(self.predict, float(self._values[0]), X, y, sample_weight)
+        if any(far):  # few numbers travel: predictions, labels, weights
             from dask.base import compute
 
             guess, y, sample_weight = compute(self.predict(X), y, sample_weight)

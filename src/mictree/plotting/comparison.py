@@ -88,8 +88,8 @@ def _draw_training(ax: Axes, result: Comparison) -> None:
     ax.plot(sizes, upper, color=OPTIMAL_COLOUR, linewidth=1.2, zorder=3, label="optimal")
     for number, name in enumerate(result.names):
         _draw_learner(ax, sizes, result.training_errors[name][1:], number, name)
-    ax.set_title(f"training {result.error_name}", fontsize="medium")
-    ax.set_ylabel(result.error_name)
+    ax.set_title("training error", fontsize="medium")
+    ax.set_ylabel("error")
 
 
 def _draw_held_out(ax: Axes, result: Comparison) -> None:
@@ -129,11 +129,12 @@ def draw_errors(
     choice: SizeChoice | None,
     optimal: CertifiedErrors | None,
     size: int,
+    measure: str = "error",
 ) -> Axes:
     """Draw errors against size; a dashed line marks the chosen size.
 
     Scores are no errors, and have axes of their own beside them. The errors of a rule are None if
-    it is the optimum.
+    it is the optimum. The ``measure`` says what errors are.
     """
     scored = choice is not None and bool(choice.scoring)
     figure.set_size_inches(7.6, 4.6)
@@ -162,7 +163,7 @@ def draw_errors(
         ax.plot(sizes, optimal.upper, color=OPTIMAL_COLOUR, marker="s", markersize=3, linewidth=1.2,
                 label="optimal: training")  # fmt: skip
     ax.set_xlabel("size (splits)")
-    ax.set_ylabel((choice.loss if choice is not None else "") or "error")
+    ax.set_ylabel(measure)
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)

@@ -91,6 +91,11 @@ class MatrixCosts:
         """
         return self.matrix.sum(axis=1)
 
+    def class_of_action(self, classes: Sequence[Any]) -> list[int]:
+        """For each action its position among the classes, -1 if it is none."""
+        places = {label: place for place, label in enumerate(classes)}
+        return [places.get(action, -1) for action in self.actions]
+
     @property
     def shares_actions(self) -> bool:
         """Whether an action is the cheapest for several classes."""
