@@ -20,9 +20,12 @@ from sklearn.metrics import get_scorer
 from typer.testing import CliRunner
 
 import mictree as mt
+from mictree._support.checks import as_fraction
 from mictree.cli import app
 from mictree.columns import parquet, streamed
 from mictree.estimators.results import leaf_results
+from mictree.problems import sample
+from mictree.problems.sample import label_scale
 from tests.distributed.tables import Table, tables
 from tests.distributed.test_broken_clusters import after_round, cut, rows
 from tests.distributed.test_parquet import assert_same, draw_frame, write
@@ -493,3 +496,38 @@ def test_the_task_is_decided_by_the_target(tmp_path, labels, given_words, task, 
 )
 def test_what_the_command_refuses(rents, words, said):
     assert said in str(run("fit", rents[0], *words).exception)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_whole_labels_add_up_to_the_labels(data):
+    """Exactly if they are decimals, else to the last digits; never beyond 62 bits."""
+    count = data.draw(st.integers(1, 40))
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    decimals = data.draw(st.booleans())
+    scale = data.draw(st.sampled_from([1.0, 1e6, 1e-6]))
+    labels = scale * random.normal(size=count)
+    if decimals:
+        labels = random.normal(data.draw(st.sampled_from([0, 50])), 1, count).round(2)
+    weights = data.draw(st.sampled_from([None, 9, 2**40]))
+    heavy = None if weights is None else random.integers(1, weights, count)
+    found = label_scale(labels, heavy)
+    with mock.patch.object(sample, "PART", data.draw(st.integers(1, 9))):
+        assert label_scale(labels, heavy) == found
+        order = random.permutation(count)
+        assert label_scale(labels[order], None if heavy is None else heavy[order]) == found
+        products = found.products(labels, heavy)
+    np.testing.assert_array_equal(products, found.products(labels, heavy))
+    assert sum(map(abs, products.tolist())) < 2**62
+    masses = [1] * count if heavy is None else heavy.tolist()
+    read = Fraction if found.digits is None else as_fraction
+    unit = Fraction(10) ** -found.digits if found.digits is not None else Fraction(1)
+    total = sum(w * read(y) for w, y in zip(masses, labels.tolist(), strict=True))
+    centre = Fraction(found.centre) * unit
+    summed = Fraction(sum(products.tolist())) * unit / Fraction(2) ** found.places
+    summed += centre * sum(masses)
+    if found.digits is not None:
+        assert summed == total
+    else:
+        spread = sum(w * abs(Fraction(y) - centre) for w, y in zip(masses, labels, strict=True))
+        assert abs(summed - total) <= spread * Fraction(count + 2, 2**52)

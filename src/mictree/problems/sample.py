@@ -17,7 +17,7 @@ import copy
 import math
 import operator
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -301,6 +301,7 @@ class Products(NamedTuple):
 
 
 MOST_BITS = 61  # of sums of weighted labels, so that a difference of two fits in 63
+PART = 2**18  # rows whose labels are scaled at a time
 LIGHT = 2**26  # weights of a smaller sum leave a label 35 bits
 
 
@@ -314,7 +315,13 @@ class LabelRange(NamedTuple):
     @classmethod
     def of(cls, labels: FloatArray) -> LabelRange:
         """Of all labels."""
-        return cls(decimals_of(np.abs(labels)), float(labels.min()), float(labels.max()))
+        least, most = float(labels.min()), float(labels.max())
+        for places in range(16):
+            if max(abs(least), abs(most)) * 10.0**places >= MOST_WHOLE:
+                break
+            if all(are_decimals(labels[part], places) for part in (slice(64), *_parts(labels))):
+                return cls(places, least, most)
+        return cls(None, least, most)
 
 
 class LabelGrid(NamedTuple):
@@ -334,7 +341,9 @@ class LabelGrid(NamedTuple):
 
     def total(self, labels: FloatArray, weights: IntArray | None) -> int:
         """The weighted sum of some labels."""
-        return _weighted(np.rint(np.ldexp(labels - self.least, self.shift)), weights)
+        return _sum_whole(
+            lambda part: np.rint(np.ldexp(labels[part] - self.least, self.shift)), labels, weights
+        )
 
     def centre(self, total: int, mass: int) -> float:
         """A label near the mean, from the total of all."""
@@ -342,12 +351,26 @@ class LabelGrid(NamedTuple):
 
     def spread(self, labels: FloatArray, weights: IntArray | None, centre: float) -> int:
         """The weighted sum of the distances of some labels from the centre, rounded up."""
-        return _weighted(np.ceil(np.ldexp(np.abs(labels - centre), self.shift)), weights)
+        return _sum_whole(
+            lambda part: np.ceil(np.ldexp(np.abs(labels[part] - centre), self.shift)),
+            labels, weights,
+        )  # fmt: skip
 
 
-def _weighted(whole: FloatArray, weights: IntArray | None) -> int:
-    integers = whole.astype(np.int64)
-    return int((integers if weights is None else integers * weights).sum())
+def _parts(labels: FloatArray) -> Iterator[slice]:
+    """Some rows at a time, so that what is computed of them takes little memory."""
+    return (slice(first, first + PART) for first in range(0, len(labels), PART))
+
+
+def _sum_whole(
+    whole: Callable[[slice], FloatArray], labels: FloatArray, weights: IntArray | None
+) -> int:
+    """The weighted sum of whole numbers of some rows."""
+    total = 0
+    for part in _parts(labels):
+        numbers = whole(part).astype(np.int64)
+        total += int((numbers if weights is None else numbers * weights[part]).sum())
+    return total
 
 
 class LabelScale(NamedTuple):
@@ -387,6 +410,12 @@ class LabelScale(NamedTuple):
 
     def products(self, labels: FloatArray, weights: IntArray | None) -> IntArray:
         """The whole products of some rows."""
+        found = np.empty(len(labels), dtype=np.int64)
+        for part in _parts(labels):
+            found[part] = self._products(labels[part], None if weights is None else weights[part])
+        return found
+
+    def _products(self, labels: FloatArray, weights: IntArray | None) -> IntArray:
         if self.digits is not None:
             whole = (np.round(labels * 10.0**self.digits) - self.centre).astype(np.int64)
             return (whole if weights is None else whole * weights) << self.places
