@@ -99,7 +99,7 @@ test-quick: setup
 kernels-formulas: $(PACKAGE)
 	@$(BIN)/python -m tests.properties.kernel_cases formulas families functions
 kernels-data: $(PACKAGE)
-	@$(BIN)/python -m tests.properties.kernel_cases packing data searches ordered partitions
+	@$(BIN)/python -m tests.properties.kernel_cases packing data sums searches ordered partitions
 kernels-wide: $(PACKAGE) kernels-formulas
 	@$(BIN)/python -m tests.properties.kernel_cases wide
 

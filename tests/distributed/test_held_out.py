@@ -2,7 +2,6 @@
 
 import json
 from fractions import Fraction
-from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -15,7 +14,6 @@ from typer.testing import CliRunner
 
 import mictree as mt
 from mictree.cli import app
-from mictree.cli.streamed import fit_streamed
 from mictree.columns import parquet
 from tests.distributed.test_parquet import assert_same, draw_frame, write
 from tests.reference import held_out
@@ -274,23 +272,17 @@ def errors_of(model, frame, size):
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"yes": 3}])
 @pytest.mark.parametrize("weights", [None, "w"])
-def test_held_out_errors_are_weighted_as_training_errors_are(
-    tmp_path, capsys, class_weight, weights
-):
+def test_held_out_errors_are_weighted_as_training_errors_are(tmp_path, class_weight, weights):
     frame = make_frame(300, 4)
     write(tmp_path, frame, [100])
-    model = mt.TopDownClassifier(5)
-    size = fit_streamed(
-        model,
-        SimpleNamespace(
-            file=tmp_path, target="label", drop=[] if weights else ["w"], keep=[], test=[],
-            held_out=0.4, size=None, seed=1, choose="least", weights=weights, no_merge=False,
-                scoring=None, details=False,
-            class_weight="yes=3" if isinstance(class_weight, dict) else class_weight,
-        ),
-        {},
-    )  # fmt: skip
-    found = json.loads(capsys.readouterr().out)
+    words = ["fit", tmp_path, "--target", "label", "--max-size", 5, "--held-out", 0.4, "--seed", 1]
+    words += ["--choose", "least", "--json", *(["--weights", "w"] if weights else ["--drop", "w"])]
+    if class_weight is not None:
+        words += ["--class-weight", "yes=3" if isinstance(class_weight, dict) else class_weight]
+    done = run(*words, "--save", tmp_path / "model.json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    size = found["size"]
     grown, chosen, tested = (
         frame[held_out.rows_between(300, *bounds, 1)] for bounds in ((0, 0.6), (0.6, 0.8), (0.8, 1))
     )
@@ -462,18 +454,22 @@ class TestTheCommand:
         assert error == "--class-weight must name classes; 'even' is none of 'no', 'odd', 'yes'"
 
     @pytest.mark.parametrize("row", [0, 399])
-    def test_measured_numbers_are_no_classes(self, files, monkeypatch, row):
+    def test_measured_numbers_are_a_regression(self, files, row):
         """As for files that are read at once; also if only the last rows show it."""
         folder, frame = files
-        monkeypatch.setattr("mictree.cli.streamed.MOST_BATCHES", 1)
         labels = pl.Series([float(n % 2) for n in range(400)])
         labels[row] = 0.5
-        if row == 0:  # refused before all rows are read
-            monkeypatch.setattr(mt.SampleProblem, "from_parquet", None)
         write(folder / "data", frame.with_columns(label=labels), [100, 300])
-        given = ("fit", folder / "data", "--target", "label", "--drop", "w")
-        error = str(run(*given, "--held-out", 0, "--size", 1).exception)
-        assert error.startswith("labels must be classes; label holds measured numbers such as ")
+        given = ("fit", folder / "data", "--target", "label", "--drop", "w", "--json")
+        given = (*given, "--held-out", 0, "--size", 1)
+        done = run(*given)
+        assert json.loads(done.stdout)["task"] == "regression"
+        assert done.stderr.startswith(
+            "mictree: label holds numbers with a fraction, such as 0.5, so this is a regression; "
+            "--task classification makes each number a class\n"
+        )
+        told = json.loads(run(*given, "--task", "classification").stdout)
+        assert told["classes"] == ["0.0", "0.5", "1.0"]
 
 
 @pytest.mark.parametrize("scoring", ["balanced_accuracy", "neg_log_loss", "roc_auc"])

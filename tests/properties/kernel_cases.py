@@ -38,7 +38,7 @@ TIES = ("last", "first", "random", "heaviest", "lightest")
 CRITERIA = ("entropy", "gini", "root", "minority")
 KERNELS = ("jit", "inner_jit", "inner_loop_jit")
 CASES = (
-    "formulas", "families", "functions", "packing", "data", "searches", "ordered", "wide",
+    "formulas", "families", "functions", "packing", "data", "sums", "searches", "ordered", "wide",
     "partitions",
 )  # fmt: skip
 
@@ -160,6 +160,33 @@ def data() -> Iterator[tuple[str, Any]]:
         yield f"{name} with the two best tests", best.tolist()
 
 
+def sums() -> Iterator[tuple[str, Any]]:
+    """Numbers to predict and costs: all columns, with and without weights."""
+    generator = np.random.default_rng(8)
+    rows = 260
+    X = np.column_stack([generator.integers(0, 2, (rows, 3)), generator.normal(size=(rows, 2))])
+    X[generator.random(rows) < 0.1, 4] = np.nan
+    y = (X[:, 0] * X[:, 3] + generator.normal(size=rows)).round(1)
+    costs = np.column_stack([y, -y, np.ones(rows)])
+    matrix = [[0, 1, 4], [2, 0, 1], [3, 1, 0]]
+    weights = generator.integers(1, 5, rows)
+    for number, ties in enumerate(TIES):
+        given = weights if number % 2 else None
+        rule = mt.TopDown("minority", ties, seed=4)
+        for name, problem, grower in (
+            ("numbers", mt.SampleProblem(X, y, given, loss="squared"), mt.BestFirst(None, ties, 4)),
+            ("costs", mt.SampleProblem(X, None, given, costs=costs), rule),
+            (
+                "matrix",
+                mt.SampleProblem(X, np.digitize(y, [0, 1]), given, cost_matrix=matrix),
+                rule,
+            ),
+        ):
+            grown = grower.grow(problem, 12)
+            steps = [[step.leaf, step.variable, step.gain] for step in grown.steps]
+            yield f"{name} {ties}", [steps, grown.errors.tolist()]
+
+
 def searches() -> Iterator[tuple[str, Any]]:
     for name, problem in samples():
         yield name, mt.optimal_errors(problem, 4).tolist()
@@ -234,7 +261,10 @@ def partitions() -> Iterator[tuple[str, Any]]:
         ]
         with dask.config.set(scheduler="sync"):
             fitted = mt.TopDownClassifier(max_size=8).fit(*arrays)
-        yield name, [fitted.growth_.errors.tolist(), fitted._splitting.rows.tolist()]
+            numbers = mt.TopDownRegressor(max_size=8).fit(*arrays)
+        for what, model in (("classes", fitted), ("numbers", numbers)):
+            found = model.growth_.errors.tolist(), model._splitting.rows.tolist()
+            yield f"{what}, {name}", list(found)
 
 
 def all_kernels() -> set[str]:

@@ -159,6 +159,20 @@ def _growth() -> None:
     mt.LookaheadClassifier(max_size=3).fit([[0], [1], [0], [1]], [0, 1, 1, 0])
 
 
+def _sums() -> None:
+    """Numbers to predict, and costs."""
+    import numpy as np
+
+    for X, y in _samples():
+        codes = np.unique(y, return_inverse=True)[1]
+        problems = (
+            mt.SampleProblem(X, codes, loss="squared"),
+            mt.SampleProblem(X, costs=np.column_stack([codes, 1 - codes])),
+        )
+        for problem in problems:
+            mt.TopDown().grow(problem, 3)
+
+
 def _streams() -> None:
     """Parquet files that are read batch by batch, and Dask collections if Dask is installed."""
     import polars
@@ -168,8 +182,11 @@ def _streams() -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             X.with_columns(label=polars.Series(y)).write_parquet(Path(folder, f"{number}.parquet"))
-            problem = mt.SampleProblem.from_parquet(folder, "label", max_thresholds=20)
-        mt.TopDownClassifier(max_size=4).fit(problem)
+            for loss, model in ((None, mt.TopDownClassifier), ("squared", mt.TopDownRegressor)):
+                problem = mt.SampleProblem.from_parquet(
+                    folder, "label", max_thresholds=20, loss=loss
+                )
+                model(max_size=4).fit(problem)
     try:
         import dask
         import dask.array
@@ -180,6 +197,7 @@ def _streams() -> None:
             parts = [dask.array.from_array(each, chunks=90) for each in (X, y)]  # type: ignore[arg-type]
             with dask.config.set(scheduler="sync"):  # type: ignore[attr-defined]
                 mt.TopDownClassifier(max_size=4).fit(*parts)
+                mt.TopDownRegressor(max_size=4).fit(*parts)
 
 
 def _search(*tables: int) -> None:
@@ -223,6 +241,7 @@ WORK: dict[str, Callable[[], None]] = {  # by the name of the group
     "growth on formulas": _grow_formulas,
     "optimal trees of formulas": _solve_formulas,
     "growth on data": _growth,
+    "growth by sums": _sums,
     "growth on streamed data": _streams,
     "search on 0/1 columns": lambda: _search(0, 3),
     "search on numbers": lambda: _search(1, 2, 4),

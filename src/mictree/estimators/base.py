@@ -83,7 +83,7 @@ class TreeModel(Predicting):
             are read in the order of their names
         out : the file to write; it is whole or absent
         size : of the tree; by default the full one
-        proba : also write the probability of every class
+        proba : also write the probability of every class; regressors have none
         progress : called now and then with a ``Progress``, by rows
         keep : columns to write before the answers, such as a key; or "all"
 
@@ -116,12 +116,12 @@ class TreeModel(Predicting):
         sample_weight: str | None = None,
         progress: Report | None = None,
     ) -> FloatArray:
-        """The accuracy by size on the rows of Parquet files, in one pass, index = size.
+        """The accuracy, or R^2, by size on the rows of Parquet files, in one pass, index = size.
 
         Parameters
         ----------
         paths : as in ``predict_parquet``
-        target : the column of labels; labels that the model does not have count as mistakes
+        target : the column of labels; classes that the model does not have count as mistakes
         rows, seed : a share of the rows, as in ``SampleProblem.from_parquet``
         sample_weight : a column of weights
         progress : called now and then with a ``Progress``, by rows

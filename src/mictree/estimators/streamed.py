@@ -603,7 +603,7 @@ def results_by_class(model: TreeClassifier, sums: LeafSums, size: int) -> ClassR
     classes = model.classes_.tolist()
     if not confusion[-1].any():
         return ClassResults(tuple(classes), confusion[:-1, :-1])
-    return ClassResults((*classes, NEW_CLASSES), confusion)
+    return ClassResults((*map(str, classes), NEW_CLASSES), confusion)  # names of one type
 
 
 def predicts_numbers(model: Any) -> bool:

@@ -13,7 +13,7 @@ decide ties of leaves another way, and ``MergedGrowth`` says why the choice is t
 Tests keep the loops equal. ``test_sample_growth`` compares ``data_loop`` with a plain learner and
 with ``grow_any``; ``test_sweeps``, ``test_merged_growth`` and ``test_function_sweeps`` compare
 sweeps with growth on each member alone; ``tests/distributed/test_same_tree.py`` compares with
-growth on one machine.
+growth on one machine, and so does ``tests/distributed/test_regression.py`` for numbers to predict.
 """
 
 from mictree.growers.rules import (

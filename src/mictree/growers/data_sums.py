@@ -153,14 +153,12 @@ def _whole_rows(problem: SampleProblem) -> _Whole:
 def _whole_row_weights(problem: SampleProblem) -> tuple[FloatArray, float]:
     """Whole weights by slot, without a common divisor, and the divisor."""
     slots, factors = problem.slots, problem.factors.values
-    weights, unit = np.zeros(64 * len(problem.valid)), 1.0
+    weights, unit = np.zeros(64 * len(problem.valid)), float(factors[0])
     weights[slots] = problem.whole_weights[slots] if len(problem.whole_weights) else 1.0
     if (factors != factors[0]).any():
         codes = np.searchsorted(64 * problem.first_word[1:], slots, side="right")
         again = whole_weights(weights[slots] * factors[codes])
         weights[slots], unit = again.weights, again.unit
-    elif not len(problem.whole_weights):
-        return weights, unit / factors[0]
     divisor = float(np.gcd.reduce(weights[slots].astype(np.int64)))
     return weights / divisor, unit * divisor
 
@@ -184,9 +182,11 @@ def _digits(numbers: FloatArray) -> int | None:
     """How many decimal places numbers have; None if that is too many for whole floats."""
     flat = numbers.reshape(-1)
     most = float(np.abs(flat).max(initial=0.0))
-    for digits in range(16):
-        if most * 10.0**digits >= MOST_WHOLE:
-            return None
+    possible = [digits for digits in range(16) if most * 10.0**digits < MOST_WHOLE]
+    few = [digits for digits in possible if most * 10.0**digits < MOST_WHOLE / 8]
+    if few and not are_decimals(flat[:8], few[-1]):  # as most measured numbers
+        return None
+    for digits in possible:
         if are_decimals(flat[:64], digits) and are_decimals(flat, digits):
             return digits
     return None
@@ -761,16 +761,27 @@ def _add_weighted(order, mean, numbers, weights, out_sums, out_masses, out_large
 @inner_jit
 def _add_costs(order, rows, out_sums, out_masses):
     """Write the costs and the weight before each block, and behind the last one."""
-    sums, mass, block = np.zeros(out_sums.shape[1], dtype=np.int64), np.int64(0), 0
-    for place in range(order.last + 1):
-        if place >= order.first and (place - order.first) % BLOCK == 0:
-            out_sums[block], out_masses[block] = sums, mass
-            block += 1
-        slot = order.entries[place] & SLOT
-        mass += rows.weights[slot] if len(rows.weights) else np.int64(1)
-        for each in range(len(sums)):
-            sums[each] += rows.numbers[slot, each]
-    out_sums[block], out_masses[block] = sums, mass
+    for each in range(out_sums.shape[1]):
+        _add_up(order, rows.numbers[:, each], out_sums[:, each])
+    if len(rows.weights):
+        _add_up(order, rows.weights, out_masses)
+    else:
+        for block in range((order.last - order.first) // BLOCK + 2):
+            out_masses[block] = min(order.first + BLOCK * block, order.last + 1)
+
+
+@inner_loop_jit
+def _add_up(order, numbers, out_sums):
+    """Write the sums of the rows' numbers before each block, and behind the last one."""
+    total, entries, block = np.int64(0), order.entries, 0
+    for entry in entries[: order.first]:
+        total += numbers[entry & SLOT]
+    out_sums[0] = total
+    for first in range(order.first, order.last + 1, BLOCK):
+        for entry in entries[first : min(first + BLOCK, order.last + 1)]:
+            total += numbers[entry & SLOT]
+        block += 1  # noqa: SIM113  # a kernel
+        out_sums[block] = total
 
 
 @inner_jit
