@@ -25,6 +25,8 @@ from mictree._support.jit import KERNEL_FILES
 from mictree.cli import app
 
 def run(*words):
+    if words[0] == "python":
+        return exec(words[1])
     done = CliRunner().invoke(app, list(words))
     assert done.exit_code == 0, (words, done.output, done.exception)
     return done.stdout
@@ -40,6 +42,13 @@ for words in json.loads(sys.argv[1]):
     if kernels:
         more.append((words, kernels))
 print(json.dumps(more))
+"""
+IN_PYTHON = """
+import numpy as np, mictree as mt
+X, y = np.random.default_rng(0).integers(0, 2, (200, 9), dtype=np.uint8), np.arange(200) % 2
+mt.TopDownClassifier(max_size=3).fit(X, y)
+mt.OptimalTreeClassifier(penalty=0.02).fit(X[:30], y[:30], 1 / (1 + np.arange(30)))
+mt.optimal_trees(mt.SampleProblem(X, y), 3, top=2)
 """
 FORMULA = "x1 & x2 | y1 & y2 & y3"
 OTHER = "(a | b) & ~c ^ a -> d"
@@ -72,6 +81,9 @@ def commands(folder):
             str(folder / "r.html"),
         ]
         yield ["data", *table, "--max-size", "4", "--cv", "2", "--learner", "bestfirst"]
+        yield ["data", *table, "--max-size", "3", "--cv", "0", "--class-weight", "balanced"]
+        yield ["fit", *table, "--rule", "optimal", "--max-size", "2", "--class-weight", "balanced"]
+    yield ["python", IN_PYTHON]
     yield from (["mic", each, "--max-size", "5"] for each in (FORMULA, OTHER))
     yield from (["grow", each, "--rule", "bestfirst"] for each in (FORMULA, OTHER))
     yield from (["optimal", each, "--size", "3", "--top", "2"] for each in (FORMULA, OTHER))

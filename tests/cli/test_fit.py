@@ -677,3 +677,15 @@ def test_the_page_has_the_command_that_writes_the_better_tree(monk, tmp_path, mo
     best = mt.OptimalTreeClassifier(3).fit(X[train], y[train])
     assert 1 - mt.load("model.json").score(X[train], y[train]) == pytest.approx(best.frontier_[3])
     assert best.frontier_[3] < mt.TopDownClassifier(3).fit(X[train], y[train]).growth_.errors[3]
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
+def test_a_scoring_of_later_rows_of_one_class(tmp_path, scoring):
+    """Which row is refused, without a line of scikit-learn's."""
+    rows = [f"{row},{row % 7},{'yes' if row < 50 and row % 3 else 'no'}" for row in range(100)]
+    (tmp_path / "t.csv").write_text("\n".join(["when,a,y", *rows]))
+    words = ["fit", str(tmp_path / "t.csv"), "--target", "y", "--after", "when", "--size", "1"]
+    done = CliRunner().invoke(app, [*words, "--scoring", scoring])
+    assert str(done.exception) == (
+        f"scoring must be defined on the rows that it judges; {scoring} is not, as all are 'no'"
+    )

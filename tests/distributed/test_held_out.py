@@ -400,6 +400,15 @@ class TestTheCommand:
             (("--held-out", "1"), "--held-out must lie strictly between 0 and 1; got 1"),
             (("--held-out", "0.0001"), "--held-out 0.0001 and --test leave 0 and"),
             (("--cv", "3"), "--cv must not be given with a folder or a pattern"),
+            (("--report", "a.html"), "which need the rows in memory"),
+            (
+                ("--held-out", "0", "--size", "1", "--details"),
+                "--details must not be given with --held-out 0, as no row tests",
+            ),
+            (
+                ("--held-out", "0", "--size", "1", "--scoring", "f1_macro"),
+                "--scoring must not be given with --held-out 0, as no row tests",
+            ),
         ],
     )
     def test_bad_options(self, files, monkeypatch, options, said):
@@ -501,6 +510,7 @@ def test_a_scoring_chooses_and_judges_as_in_memory(tmp_path, scoring, weights):
     weight = tested["w"].to_numpy() if weights else None
     results = model.at_size(told["size"]).class_results(tested, tested["label"].to_numpy(), weight)
     np.testing.assert_allclose(told["confusion"], results.confusion)
+    assert np.array(told["confusion"]).dtype == results.confusion.dtype  # whole numbers of rows
     assert f"held-out {scoring}" in " ".join(run(*words).stdout.split())
 
 
@@ -516,3 +526,24 @@ def test_details_show_a_class_that_only_held_out_rows_have(tmp_path):
     refused = run(*words, "--scoring", "balanced_accuracy")
     assert refused.exit_code != 0
     assert "needs labels that rows to grow on have" in str(refused.exception)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc"])
+@pytest.mark.parametrize(("rare", "fails"), [((0.62, 0.95), False), ((0.62,), True)])
+def test_a_scoring_of_a_class_with_a_single_row(tmp_path, scoring, rare, fails):
+    """Standard errors leave parts of rows out; without the only row of a class, none is defined."""
+    frame, places = (
+        make_frame(1500),
+        np.array([float(held_out.place(row, 0)) for row in range(1500)]),
+    )
+    numbers = [int(np.argmin(np.abs(places - place))) for place in rare]
+    grown = np.flatnonzero(places < 0.3)
+    labels = np.where(np.isin(np.arange(1500), [*numbers, *grown]), "yes", "no")
+    frame.with_columns(label=labels).write_parquet(tmp_path / "all.parquet")
+    done = run("fit", tmp_path / "*.parquet", "--target", "label", "--drop", "w", "--held-out", 0.4,
+               "--max-size", 3, "--scoring", scoring, "--json")  # fmt: skip
+    if fails:
+        assert f"{scoring} is not, as all are 'no'" in str(done.exception)
+    else:
+        assert done.exit_code == 0, done.exception
+        assert np.isfinite(json.loads(done.stdout)["standard_errors"]).all()

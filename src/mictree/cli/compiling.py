@@ -117,7 +117,10 @@ def _solve_formulas() -> None:
 
 
 def _samples() -> Iterator[tuple[Any, Any]]:
-    """Small tables: 0/1 columns, numbers, both with gaps and texts; two and more classes."""
+    """Small tables: 0/1 columns, numbers, both with gaps and texts; two and more classes.
+
+    Matrices of bytes come last.
+    """
     import numpy as np
     import polars
 
@@ -139,7 +142,8 @@ def _samples() -> Iterator[tuple[Any, Any]]:
             "gap": polars.Series(gap).fill_nan(None),
         }
     )
-    tables = (polars.DataFrame(bits), polars.DataFrame(numbers), mixed, bits, numbers)
+    frames = (polars.DataFrame(bits), polars.DataFrame(numbers), mixed)
+    tables = (*frames, bits, numbers, bits.astype(np.uint8))
     yield from product(tables, labels)
 
 
@@ -212,13 +216,20 @@ def _search(*tables: int) -> None:
             problem = mt.SampleProblem(X[few], classes[few])
             mt.optimal_trees(problem, 4)
             mt.optimal_trees(problem, 4, max_depth=3)
-        weighed = mt.SampleProblem(X, y, 1 + np.arange(ROWS) % 5)
-        mt.optimal_trees(weighed, 3)
+        # small weights; weights that need 64 bits, as balanced classes do
+        for weights in (1 + np.arange(ROWS) % 5, 1 / (1 + np.arange(ROWS) % 7)):
+            mt.optimal_trees(mt.SampleProblem(X[few], y[few], weights[few]), 4)
+            mt.optimal_trees(mt.SampleProblem(X, y, weights), 3)
+        mt.optimal_trees(problem, 3, top=2)
 
 
 def _prices() -> None:
+    import numpy as np
+
+    weights = 1 / (1 + np.arange(30) % 7)
     for X, y in _samples():
         mt.OptimalTreeClassifier(penalty=0.02).fit(X[:30], y[:30])
+        mt.OptimalTreeClassifier(penalty=0.02).fit(X[:30], y[:30], weights)
 
 
 def _families() -> None:

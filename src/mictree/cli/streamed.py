@@ -29,7 +29,7 @@ from mictree._support.words import (
     show_number,
     show_significant,
 )
-from mictree.cli.options import FileFormat, is_given
+from mictree.cli.options import is_given
 from mictree.cli.output import (
     print_json,
     print_parts,
@@ -60,10 +60,16 @@ if TYPE_CHECKING:
     from mictree.estimators.results import ActionResults
     from mictree.estimators.streamed import HeldOut, LeafSums, NumberResults, NumberSums
 
-IN_MEMORY_OPTIONS = (  # of files that are read at once
-    "cv", "separator", "encoding", "decimal", "missing", "text", "number",
-    "no_header", "date", "report", "time_limit", "after", "parts",
-)  # fmt: skip
+IN_MEMORY_OPTIONS = {  # of files that are read at once, and why
+    "cv": "files that are read batch by batch grow one tree, and held-out rows judge it",
+    "report": "its page compares folds and optimal trees, which need the rows in memory",
+    "time_limit": "it limits the search for optimal trees, which needs the rows in memory",
+    "after": "a hash of a row's number holds it out; --test FILES tests on whole files",
+    "parts": "columns that are read batch by batch are used as they are stored",
+} | dict.fromkeys(
+    ("separator", "encoding", "decimal", "missing", "text", "number", "no_header", "date"),
+    "columns of Parquet files have types of their own",
+)
 MOST_BATCHES = 16  # the first ones, in which warnings are sought
 MOST_THRESHOLDS = 255
 JACKKNIFE = 10  # parts of the rows that choose a size by a scoring, each left out once
@@ -71,13 +77,8 @@ JACKKNIFE = 10  # parts of the rows that choose a size by a scoring, each left o
 
 def refuse_unstreamed(context: typer.Context, settings: "FitSettings") -> None:
     """Refuse the options that streamed files cannot honour."""
-    for name in IN_MEMORY_OPTIONS:
+    for name, reason in IN_MEMORY_OPTIONS.items():
         if is_given(context, name):
-            reason = (
-                "columns of Parquet files have types of their own"
-                if name in FileFormat._fields
-                else "files that are read batch by batch grow one tree, and held-out rows judge it"
-            )
             raise ValueError(
                 f"--{name.replace('_', '-')} must not be given with a folder or a pattern: {reason}"
             )
@@ -90,6 +91,9 @@ def refuse_unstreamed(context: typer.Context, settings: "FitSettings") -> None:
         )
     if settings.size is None and not settings.held_out:
         raise ValueError("--held-out must be above 0 for its rows to choose a size; name a --size")
+    for name in ("scoring", "details"):
+        if is_given(context, name) and not settings.held_out and not settings.test:
+            raise ValueError(f"--{name} must not be given with --held-out 0, as no row tests")
 
 
 class RowSplit(NamedTuple):

@@ -421,7 +421,11 @@ class Scorer:
     def __call__(self, model: Any, X: Any, y: Any, weights: Any = None) -> float:
         """The score of a model, one finite number."""
         options = {"sample_weight": weights} if weights is not None and self.named else {}
-        score = self._apply(model, X, y, options)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Only one class is present")  # refused below
+            score = self._apply(model, X, y, options)
+        if self.named and score != score:
+            self._check_labels(y)
         if not isinstance(score, Real) or not math.isfinite(score):
             raise ValueError(f"a scoring must give one finite number; got {score!r}")
         return float(score)
@@ -444,8 +448,18 @@ class Scorer:
         except ValueError as error:
             if not self.named:
                 raise
+            self._check_labels(y)
             reason = str(error).partition("\n")[0]
             raise ValueError(f"scoring must suit the labels; {self.name} says: {reason}") from error
+
+    def _check_labels(self, y: Any) -> None:
+        """Refuse labels of one class, for which many measures are not defined."""
+        labels = np.unique(np.asarray(y)).tolist()
+        if len(labels) == 1:
+            raise ValueError(
+                f"scoring must be defined on the rows that it judges; {self.name} is not, as all "
+                f"are {labels[0]!r}"
+            )
 
 
 def read_scoring(scoring: Any) -> Scorer | None:

@@ -7,6 +7,7 @@ sums of the leaves beneath it. Sums are exact, so they depend on no order of row
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -224,7 +225,7 @@ class LeafSums:
     """The weights of some rows, and their squares, at every leaf by class; a last class is new."""
 
     def __init__(self, nodes: int, classes: int) -> None:
-        self.rows = 0
+        self.rows, self.weighted = 0, False
         self._shape = nodes, classes + 1
         self._weights, self._squares = [0] * (nodes * (classes + 1)), [0] * (nodes * (classes + 1))
 
@@ -236,6 +237,7 @@ class LeafSums:
             found = [number << UNIT for number in np.bincount(place, minlength=count).tolist()]
             sums = found, found
         else:
+            self.weighted = True
             sums = (exact_sums(each, place, count) for each in (weights, weights**2))
         for total, part in zip((self._weights, self._squares), sums, strict=True):
             total[:] = [one + other for one, other in zip(total, part, strict=True)]
@@ -243,7 +245,7 @@ class LeafSums:
     def __add__(self, other: LeafSums) -> LeafSums:
         """The sums of both sets of rows."""
         both = LeafSums(self._shape[0], self._shape[1] - 1)
-        both.rows = self.rows + other.rows
+        both.rows, both.weighted = self.rows + other.rows, self.weighted or other.weighted
         both._weights = list(map(operator.add, self._weights, other._weights))
         both._squares = list(map(operator.add, self._squares, other._squares))
         return both
@@ -543,7 +545,8 @@ def leaves_at(splitting: Splitting, size: int) -> IntArray:
 def score_by_size(model: TreeClassifier, parts: Sequence[Any], scorer: Scorer) -> HeldOut:
     """A scoring of all trees of a growth on the rows of all parts.
 
-    Standard errors are the jackknife's: of the scores without each part in turn (Efron 1982).
+    Standard errors are the jackknife's: of the scores without each part in turn (Efron 1982). A
+    part without which no score is defined, as it has all rows of a class, is left out of them.
     """
     if predicts_numbers(model):
         return _score_numbers(parts, scorer.name)
@@ -560,11 +563,16 @@ def score_by_size(model: TreeClassifier, parts: Sequence[Any], scorer: Scorer) -
         leaf, code = np.nonzero(tally[leaves, :-1])
         return scorer(judge, leaves[leaf][:, None], classes[code], tally[leaves][leaf, code])
 
+    def scores_without_parts(leaves: IntArray) -> Iterator[float]:
+        for tally in tallies if len(tallies) > 1 else ():
+            with contextlib.suppress(ValueError):
+                yield score(whole - tally, leaves)
+
     whole, means, errors = tallies.sum(axis=0), [], []
     for size in range(len(splitting.leaves) + 1):
         leaves = leaves_at(splitting, size)
         means.append(score(whole, leaves))
-        others = [score(whole - tally, leaves) for tally in tallies] if len(tallies) > 1 else []
+        others = list(scores_without_parts(leaves))
         errors.append(math.sqrt(max(0, len(others) - 1)) * float(np.std(others or [0.0])))
     rows = sum(part.rows for part in parts)
     return HeldOut(rows, np.array(means), np.array(errors), scoring=scorer.name)
@@ -597,9 +605,10 @@ def results_by_class(model: TreeClassifier, sums: LeafSums, size: int) -> ClassR
     """Recall, precision and confusion of the tree of a size; new classes share a last line."""
     splitting = model._splitting
     leaves, tally = leaves_at(splitting, size), sums.tally(splitting)
-    confusion = np.zeros((len(model.classes_) + 1,) * 2)
+    kind = np.float64 if sums.weighted else np.int64
+    confusion = np.zeros((len(model.classes_) + 1,) * 2, dtype=kind)
     for leaf in leaves.tolist():
-        confusion[:, splitting.labels[leaf]] += tally[leaf]
+        confusion[:, splitting.labels[leaf]] += tally[leaf].astype(kind)
     classes = model.classes_.tolist()
     if not confusion[-1].any():
         return ClassResults(tuple(classes), confusion[:-1, :-1])
