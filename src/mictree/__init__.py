@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         optimal_trees,
         staircase_tree,
     )
+    from mictree.optimal.good import GoodTrees, good_trees
     from mictree.problems import FormulaProblem, Leaf, Problem, TableProblem, distributions
     from mictree.problems.sample import SampleProblem
     from mictree.tree import Tree
@@ -47,6 +48,7 @@ __all__ = [
     "Comparison",
     "ForestErrors",
     "FormulaProblem",
+    "GoodTrees",
     "Grower",
     "Growth",
     "GrowthStep",
@@ -74,6 +76,7 @@ __all__ = [
     "distributions",
     "families",
     "forest_errors",
+    "good_trees",
     "identify_rule",
     "impurity",
     "load",
@@ -117,6 +120,7 @@ _NAMES = {
         "optimal_trees",
         "staircase_tree",
     ),
+    "optimal.good": ("GoodTrees", "good_trees"),
     "problems": ("FormulaProblem", "Leaf", "Problem", "TableProblem", "distributions"),
     "problems.sample": ("SampleProblem",),
     "tree": ("Tree",),

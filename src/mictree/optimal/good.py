@@ -1,0 +1,738 @@
+"""All good trees of every size: how many there are, what they share, one of them at random.
+
+A tree is good if its error is at most that of the best tree of its size and a little more. What
+counts as a tree is decision 13: it has exactly ``size`` splits, each of which divides the inputs
+that reach it; pure leaves are not split; leaves have their majority label, of which a tie makes one.
+
+The dynamic programs for optimal trees take the minimum over first tests and over shares of the
+other splits. Counting replaces the minimum by a sum. A state's *spectrum* for a size is the number
+of its trees by error, as far as a limit: it sums, over the tests and the shares, the products of both
+children's spectra. A limit is passed on less what the sibling needs at least, so few trees that are
+too bad are ever looked at. Errors are whole numbers, and equal ones add up.
+
+Sampling goes the same way back: a test and a share are drawn by their part of the count, and then
+an error for each child. Every draw is a whole number below a count, so all trees are equally likely.
+
+Invariant: a remembered spectrum holds all trees up to the limit it was made with, and is used for
+smaller limits only.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
+from mictree._support.progress import Progress, Report, ignore
+from mictree._support.words import count_of, show_number, to_table
+from mictree.optimal.good_spaces import (
+    NOTHING,
+    Barred,
+    Branch,
+    FormulaSpace,
+    Space,
+    State,
+    TableSpace,
+)
+from mictree.optimal.solve import (
+    DEFAULT_MEMORY_LIMIT,
+    CertifiedErrors,
+    OptimalTrees,
+    optimal_trees,
+)
+from mictree.problems.base import Problem, check_problem
+from mictree.problems.formula import FormulaProblem
+from mictree.problems.table import TableProblem
+from mictree.tree import Tree
+
+if TYPE_CHECKING:
+    import polars
+
+    from mictree.optimal.good_rows import Searched
+
+NEVER = None  # the least error of a size that no tree has
+Spectrum = dict[int, int]  # how many trees have an error
+BYTES_EACH = 250  # of one entry of a spectrum, nearly
+LOOKS = 256  # products of spectra between two looks at the clock
+
+
+class Stopped(Exception):
+    """Counting has to end."""
+
+
+@dataclass
+class Watch:
+    """When counting has to end.
+
+    Attributes
+    ----------
+    until : the time, by the monotonic clock
+    entries : how many entries of spectra may still be made
+    most : how many trees of the root are enough
+    report : called now and then
+    interrupted : whether Ctrl-C was pressed, where that raises no error
+    """
+
+    until: float = math.inf
+    entries: int = 2**62
+    most: int | None = None
+    report: Report = ignore
+    interrupted: Callable[[], bool] = bool
+    what: str = "counting trees"
+    looks: int = 0
+
+    def look(self, made: int = 0) -> None:
+        """Raise ``Stopped`` if time or room is over."""
+        self.entries -= made
+        self.looks += 1
+        if self.entries < 0:
+            raise Stopped("memory_limit")
+        if self.looks % LOOKS == 0:
+            if self.interrupted():
+                raise Stopped("Ctrl-C")
+            if time.monotonic() > self.until:
+                raise Stopped("time_limit")
+            self.report(Progress(self.what))
+
+    def look_at(self, found: Spectrum) -> None:
+        """Raise ``Stopped`` if enough trees are found."""
+        if self.most is not None and sum(found.values()) > self.most:
+            raise Stopped("max_count")
+
+
+class Way(NamedTuple):
+    """A first test, and the splits and the errors of both of its children."""
+
+    branch: Branch
+    low_size: int
+    low_error: int
+    high_error: int
+
+
+class Share(NamedTuple):
+    """A first test, the splits of its low child, and the spectra of both children."""
+
+    branch: Branch
+    low_size: int
+    low: Spectrum
+    high: Spectrum
+
+
+class Counting:
+    """Spectra of a space's states, remembered.
+
+    Attributes
+    ----------
+    found : the trees of the root found so far, by error, while these are counted
+    """
+
+    def __init__(self, space: Space, barred: Barred = NOTHING, watch: Watch | None = None) -> None:
+        self.space, self.watch = space, watch or Watch()
+        self.root = space.root(barred)
+        self.found: Spectrum = {}
+        self._least: dict[tuple[State, int], int | None] = {}
+        self._least_using: dict[tuple[State, int], int | None] = {}
+        self._known: dict[tuple[State, int], tuple[int, Spectrum]] = {}
+        self._branches: dict[State, Sequence[Branch]] = {}
+        self._ways: dict[tuple[State, int, int], tuple[list[int], list[Way]]] = {}
+
+    def branches(self, state: State) -> Sequence[Branch]:
+        """The tests that divide a state; none if it is pure."""
+        if state not in self._branches:
+            pure = self.space.leaf(state)[1]
+            self._branches[state] = () if pure else self.space.branches(state)
+        return self._branches[state]
+
+    def least(self, state: State, size: int) -> int | None:
+        """The least error of a tree of exactly so many splits; None if there is none."""
+        if size == 0:
+            return self.space.leaf(state)[0]
+        if (state, size) not in self._least:
+            self.watch.look(1)
+            best = NEVER
+            for branch in self.branches(state):
+                for low_size in range(size):
+                    error = self._sum(branch, low_size, size - 1 - low_size)
+                    if error is not None and (best is None or error < best):
+                        best = error
+            self._least[state, size] = best
+        return self._least[state, size]
+
+    def least_using(self, state: State, size: int) -> int | None:
+        """The least error of a tree of exactly so many splits that tests the barred variable."""
+        if size == 0 or self.space.leaf(state)[1]:
+            return None
+        if (state, size) not in self._least_using:
+            self.watch.look(1)
+            sums: list[int | None] = []
+            tested = self.space.barred_branch(state)
+            for low_size in range(size):
+                sizes = low_size, size - 1 - low_size
+                if tested is not None:
+                    sums.append(self._sum(tested, *sizes))
+                for branch in self.branches(state):
+                    below = list(zip((branch.low, branch.high), sizes, strict=True))
+                    low, high = (self._least_of_all(*child) for child in below)
+                    low_using, high_using = (self.least_using(*child) for child in below)
+                    sums += [_weighted(branch, low_using, high), _weighted(branch, low, high_using)]
+            known = [error for error in sums if error is not None]
+            self._least_using[state, size] = min(known, default=None)
+        return self._least_using[state, size]
+
+    def _least_of_all(self, state: State, size: int) -> int | None:
+        """The least error of a tree that may test the barred variable."""
+        known = self.least(state, size), self.least_using(state, size)
+        return min((error for error in known if error is not None), default=None)
+
+    def _sum(self, branch: Branch, low_size: int, high_size: int) -> int | None:
+        """The least error with a first test and a share of the other splits."""
+        low = self.least(branch.low, low_size)
+        return _weighted(branch, low, None if low is None else self.least(branch.high, high_size))
+
+    def spectrum(self, state: State, size: int, limit: int) -> Spectrum:
+        """The number of trees of a size by error, up to a limit at least."""
+        if size == 0:
+            error = self.space.leaf(state)[0]
+            return {error: 1} if error <= limit else {}
+        made, known = self._known.get((state, size), (-1, {}))
+        if made < limit:
+            known = self._count(state, size, limit)
+            self._known[state, size] = limit, known
+        return known
+
+    def count(self, size: int, limit: int) -> tuple[Spectrum, str]:
+        """The trees of the root by error; what ended counting before all were found, or ""."""
+        self.found, ended = {}, ""
+        try:
+            spectrum = self.spectrum(self.root, size, limit)
+        except Stopped as stopped:
+            spectrum, ended = self.found, str(stopped)
+        except KeyboardInterrupt:
+            spectrum, ended = self.found, "Ctrl-C"
+        return {error: number for error, number in spectrum.items() if error <= limit}, ended
+
+    def _count(self, state: State, size: int, limit: int) -> Spectrum:
+        found: Spectrum = {}
+        if state == self.root:
+            self.found = found
+        for branch, _, low, high in self.shares(state, size, limit):
+            before, times = len(found), branch.times
+            low_weight, high_weight = branch.low_weight, branch.high_weight
+            ordered = sorted(high.items())
+            for low_error, low_count in low.items():
+                left = limit - low_weight * low_error
+                for high_error, high_count in ordered:
+                    if high_weight * high_error > left:
+                        break
+                    error = low_weight * low_error + high_weight * high_error
+                    found[error] = found.get(error, 0) + times * low_count * high_count
+            self.watch.look(len(found) - before)
+            if found is self.found:
+                self.watch.look_at(found)
+        return found
+
+    def shares(self, state: State, size: int, limit: int) -> Iterator[Share]:
+        """The first tests, and the spectra of both children for each share of the other splits."""
+        for branch in self.branches(state):
+            for low_size in range(size):
+                high_size = size - 1 - low_size
+                low_least = self.least(branch.low, low_size)
+                high_least = self.least(branch.high, high_size)
+                if low_least is None or high_least is None:
+                    continue
+                low_least, high_least = (
+                    branch.low_weight * low_least, branch.high_weight * high_least,
+                )  # fmt: skip
+                if low_least + high_least <= limit:
+                    rooms = (
+                        (limit - high_least) // branch.low_weight,
+                        (limit - low_least) // branch.high_weight,
+                    )
+                    low = self.spectrum(branch.low, low_size, rooms[0])
+                    high = self.spectrum(branch.high, high_size, rooms[1])
+                    yield Share(branch, low_size, low, high)
+
+    def ways(self, state: State, size: int, error: int) -> tuple[list[int], list[Way]]:
+        """How a tree of a size and an error can begin, and the running sum of the trees of each."""
+        key = state, size, error
+        if key not in self._ways:
+            found, counts = [], []
+            for branch, low_size, low, high in self.shares(state, size, error):
+                for low_error, low_count in low.items():
+                    left = error - branch.low_weight * low_error
+                    high_error, rest = divmod(left, branch.high_weight)
+                    if not rest and high_error in high:
+                        found.append(Way(branch, low_size, low_error, high_error))
+                        counts.append(branch.times * low_count * high[high_error])
+            self._ways[key] = list(accumulate(counts)), found
+        return self._ways[key]
+
+    def draw(self, place: Any, state: State, size: int, error: int, draws: random.Random) -> Any:
+        """One of the trees of a size and an error, nested, each equally likely."""
+        if size == 0:
+            return self.space.label(place)
+        sums, ways = self.ways(state, size, error)
+        branch, low_size, *errors = ways[bisect_right(sums, draws.randrange(sums[-1]))]
+        ends = self.space.ends(place, branch)
+        end = ends[draws.randrange(len(ends))]
+        places = (end.high, end.low) if end.swapped else (end.low, end.high)
+        sizes = low_size, size - 1 - low_size
+        nested = [
+            self.draw(*below, draws)
+            for below in zip(places, (branch.low, branch.high), sizes, errors, strict=True)
+        ]
+        return (end.test, *(nested[::-1] if end.swapped else nested))
+
+    def each(self, place: Any, state: State, size: int, error: int) -> Iterator[Any]:
+        """All trees of a size and an error, nested."""
+        if size == 0:
+            yield self.space.label(place)
+            return
+        for branch, low_size, low_error, high_error in self.ways(state, size, error)[1]:
+            for end in self.space.ends(place, branch):
+                low, high = (end.high, end.low) if end.swapped else (end.low, end.high)
+                for one in self.each(low, branch.low, low_size, low_error):
+                    rest = size - 1 - low_size
+                    for other in self.each(high, branch.high, rest, high_error):
+                        yield (end.test, other, one) if end.swapped else (end.test, one, other)
+
+
+def _weighted(branch: Branch, low: int | None, high: int | None) -> int | None:
+    """The error of a state from those of a test's children; None if one of them has no tree."""
+    if low is None or high is None:
+        return None
+    return branch.low_weight * low + branch.high_weight * high
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be spent, and on which sizes."""
+
+    max_size: int
+    most: int | None  # trees of a size
+    memory: int
+    seconds: float | None
+    progress: Report | None
+
+
+def good_trees(
+    problem: Problem,
+    max_size: int,
+    within: float | Fraction = 0.0,
+    *,
+    max_count: int | None = None,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    time_limit: float | None = None,
+    progress: Report | None = None,
+) -> GoodTrees:
+    """All trees of every size whose error is close to the least: their number, and what they share.
+
+    Parameters
+    ----------
+    problem : FormulaProblem, TableProblem or SampleProblem
+    max_size : the largest number of splits
+    within : how much more than the least error of trees with at most as many splits, as a share of
+        the inputs or of the weight of the rows; floats are read as written. 0 for the best alone
+    max_count : stop counting a size once more trees than this are found
+    memory_limit : in bytes, for what is remembered while counting, and for searches on data
+    time_limit : in seconds, for counting; on data as many again for the least errors. A size that
+        is not counted to its end has a lower bound of the count, as after Ctrl-C
+    progress : called now and then with a ``Progress``
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> good = mt.good_trees(mt.FormulaProblem("x1 & x2 | y1 & y2 & y3"), max_size=5)
+    >>> good.counts
+    (1, 2, 2, 14, 72, 12)
+    >>> print(good.sample(2, 1, seed=0)[0].to_text())
+    x1?
+    ├─0─ label 0
+    └─1─ x2?
+         ├─0─ label 0
+         └─1─ label 1
+    """
+    limits = Limits(
+        check_size(max_size),
+        None if max_count is None else check_count(max_count, "max_count"),
+        check_count(memory_limit, "memory_limit"),
+        None if time_limit is None else check_seconds(time_limit, "time_limit"),
+        progress,
+    )
+    spare = _read_within(within)
+    optimal = _solve(check_problem(problem), limits)
+    maker = _Maker.of(problem, limits)
+    most = tuple(
+        math.floor((error + spare - maker.space.offset) * maker.space.unit) for error in optimal
+    )
+    counting = maker.counting(limits.most)
+    spectra, ended = [], []
+    with maker.running():
+        for size, limit in enumerate(most):
+            if ended and ended[-1] == "Ctrl-C":
+                counted = {}, "Ctrl-C"
+            else:
+                counted = counting.count(size, limit)
+            spectra.append(counted[0])
+            ended.append(counted[1])
+    counting.watch.until, counting.watch.most = math.inf, None
+    return GoodTrees(
+        problem, spare, tuple(optimal), tuple(spectra), tuple(ended), most, counting, maker
+    )
+
+
+def _read_within(within: Any) -> Fraction:
+    """A share of the inputs, as written."""
+    try:
+        spare = Fraction(-1) if isinstance(within, bool) else as_fraction(within)
+    except (ValueError, OverflowError):  # text, nan, infinity
+        spare = Fraction(-1)
+    if spare < 0:
+        raise ValueError(f"within must be a finite number, not negative; got {within!r}")
+    return spare
+
+
+def _solve(problem: Problem, limits: Limits) -> list[Fraction]:
+    """The least error of every size, which must be proved."""
+    known = isinstance(problem, FormulaProblem | TableProblem)
+    solved: OptimalTrees = optimal_trees(
+        problem, limits.max_size, exact=True, memory_limit=limits.memory, progress=limits.progress,
+        time_limit=None if known else limits.seconds,
+    )  # fmt: skip
+    errors = solved.errors
+    if not isinstance(errors, CertifiedErrors):
+        return list(errors)
+    if getattr(solved, "interrupted", False):
+        raise KeyboardInterrupt
+    for size in np.flatnonzero(~errors.proved).tolist():
+        least, most = (show_number(float(each[size])) for each in (errors.lower, errors.upper))
+        raise ValueError(
+            f"the least error of every size must be proved; that of size {size} is from {least} to "
+            f"{most}: allow more time, or ask for at most {count_of(size - 1, 'split')}"
+        )
+    return list(errors)
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes countings of a problem, each with its barred variables."""
+
+    space: Space
+    limits: Limits
+    rows: Searched | None = None  # of data
+
+    @classmethod
+    def of(cls, problem: Problem, limits: Limits) -> _Maker:
+        if isinstance(problem, FormulaProblem):
+            return cls(FormulaSpace(problem), limits)
+        if isinstance(problem, TableProblem):
+            return cls(TableSpace(problem), limits)
+        from mictree.optimal.good_rows import RowSpace, Searched
+
+        space = RowSpace(problem)  # type: ignore[arg-type]  # checked when it was solved
+        return cls(space, limits, Searched(space, limits.memory))
+
+    def counting(self, most: int | None = None, barred: Barred = NOTHING) -> Counting:
+        """Counts trees without the barred variables."""
+        limits, room = self.limits, self.limits.memory // BYTES_EACH
+        until = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
+        watch = Watch(until, room, most, limits.progress or ignore)
+        if self.rows is None:
+            return Counting(self.space, barred, watch)
+        return self.rows.counting(barred, watch)
+
+    def running(self) -> AbstractContextManager[None]:
+        """Within it, trees may be counted."""
+        return nullcontext() if self.rows is None else self.rows.workers.running()
+
+
+@dataclass(frozen=True, eq=False)
+class GoodTrees:
+    """The trees of every size whose error is close to the least.
+
+    ``len(good)`` is the number of sizes, 0 among them.
+
+    Attributes
+    ----------
+    problem, within : as given
+    optimal_errors : by size, the least error of a tree with at most as many splits, as Fractions
+    counts : by size, the number of good trees with exactly so many splits, which may be 0
+    ended : by size, what ended counting early, such as "time_limit"; "" where all trees are counted
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> good = mt.good_trees(mt.TableProblem([0, 1, 1, 0]), max_size=3)
+    >>> good
+    GoodTrees(within=0, counts=(1, 2, 4, 2))
+    """
+
+    problem: Problem
+    within: Fraction
+    optimal_errors: tuple[Fraction, ...]
+    _spectra: tuple[Spectrum, ...] = field(repr=False)
+    ended: tuple[str, ...]
+    _most: tuple[int, ...] = field(repr=False)
+    _counting: Counting = field(repr=False)
+    _maker: _Maker = field(repr=False)
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How many good trees each size has; a lower bound where counting ended early."""
+        return tuple(sum(spectrum.values()) for spectrum in self._spectra)
+
+    def __len__(self) -> int:
+        return len(self._spectra)
+
+    def __repr__(self) -> str:
+        at_least = "" if not any(self.ended) else ", some at least"
+        return f"GoodTrees(within={show_number(self.within)}, counts={self.counts}{at_least})"
+
+    def __str__(self) -> str:
+        heads, rows = self._cells()
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in (heads, *rows)
+        )
+
+    def _repr_html_(self) -> str:
+        return to_table(*self._cells())
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """The heads and the rows of a table by size."""
+        rows = []
+        for size, (count, least, ended) in enumerate(
+            zip(self.counts, self.optimal_errors, self.ended, strict=True)
+        ):
+            shown = f"{count:,}" if count < 10**15 else f"{count:.4e}".replace("e+", " x 10^")
+            rows.append([
+                str(size), show_number(float(least)), f"at least {shown}" if ended else shown,
+                str(len(self._spectra[size])),
+            ])  # fmt: skip
+        return ["size", "least error", "good trees", "different errors"], rows
+
+    @cached_property
+    def errors(self) -> polars.DataFrame:
+        """A polars frame with a row for each size and error: size, error, count.
+
+        Counts above 64 bits are Python integers in a column of objects.
+        """
+        import polars
+
+        rows = [
+            (size, self._error(error), count)
+            for size, spectrum in enumerate(self._spectra)
+            for error, count in sorted(spectrum.items())
+        ]
+        most = max((count for *_, count in rows), default=0)
+        kind = polars.Int64 if most < 2**63 else polars.Object
+        schema = {"size": polars.Int64, "error": polars.Float64, "count": kind}
+        return polars.DataFrame(rows, schema=schema, orient="row")
+
+    def _error(self, error: int) -> float:
+        return float(Fraction(error, self._maker.space.unit) + self._maker.space.offset)
+
+    def sample(self, size: int, number: int, seed: int | None = None) -> list[Tree]:
+        """Good trees of a size, each drawn from all of them with equal chances.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> good = mt.good_trees(mt.FormulaProblem("a & b | c"), max_size=3)
+        >>> [tree.tests[0] for tree in good.sample(3, 3, seed=1)]
+        [2, 2, 2]
+        """
+        spectrum = self._whole_spectrum(size)
+        wanted = check_count(number, "number")
+        draws = random.Random(None if seed is None else check_count(seed, "seed"))
+        if not spectrum:
+            raise ValueError(f"there is no good tree of {count_of(size, 'split')} to draw")
+        errors = sorted(spectrum)
+        sums = list(accumulate(spectrum[error] for error in errors))
+        counting, space = self._counting, self._maker.space
+        trees = []
+        with self._maker.running():
+            for _ in range(wanted):
+                error = errors[bisect_right(sums, draws.randrange(sums[-1]))]
+                nested = counting.draw(space.start(), counting.root, size, error, draws)
+                trees.append(space.tree(nested))
+        return trees
+
+    def trees(self, size: int) -> Iterator[Tree]:
+        """All good trees of a size one after another, those of least error first.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> good = mt.good_trees(mt.FormulaProblem("a & b | c"), max_size=1)
+        >>> [tree.variables[tree.tests[0]] for tree in good.trees(1)]
+        ['c']
+        """
+        counting, space = self._counting, self._maker.space
+        for error in sorted(self._whole_spectrum(size)):
+            every = counting.each(space.start(), counting.root, size, error)
+            while True:
+                with self._maker.running():  # not while the caller works
+                    nested = next(every, None)
+                if nested is None:
+                    break
+                yield space.tree(nested)
+
+    def contains(self, tree: Tree) -> bool:
+        """Whether a tree is one of the good trees of its size.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> problem = mt.FormulaProblem("a & b | c")
+        >>> mt.good_trees(problem, 2).contains(mt.TopDown().grow(problem, 2).tree(2))
+        True
+        """
+        if tree.size >= len(self):
+            raise ValueError(f"size must be at most {len(self) - 1}; the tree has {tree.size}")
+        space = self._maker.space
+        leaves = tree.walk(self.problem, exact=True)
+        for node in tree.internal_nodes:
+            children = leaves[tree.low[node]], leaves[tree.high[node]]
+            if space.is_pure(leaves[node]) or not all(child.reach for child in children):
+                return False
+        errors = [leaves[leaf].misclassified(tree.labels[leaf]) for leaf in tree.leaves]
+        least = [leaves[leaf].error for leaf in tree.leaves]
+        total = sum(errors, Fraction(0))
+        limit = Fraction(self._most[tree.size], space.unit) + space.offset
+        return errors == least and total <= limit
+
+    @cached_property
+    def variables(self) -> polars.DataFrame:
+        """What good trees share: a polars frame with a row for each size and variable.
+
+        ``share`` is the part of the good trees that test the variable; null where there are none.
+        ``least_without`` is the least error of a tree with at most so many splits that does not
+        test it: if that is above the limit, every good tree does. ``least_with`` is the least error
+        of one that does; on data it is null where no good tree of at most this size tests it.
+        On data a variable is a column.
+        """
+        import polars
+
+        rows = []
+        with self._maker.running():
+            for group in self._maker.space.alike():
+                counted = list(self._without(frozenset(group[:1])))
+                for number in group:
+                    name = self._maker.space.variables[number]
+                    rows += [(size, number, name, *each) for size, each in enumerate(counted)]
+        rows.sort()
+        schema = {
+            "size": polars.Int64, "variable": polars.String, "share": polars.Float64,
+            "least_with": polars.Float64, "least_without": polars.Float64,
+        }  # fmt: skip
+        return polars.DataFrame(
+            [(size, *rest) for size, _, *rest in rows], schema=schema, orient="row"
+        )
+
+    def _without(self, barred: Barred) -> Iterator[tuple[float | None, float | None, float | None]]:
+        """By size: the share of trees with a variable; least errors with it, and without it."""
+        counting = self._maker.counting(barred=barred)
+        least_using: int | None = None
+        without = self._least_without(counting, barred)
+        for size, (limit, spectrum) in enumerate(zip(self._most, self._spectra, strict=True)):
+            self._check_complete(size)
+            rest, ended = counting.count(size, limit)
+            if ended:
+                raise _unfinished(size, ended)
+            count = sum(spectrum.values())
+            share = None if not count else float(1 - Fraction(sum(rest.values()), count))
+            if self._maker.rows is None:
+                using = counting.least_using(counting.root, size)
+            else:
+                used = (error for error, each in spectrum.items() if each > rest.get(error, 0))
+                using = min(used, default=None)
+            known = [error for error in (least_using, using) if error is not None]
+            least_using = min(known, default=None)
+            yield (
+                share, None if least_using is None else self._error(least_using), next(without)
+            )  # fmt: skip
+
+    def _least_without(self, counting: Counting, barred: Barred) -> Iterator[float]:
+        """By size, the least error of a tree that does not test barred variables."""
+        if self._maker.rows is not None:
+            problem = self._maker.rows.space.without(barred)
+            yield from map(float, _solve(problem, replace(self._maker.limits)))
+            return
+        best = counting.least(counting.root, 0)
+        assert best is not None
+        for size in range(len(self)):
+            best = min(
+                best, best if (here := counting.least(counting.root, size)) is None else here
+            )
+            yield self._error(best)
+
+    def pairs(self) -> polars.DataFrame:
+        """The part of the good trees that test two variables: size, one, other, share.
+
+        This counts once more for every pair, which takes long with many variables.
+        """
+        import polars
+
+        space, rows = self._maker.space, []
+        numbers = range(len(space.variables))
+        with self._maker.running():
+            single = {number: self._counts_without(frozenset([number])) for number in numbers}
+            for one in numbers:
+                for other in range(one):
+                    both = self._counts_without(frozenset([one, other]))
+                    for size, count in enumerate(self.counts):
+                        neither = single[one][size] + single[other][size] - both[size]
+                        share = float(1 - Fraction(neither, count)) if count else None
+                        rows.append((size, space.variables[other], space.variables[one], share))
+        rows.sort(key=lambda row: row[0])
+        schema = {
+            "size": polars.Int64, "one": polars.String, "other": polars.String,
+            "share": polars.Float64,
+        }  # fmt: skip
+        return polars.DataFrame(rows, schema=schema, orient="row")
+
+    def _counts_without(self, barred: Barred) -> list[int]:
+        """By size, how many good trees test none of these variables."""
+        counting, counts = self._maker.counting(barred=barred), []
+        for size, limit in enumerate(self._most):
+            self._check_complete(size)
+            spectrum, ended = counting.count(size, limit)
+            if ended:
+                raise _unfinished(size, ended)
+            counts.append(sum(spectrum.values()))
+        return counts
+
+    def _whole_spectrum(self, size: int) -> Spectrum:
+        """The spectrum of a size whose trees are all counted."""
+        wanted = check_size(size, "size")
+        if wanted >= len(self):
+            raise ValueError(f"size must be at most {len(self) - 1}; got {wanted}")
+        self._check_complete(wanted)
+        return self._spectra[wanted]
+
+    def _check_complete(self, size: int) -> None:
+        if self.ended[size]:
+            raise _unfinished(size, self.ended[size])
+
+
+def _unfinished(size: int, ended: str) -> Exception:
+    """The error about a size whose trees are not all counted."""
+    if ended == "Ctrl-C":
+        return KeyboardInterrupt()
+    return ValueError(
+        f"the good trees of a size must all be counted; for {count_of(size, 'split')} counting "
+        f"ended by {ended}: allow more, or take a smaller max_size or within"
+    )
