@@ -19,6 +19,7 @@ smaller limits only.
 
 from __future__ import annotations
 
+import copy
 import math
 import random
 import time
@@ -36,6 +37,7 @@ import numpy as np
 from mictree._support.checks import as_fraction, check_count, check_seconds, check_size
 from mictree._support.progress import Progress, Report, ignore
 from mictree._support.words import count_of, show_number, to_table
+from mictree.growers.rules import as_rule
 from mictree.optimal.good_spaces import (
     NOTHING,
     Barred,
@@ -59,6 +61,8 @@ from mictree.tree import Tree
 if TYPE_CHECKING:
     import polars
 
+    from mictree.growers.rules import Grower
+    from mictree.optimal.good_chance import Chance
     from mictree.optimal.good_rows import Searched
 
 NEVER = None  # the least error of a size that no tree has
@@ -714,6 +718,37 @@ class GoodTrees:
                 raise _unfinished(size, ended)
             counts.append(sum(spectrum.values()))
         return counts
+
+    def chance(self, rule: Grower | str, *, runs: int = 1000, seed: int = 0) -> Chance:
+        """The chance, by size, that a greedy rule with random ties ends among the good trees.
+
+        Growth that ends early counts at its own size only.
+
+        Parameters
+        ----------
+        rule : a grower or its name; its ties are taken at random, whatever it says
+        runs, seed : where growth has too many ties for exact chances, it is run so often
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> good = mt.good_trees(mt.FormulaProblem("x1 & x2 | y1 & y2 & y3"), max_size=3)
+        >>> print(good.chance(mt.BestFirst()))
+        bestfirst, ties at random: chance to end among the good trees (exact)
+           0 1, 1 of them reached
+           1 1, 2 of them reached
+           2 1, 2 of them reached
+           3 1, 6 of them reached
+        """
+        from mictree.optimal.good_chance import Walk, chance_of
+
+        grower = copy.copy(as_rule(rule))
+        grower.ties, grower.seed = "random", check_count(seed, "seed")
+        for size in range(len(self)):
+            self._check_complete(size)
+        space = self._maker.space
+        limits = tuple(Fraction(most, space.unit) + space.offset for most in self._most)
+        return chance_of(Walk(self.problem, grower, space), limits, check_count(runs, "runs"), seed)
 
     def _whole_spectrum(self, size: int) -> Spectrum:
         """The spectrum of a size whose trees are all counted."""

@@ -24,7 +24,8 @@ from mictree.optimal.frontier import choose_strategy
 from mictree.optimal.good import Counting, Share, Spectrum, Stopped, Watch
 from mictree.optimal.questions import UNLIMITED, Workers
 from mictree.optimal.rows import build, row_slots, to_integers
-from mictree.problems.sample import SampleProblem
+from mictree.problems.base import Leaf
+from mictree.problems.sample import SampleProblem, unpack
 from mictree.tree import Tree
 
 FAR = 2**61  # above every error, and two of them still fit 64 bits
@@ -131,6 +132,10 @@ class RowSpace(Space):
     def leaf(self, state: Any) -> tuple[int, bool]:
         error = int(self.costs[self.members(state)].sum(axis=0).min())
         return error, error == 0
+
+    def state_of(self, leaf: Leaf) -> State:
+        here = unpack(leaf.state.mask)[self.problem.slots].astype(bool)
+        return self.pack(self.point_of[here]), NOTHING
 
     def label(self, place: Any) -> int:
         return int(self.costs[self.members(place)].sum(axis=0).argmin())

@@ -93,6 +93,10 @@ class Space(ABC):
         """The place of the root."""
 
     @abstractmethod
+    def state_of(self, leaf: Leaf) -> State:
+        """The state of a leaf of the problem."""
+
+    @abstractmethod
     def label(self, place: Any) -> Any:
         """The label of a leaf at a place."""
 
@@ -218,6 +222,16 @@ class FormulaSpace(Space):
         used = {number for term in terms for number in term}
         return terms, tuple(number for number in range(len(self.variables)) if number not in used)
 
+    def state_of(self, leaf: Leaf) -> State:
+        terms, idle = [], []
+        for number, term in enumerate(self.start()[0]):
+            free = tuple(each for each in term if leaf.state.free[each])
+            alive = leaf.state.terms[number] is not None
+            terms.append(free if alive else None)
+            idle += () if alive else free
+        idle += [each for each in self.start()[1] if leaf.state.free[each]]
+        return self._state((tuple(terms), tuple(idle)))
+
     def label(self, place: Any) -> int:
         terms, _ = place
         if () in terms:
@@ -324,9 +338,12 @@ class TableSpace(Space):
     def start(self) -> Any:
         return self.root()
 
-    def is_pure(self, leaf: Leaf) -> bool:
+    def state_of(self, leaf: Leaf) -> State:
         digits = (2 if value is None else value for value in leaf.state.values)
-        return bool(self._settled[sum(each * 3**place for place, each in enumerate(digits))])
+        return sum(each * 3**place for place, each in enumerate(digits)), NOTHING
+
+    def is_pure(self, leaf: Leaf) -> bool:
+        return self.leaf(self.state_of(leaf))[1]
 
     def label(self, place: Any) -> int:
         cube, _ = place
