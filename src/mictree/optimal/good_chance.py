@@ -119,7 +119,7 @@ class Walk:
         return Opening(priority_of, found, not self.space.is_pure(leaf))
 
     def choices(self, leaves: tuple[tuple[int, int], ...]) -> list[int]:
-        """The places of the open leaves, each a number and its birth, that tie for the next split."""
+        """The places of the open leaves, given with their births, that tie for the next split."""
         priorities = {}
         for place, (leaf, born) in enumerate(leaves):
             opening = self.opening(leaf)
@@ -131,9 +131,7 @@ class Walk:
         return [place for place, priority in priorities.items() if priority >= least]
 
 
-def chance_of(
-    walk: Walk, limits: tuple[Fraction, ...], runs: int, seed: int
-) -> Chance:
+def chance_of(walk: Walk, limits: tuple[Fraction, ...], runs: int, seed: int) -> Chance:
     """The chance by size that the tree's error is within the limits."""
     chances: list[Fraction | float] | None = _walked(walk, limits)
     made = None

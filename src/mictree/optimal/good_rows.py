@@ -1,7 +1,7 @@
 """The states of data below which trees are counted: sets of rows.
 
-Rows with equal inputs are one point, with the sum of their costs for each action. A test divides the
-points of a state; thresholds between two neighbouring values are one test, and so are two
+Rows with equal inputs are one point, with the sum of their costs for each action. A test divides
+the points of a state; thresholds between two neighbouring values are one test, and so are two
 categories that are all there is. Trees with one and two splits are not walked: with the costs of
 all pairs of tests, which are a product of matrices, they are counted at once. For more splits the
 search that finds optimal trees says what the children need at least, and few tests remain.
@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree.optimal.good_spaces import NOTHING, Barred, Branch, Ends, Space, State
 from mictree.optimal.frontier import choose_strategy
-from mictree.optimal.good import Counting, Share, Spectrum, Stopped, Watch
+from mictree.optimal.good_counting import Counting, Share, Spectrum, Stopped, Watch
+from mictree.optimal.good_spaces import NOTHING, Barred, Branch, Ends, Space, State
 from mictree.optimal.questions import UNLIMITED, Workers
 from mictree.optimal.rows import build, row_slots, to_integers
 from mictree.problems.base import Leaf

@@ -1,9 +1,10 @@
 """The states of formulas and tables below which trees are counted, with errors as whole numbers.
 
-A *space* says what a tree may do at a state: what the state costs as a leaf, whether it is pure, and
-the tests that divide it. Many tests are alike: they lead to equal states, so one ``Branch`` stands
-for ``times`` of them. An error is a whole number of a unit that belongs to its state; a branch has the
-weights that turn the errors of both children into those of the state. So all sums are exact.
+A *space* says what a tree may do at a state: what the state costs as a leaf, whether it is pure,
+and the tests that divide it. Many tests are alike: they lead to equal states, so one ``Branch``
+stands for ``times`` of them. An error is a whole number of a unit that belongs to its state; a
+branch has the weights that turn the errors of both children into those of the state. So all sums
+are exact.
 
 A state of a formula is the multiset of its terms, and the multiset of its *idle* variables: those
 that no term has any more, or never had. They decide nothing, but an impure leaf may test them, as
@@ -21,7 +22,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -33,7 +34,7 @@ from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
 from mictree.tree import Tree
 
-State = Hashable
+State = Any  # whatever can be a key
 Barred = frozenset[int]
 NOTHING: Barred = frozenset()
 
@@ -118,7 +119,7 @@ class Space(ABC):
 
 
 CONSTANT = None  # the state of all formulas that are true, or false
-# a literal is twice its satisfaction probability, in units of the denominator, plus 1 if it is barred
+# a literal: twice its satisfaction probability, in units of the denominator; plus 1 if it is barred
 Term = tuple[int, ...]
 
 
@@ -333,7 +334,7 @@ class TableSpace(Space):
 
     def barred_branch(self, state: Any) -> Branch | None:
         cube, barred = state
-        return self._branch(cube, *barred, NOTHING) if barred else None
+        return self._branch(cube, min(barred), NOTHING) if barred else None
 
     def start(self) -> Any:
         return self.root()
