@@ -4,15 +4,19 @@ Formulas are drawn as the reference's plain data and reach mictree as text, so n
 decides what a case means.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import polars as pl
 from hypothesis import strategies as st
 
 import mictree as mt
-from tests.reference import Table, formula_table
+from mictree.problems.sample import SampleProblem
+from tests.reference import Table, formula_table, task_samples
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 KEYWORDS = ("and", "or", "not")
@@ -198,3 +202,118 @@ def samples(draw, most_rows: int = 12, most_literals: int = 4, weights=None, min
 def sample_problem(rows, labels, weights=None, class_weight=None) -> mt.SampleProblem:
     """Mictree's problem of some rows of 0 and 1."""
     return mt.SampleProblem(np.array(rows, dtype=float), labels, weights, class_weight=class_weight)
+
+
+@dataclass(frozen=True)
+class TaskCase:
+    """Data with what leaves cost: the reference's task, and mictree's problem of the same thing.
+
+    ``given`` is what the task takes: a label for each row and a cost matrix, costs by row and
+    action, or a number for each row.
+    """
+
+    kind: str  # "matrix", "costs", "squared"
+    rows: list
+    given: Any
+    weights: list | None
+
+    @cached_property
+    def table(self) -> Any:
+        """What a user gives as X."""
+        return as_table(self.rows)
+
+    @property
+    def arguments(self) -> dict:
+        """What a user gives besides, for ``SampleProblem``."""
+        if self.kind == "matrix":
+            labels, matrix = self.given
+            return {"y": labels, "cost_matrix": matrix, "sample_weight": self.weights}
+        if self.kind == "costs":
+            return {"costs": self.given, "sample_weight": self.weights}
+        return {"y": self.given, "loss": "squared", "sample_weight": self.weights}
+
+    def problem(self, **settings: Any) -> SampleProblem:
+        return SampleProblem(self.table, **(self.arguments | settings))
+
+    @cached_property
+    def task(self) -> task_samples.Task:
+        weights = self.weights or [1] * len(self.rows)
+        if self.kind == "matrix":
+            return task_samples.Matrix.of(*self.given, weights)
+        if self.kind == "costs":
+            return task_samples.Actions(self.given, weights)
+        return task_samples.Squares(self.given, weights)
+
+    def with_given(self, given: Any) -> "TaskCase":
+        """Another task on the same rows."""
+        return TaskCase(self.kind, self.rows, given, self.weights)
+
+
+def as_table(rows: list) -> Any:
+    """A matrix, or a frame if there are words."""
+    if any(isinstance(cell, str) for row in rows for cell in row):
+        columns = zip(*rows, strict=True)
+        return pl.DataFrame({f"x{number}": column for number, column in enumerate(columns)})
+    return np.array([[math.nan if cell is None else cell for cell in row] for row in rows], float)
+
+
+CELLS = {
+    "bit": st.integers(0, 1),
+    "number": st.integers(0, 5),
+    "gaps": st.one_of(st.none(), st.integers(0, 2)),
+    "word": st.sampled_from([None, "u", "v", "w"]),
+}
+# whole numbers, a few that repeat (ties), decimals that floats round, and halves
+COSTS = [
+    st.integers(0, 4),
+    st.sampled_from([0, 1, 2.5]),
+    st.integers(0, 30).map(lambda number: number / 10),
+    st.integers(0, 9).map(lambda number: number / 2),
+]
+NUMBERS = [
+    st.integers(-3, 3),
+    st.sampled_from([0, 1]),
+    st.integers(-20, 20).map(lambda number: number / 10),
+    st.integers(-9, 9).map(lambda number: number / 4),
+]
+WEIGHTS = [st.integers(1, 4), st.sampled_from([0.25, 0.5, 1.75]), st.sampled_from([0.1, 0.2, 0.7])]
+
+
+@st.composite
+def task_tables(draw, most_rows: int = 8, most_columns: int = 3, kinds: tuple = tuple(CELLS)):
+    """Rows of bits, numbers, words and missing cells, some of them equal; weights or None."""
+    count = draw(st.integers(1, most_rows))
+    columns = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=most_columns))
+    rows = [[draw(CELLS[kind]) for kind in columns] for _ in range(draw(st.integers(1, count)))]
+    rows += [list(draw(st.sampled_from(rows))) for _ in range(count - len(rows))]
+    one = draw(st.sampled_from([None, *WEIGHTS]))
+    weights = None if one is None else draw(st.lists(one, min_size=count, max_size=count))
+    return rows, weights
+
+
+@st.composite
+def task_cases(draw, task: str | None = None, most_rows: int = 8, most_columns: int = 3, **kinds):
+    """A table and a task of a kind, or of any: see ``TaskCase``.
+
+    Every class of a cost matrix occurs, and costs something to miss.
+    """
+    rows, weights = draw(task_tables(most_rows, most_columns, **kinds))
+    count = len(rows)
+    task = task or draw(st.sampled_from(["matrix", "costs", "squared"]))
+    if task == "squared":
+        one = draw(st.sampled_from(NUMBERS))
+        return TaskCase(task, rows, draw(st.lists(one, min_size=count, max_size=count)), weights)
+    one = draw(st.sampled_from(COSTS))
+    if task == "costs":
+        actions = draw(st.integers(1, 4))
+        each = draw(st.sampled_from([one, *NUMBERS]))
+        several = st.lists(each, min_size=actions, max_size=actions)
+        costs = draw(st.lists(several, min_size=count, max_size=count))
+        return TaskCase(task, rows, costs, weights)
+    labels = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+    labels = [sorted(set(labels)).index(label) for label in labels]
+    classes = max(2, len(set(labels)))  # labels that are all 0 have both classes
+    several = st.lists(one, min_size=classes, max_size=classes)
+    several = several.filter(lambda costs: max(costs) > min(costs))
+    matrix = draw(st.lists(several, min_size=classes, max_size=classes))
+    return TaskCase(task, rows, (labels, matrix), weights)

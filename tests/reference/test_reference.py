@@ -18,6 +18,7 @@ from tests.reference import (
     gini,
     grow,
     label_leaves,
+    learner,
     least_errors,
     majority_label,
     minority,
@@ -34,7 +35,20 @@ from tests.reference import (
     two_bias_optimal,
     uniform_optimal,
 )
+from tests.reference.enumerate_samples import sample_least_errors
+from tests.reference.literals import literals
 from tests.reference.loops import id3, splits
+from tests.reference.task_samples import (
+    Actions,
+    Matrix,
+    Squares,
+    enumerated,
+    mean_cost,
+    zero_one,
+)
+from tests.reference.task_samples import grow as task_growth
+from tests.reference.task_samples import least_errors as least_task_errors
+from tests.reference.task_samples import tree_error as task_error
 
 HALF = Fraction(1, 2)
 TIES = ("last", "first", "heaviest", "lightest")
@@ -275,3 +289,107 @@ def test_a_constant_variable_and_a_pure_leaf_are_never_split():
     table = Table(("a", "b"), (0, 1, 1, 1), weights)
     for rule in PRIORITIES:
         assert grow(table, PRIORITIES[rule], 3) == [1, ("a", 0, 1), ("a", 0, 1), ("a", 0, 1)]
+
+
+CELLS = {
+    "bit": (0, 1),
+    "number": (0, 1, 2, 4),
+    "gaps": (None, 0, 1, 3),
+    "word": (None, "u", "v", "w"),
+}
+
+
+def random_rows(random, count, kinds):
+    """Rows of mixed columns; many are equal."""
+    return [[random.choice(CELLS[kind]) for kind in kinds] for _ in range(count)]
+
+
+def random_tasks(random, count):
+    """One of each kind, with the weights of all."""
+    weights = [random.choice((1, 2, 0.5)) for _ in range(count)]
+    labels = [random.randrange(3) for _ in range(count)]
+    matrix = [[0, 1, 5], [2.5, 0.5, 1], [1, 3, 0]]
+    costs = [[random.choice((-1, 0, 0.3, 2)) for _ in range(3)] for _ in range(count)]
+    numbers = [random.choice((-1, 0, 0.1, 3)) for _ in range(count)]
+    return [
+        Matrix.of(labels, matrix, weights),
+        Actions(costs, weights),
+        Squares(numbers, weights),
+    ]
+
+
+def test_costs_of_leaves_by_hand():
+    matrix = Matrix.of([0, 1, 1], [[0, 1], [10, 0.5]], [4, 1, 1])
+    assert matrix.by_action((0, 1, 2)) == [20, 5]
+    assert matrix.altered((0, 1, 2)) == [4, 19]
+    assert (matrix.label((0,)), matrix.cost((0, 1))) == (0, Fraction(9, 2))
+    assert (matrix.is_pure((1, 2)), matrix.is_pure((0, 1))) == (True, False)
+    actions = Actions([[1, 0.1], [-1, 0.2]], [1, 0.5])
+    assert actions.by_action((0, 1)) == [HALF, Fraction(1, 5)]
+    assert (actions.cost((0, 1)), actions.is_pure((0, 1))) == (Fraction(1, 5), False)
+    squares = Squares([1, 2, 0.5], [1, 2, 4])
+    assert (squares.label((0, 1)), squares.cost((0, 1))) == (Fraction(5, 3), Fraction(2, 3))
+    assert squares.gain((0,), (1,), "squared") == Fraction(2, 9)
+    assert mean_cost(squares, [0, 0, 0]) == Fraction(10, 7)
+    tree = ("b", 0, ("a", 1, 2))
+    assert task_error(tree, {"a": [0, 1, 0], "b": [1, 1, 0]}, squares) == Fraction(1, 7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_recurrence_for_tasks_is_the_least_over_all_trees(seed):
+    random = Random(seed)
+    rows = random_rows(random, 6, random.choices(tuple(CELLS), k=2))
+    for task in random_tasks(random, 6):
+        for limits in ((3,), (3, 2), (3, None, 2)):
+            assert least_task_errors(rows, task, *limits) == enumerated(rows, task, *limits)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_costs_of_one_are_errors(seed):
+    random = Random(seed)
+    rows = random_rows(random, 9, ("bit", "bit", "bit"))
+    weights = [random.randrange(1, 4) for _ in rows]
+    labels = [0, 1, 2, *(random.randrange(3) for _ in rows[3:])]
+    task = zero_one(labels, weights)
+    assert least_task_errors(rows, task, 3) == sample_least_errors(rows, labels, weights, 3)
+    costs = Actions([[int(a != label) for a in range(3)] for label in labels], weights)
+    assert least_task_errors(rows, costs, 3) == least_task_errors(rows, task, 3)
+    offered = lambda inside: literals(rows, ["x0", "x1", "x2"], inside)  # noqa: E731
+    for rule, ahead in (("topdown", 1), ("bestfirst", 1), ("id3", 1), ("lookahead", 2)):
+        for criterion in ("entropy", "minority"):
+            settings = PRIORITIES[rule], criterion, "heaviest", 5
+            plain = learner.grow(rows, labels, weights, offered, *settings, ahead=ahead)
+            assert task_growth(rows, task, *settings, ahead=ahead).trees == plain
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_greedy_trees_for_tasks_cost_what_their_leaves_cost(seed):
+    random = Random(seed)
+    rows = random_rows(random, 8, ("bit", "bit", "bit"))
+    answers = {f"x{number}": [row[number] for row in rows] for number in range(3)}
+    for task in random_tasks(random, 8):
+        criterion = "squared" if isinstance(task, Squares) else "minority"
+        for rule, ahead in (("topdown", 1), ("bestfirst", 1), ("id3", 1), ("lookahead", 2)):
+            grown = task_growth(rows, task, PRIORITIES[rule], criterion, "last", 4, ahead=ahead)
+            assert grown.errors == [task_error(tree, answers, task) for tree in grown.trees]
+            least = least_task_errors(rows, task, 4)
+            assert all(low <= error for low, error in zip(least, grown.errors, strict=True))
+            assert grown.errors[0] == least[0]
+
+
+def test_squared_growth_is_growth_by_gini_for_two_labels():
+    random = Random(5)
+    rows = random_rows(random, 12, ("number", "gaps", "word"))
+    labels = [random.randrange(2) for _ in rows]
+    gini_growth = task_growth(
+        rows, zero_one([*labels], [1] * 12), PRIORITIES["topdown"], "gini", "first", 6
+    )
+    squared = task_growth(
+        rows, Squares(labels, [1] * 12), PRIORITIES["topdown"], "squared", "first", 6
+    )
+    assert squared.leaves == gini_growth.leaves
+
+    def tests(tree):
+        return (tree[0], *map(tests, tree[1:])) if isinstance(tree, tuple) else None
+
+    assert [*map(tests, squared.trees)] == [*map(tests, gini_growth.trees)]

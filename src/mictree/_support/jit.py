@@ -18,7 +18,7 @@ The rest of the module extends the language of kernels:
   that takes addresses is compiled once for all rules. The package's own functions are compiled; a
   user's function is called back in Python, because compiled it could lose errors, wrap integers
   around, or keep numbers that have changed since;
-- vectors of LANES whole numbers that a processor adds and compares at once. A vector that is a
+- vectors of LANES numbers that a processor adds and compares at once. A vector that is a
   variable of a loop stays in registers, whereas an array goes through memory each time, and LLVM
   makes vector code of some loops over arrays only.
 
@@ -49,7 +49,8 @@ from numba.core import caching, event, sigutils, types
 from numba.core.ccallback import CFunc
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.extending import intrinsic, models, register_model
+from numba.core.imputils import lower_constant
+from numba.extending import intrinsic, models, register_model, typeof_impl
 
 from mictree._support.files import unfinished
 
@@ -99,6 +100,69 @@ def _compile(function: Callable[..., Any], kept: bool = True, **options: Any) ->
     if kept and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         kernel._cache = _make_cache(function)  # type: ignore[attr-defined]
     return kernel
+
+
+class KernelByType:
+    """A kernel with a form for each type of one argument, a named tuple; as ``singledispatch``.
+
+    Other kernels call it as any kernel. Which form they mean is known when they are compiled, so
+    those of other types cost nothing.
+    """
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.forms: dict[type, Any] = {}
+
+    def form(self, kind: type) -> Callable[[Any], Any]:
+        """A decorator that makes an inner kernel of a function, for one type."""
+
+        def register(function: Callable[..., Any]) -> Any:
+            self.forms[kind] = inner_jit(function)
+            return self.forms[kind]
+
+        return register
+
+    def __call__(self, *arguments: Any) -> Any:
+        """For plain Python only."""
+        return self.forms[type(arguments[self.place])](*arguments)
+
+
+class _KernelByTypeType(types.Callable, types.Opaque):
+    """What numba must find out to compile a call: the form that the arguments choose."""
+
+    def __init__(self, kernel: KernelByType) -> None:
+        self.kernel = kernel
+        super().__init__(f"KernelByType({id(kernel)})")
+
+    @property
+    def key(self) -> int:
+        return id(self.kernel)
+
+    def _choose(self, arguments: Any) -> Any:
+        kind = arguments[self.kernel.place].instance_class
+        return types.Dispatcher(self.kernel.forms[kind])
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        return self._choose(args).get_call_type(context, args, kws)
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        return self._choose(sig.args).get_impl_key(sig)
+
+
+register_model(_KernelByTypeType)(models.OpaqueModel)
+
+
+@typeof_impl.register(KernelByType)
+def _type_of_kernel(value: KernelByType, context: Any) -> Any:
+    return _KernelByTypeType(value)
+
+
+@lower_constant(_KernelByTypeType)
+def _no_value(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return context.get_dummy_value()
 
 
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how numba begins the name of a kernel's environment
@@ -597,7 +661,7 @@ LANES = 32
 
 
 class Vector(types.Type):
-    """LANES numbers of one kind."""
+    """LANES numbers of one kind, whole or float64."""
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
@@ -607,7 +671,12 @@ class Vector(types.Type):
 @register_model(Vector)
 class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Vector) -> None:
-        super().__init__(manager, kind, ir.VectorType(ir.IntType(kind.kind.bitwidth), LANES))
+        super().__init__(manager, kind, ir.VectorType(_element(kind.kind), LANES))
+
+
+def _element(kind: Any) -> Any:
+    """LLVM's type of a number."""
+    return ir.DoubleType() if kind == types.float64 else ir.IntType(kind.bitwidth)
 
 
 def _spread_code(builder: Any, number: Any) -> Any:
@@ -642,7 +711,7 @@ def _typed_choose(typing: Any, bits: Any, number: Any) -> Any:
 def _vector_place(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Any:
     """The address of LANES numbers of an array."""
     first = builder.gep(context.make_array(kind)(context, builder, array).data, [start])
-    vector = ir.VectorType(ir.IntType(kind.dtype.bitwidth), LANES)
+    vector = ir.VectorType(_element(kind.dtype), LANES)
     return builder.bitcast(first, vector.as_pointer())
 
 
@@ -681,20 +750,36 @@ def _pairwise(generate: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
     return typed
 
 
+def _is_float(vector: Any) -> bool:
+    return isinstance(vector.type.element, ir.DoubleType)
+
+
 def _add(builder: Any, one: Any, other: Any) -> Any:
-    return builder.add(one, other)
+    return (builder.fadd if _is_float(one) else builder.add)(one, other)
 
 
 def _subtract(builder: Any, one: Any, other: Any) -> Any:
-    return builder.sub(one, other)
+    return (builder.fsub if _is_float(one) else builder.sub)(one, other)
+
+
+def _multiply(builder: Any, one: Any, other: Any) -> Any:
+    return (builder.fmul if _is_float(one) else builder.mul)(one, other)
+
+
+def _divide(builder: Any, one: Any, other: Any) -> Any:
+    return builder.fdiv(one, other)
+
+
+def _compare(builder: Any, sign: str, one: Any, other: Any) -> Any:
+    return (builder.fcmp_ordered if _is_float(one) else builder.icmp_signed)(sign, one, other)
 
 
 def _take_least(builder: Any, one: Any, other: Any) -> Any:
-    return builder.select(builder.icmp_signed("<", one, other), one, other)
+    return builder.select(_compare(builder, "<", one, other), one, other)
 
 
 def _take_most(builder: Any, one: Any, other: Any) -> Any:
-    return builder.select(builder.icmp_signed(">", one, other), one, other)
+    return builder.select(_compare(builder, ">", one, other), one, other)
 
 
 def _plain_spread(number: Any) -> Any:
@@ -722,6 +807,8 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     store: Any = _plain_store
     add: Any = np.add
     subtract: Any = np.subtract
+    multiply: Any = np.multiply
+    divide: Any = np.divide
     least: Any = np.minimum
     most: Any = np.maximum
 else:
@@ -731,5 +818,7 @@ else:
     store = intrinsic(_typed_store)
     add = intrinsic(_pairwise(_add))
     subtract = intrinsic(_pairwise(_subtract))
+    multiply = intrinsic(_pairwise(_multiply))
+    divide = intrinsic(_pairwise(_divide))  # of floats only
     least = intrinsic(_pairwise(_take_least))
     most = intrinsic(_pairwise(_take_most))

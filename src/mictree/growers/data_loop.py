@@ -271,6 +271,8 @@ def _split_by_classes(
                 f'{label!r} costs the same whatever is predicted: use criterion="minority"'
             )
     altered = problem.reweighted(problem.class_weight * factors / factors.max())
+    if task.shares_actions:  # leaves of several classes may be pure
+        return _split_again(problem, loop.grow_any(rule, altered, max_size))
     altered.task = Errors()
     grown = split(altered, rule, max_size)
     masses = grown.masses / (factors / factors.max())

@@ -18,7 +18,6 @@ end they become shares of the weight, exact or as floats that allow for the roun
 from __future__ import annotations
 
 import math
-import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -33,6 +32,7 @@ from mictree._support.checks import TooLarge, check_count, check_seconds, check_
 from mictree._support.progress import Progress, Report, TimeLimit, ignore
 from mictree.growers.rules import Growth, TopDown
 from mictree.optimal.bit_search import BitEngine
+from mictree.optimal.costs import counts_errors, is_weighted_classes
 from mictree.optimal.priced import LARGEST_COST, PricedSearch
 from mictree.optimal.questions import (
     QUICK,
@@ -42,7 +42,7 @@ from mictree.optimal.questions import (
     Workers,
     is_counted,
 )
-from mictree.optimal.rows import ExactWeights, Rows, as_trees, count_splits
+from mictree.optimal.rows import Rows, as_trees, count_splits
 from mictree.optimal.solve import CertifiedErrors, OptimalTrees
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
@@ -125,9 +125,11 @@ def choose_strategy(problem: SampleProblem, exact: bool, memory_limit: int) -> S
     Counting all pairs takes time with the square of the literals, sweeping with literals times
     columns; counting also takes memory.
     """
+    if not is_weighted_classes(problem):
+        return Strategy.on_numbers(problem, exact)
     literals = problem.literals
     columns = len(literals.ordered) + len(problem.bits)
-    pairs = 8 * PAIRED_LEVELS * len(problem.classes) * len(literals) ** 2
+    pairs = 8 * PAIRED_LEVELS * len(problem.actions) * len(literals) ** 2
     few = len(literals) <= FEW_THRESHOLDS * columns and pairs <= memory_limit
     if few or not problem.ranks:
         return Strategy.on_bits(Rows.of(problem, exact))
@@ -144,17 +146,20 @@ class Strategy(NamedTuple):
     @classmethod
     def on_bits(cls, rows: Rows) -> Strategy:
         """Count pairs of literals."""
-        return cls(BitEngine(rows), search_price=partial(PricedSearch, rows))
+        search_price = partial(PricedSearch, rows) if counts_errors(rows.problem) else None
+        return cls(BitEngine(rows), search_price=search_price)
 
     @classmethod
     def on_numbers(cls, problem: SampleProblem, exact: bool) -> Strategy:
         """Sweep ordered columns."""
         # its kernels are many, which 0/1 columns need not load
-        from mictree.optimal.ordered_rows import OrderedRows
+        from mictree.optimal.ordered_rows import CostRows, OrderedRows
         from mictree.optimal.sweep_search import SweepEngine
 
-        engine = SweepEngine(OrderedRows.of(problem, exact))
-        return cls(engine, solve_sizes=engine.solve_sizes)
+        if is_weighted_classes(problem):
+            engine = SweepEngine(OrderedRows.of(problem, exact))
+            return cls(engine, solve_sizes=engine.solve_sizes)
+        return cls(SweepEngine(CostRows.of(problem)))
 
 
 class Frontier:
@@ -162,7 +167,8 @@ class Frontier:
 
     Attributes
     ----------
-    lower, upper : of the weight that the best tree of each size labels wrongly
+    lower, upper : of the cost of the best tree of each size: the weight that it labels wrongly, or
+        another whole number; see ``SearchedRows``
     found : a tree for each upper bound, perhaps nested
     """
 
@@ -171,7 +177,7 @@ class Frontier:
     ) -> None:
         self.strategy, engine = strategy, strategy.engine
         self.rows, self.max_size = engine.rows, max_size
-        self.price: Fraction | None = None  # of a split, in the unit of weights
+        self.price: Fraction | None = None  # of a split, in the unit of costs
         self.least_cost: int | None = None  # of all sizes, times the price's denominator
         self.greedy: Growth | None = None
         self.cheapest: Any = None  # the nested tree of that cost, unless the greedy growth has it
@@ -325,7 +331,7 @@ class Frontier:
         """The better of the last tree and the greedy one of the next size."""
         tree, upper, size = self.found[-1], self.upper[-1], len(self.found)
         in_time = size <= self.budgets or size == self.max_size or not self.workers.is_late()
-        if self.greedy is not None and in_time and self.greedy.errors[size] < upper / self.total:
+        if self.greedy is not None and in_time and self.greedy.errors[size] < self._error(upper):
             grown = self.greedy.tree(size)
             wrong = self.rows.wrong(grown)
             if wrong < upper:
@@ -378,9 +384,15 @@ class Frontier:
 
     def _report_bounds(self, size: int) -> None:
         stored = int(self.workers.control[STORED])
-        lower, upper = self.lower[size] / self.total, self.upper[size] / self.total
+        lower, upper = self._error(self.lower[size]), self._error(self.upper[size])
         bounds = f"error from {lower:.4f} to {upper:.4f}, {stored:,} sub-problems"
         self.progress(Progress(f"size {size} of {self.max_size}", None, bounds))
+
+    def _error(self, cost: int) -> float:
+        """The error of trees of a cost."""
+        if isinstance(self.total, int):
+            return cost / self.total
+        return float(self.rows.offset + cost / self.total)
 
     def _worth(self, size: int) -> int:
         """An error below which a tree of this size is worth finding."""
@@ -401,7 +413,7 @@ class Frontier:
     @cached_property
     def _greedy_cost(self) -> int | None:
         """The least cost of a greedy tree, times the price's denominator, if they are known."""
-        if self.price is None or self.greedy is None:
+        if self.price is None or self.greedy is None or not isinstance(self.total, int):
             return None
         step, unit = self.price.numerator, self.price.denominator
         known = (self.greedy.errors * self.total).round().tolist()
@@ -452,39 +464,37 @@ class Frontier:
 
 
 def _certify(frontier: Frontier, exact: bool) -> CertifiedErrors:
-    """Both bounds as shares of the whole weight.
+    """Both bounds as errors of the problem.
 
-    Where the search rounds weights, lower bounds allow for it, and upper bounds are the errors of
-    the trees by the weights as written.
+    Where the search rounds weights or costs, lower bounds allow for it, and upper bounds are the
+    errors of the trees by what was written.
     """
-    kind, share = (object, Fraction) if exact else (float, operator.truediv)
-    lower, upper, whole = frontier.lower, frontier.upper, frontier.total
-    if (exact_weights := frontier.rows.exact_weights) is not None:
-        whole = int(exact_weights.weights.sum())
-        lower = [max(0, wrong - exact_weights.slack) * exact_weights.unit for wrong in lower]
-        upper = _settle(frontier, exact_weights)
-        lower[0] = upper[0]  # a lone leaf needs no search
+    rows, kind = frontier.rows, object if exact else float
+    lower: list[Any] = [rows.least_error(cost) for cost in frontier.lower]
+    upper = _settle(frontier) if rows.must_settle else list(map(rows.least_error, frontier.upper))
+    lower[0] = upper[0]  # a lone leaf needs no search
     lower = [*accumulate(reversed(lower), max)][::-1]  # fewer splits do no better
-    least = np.array([share(wrong, whole) for wrong in map(min, lower, upper)], dtype=kind)
-    most = np.array([share(wrong, whole) for wrong in upper], dtype=kind)
-    return CertifiedErrors(least, most)
+    for size, (least, most) in enumerate(zip(lower, upper, strict=True)):
+        lower[size] = most if rows.is_least(least, most, size) else min(least, most)
+    # every float is that nearest to its fraction
+    return CertifiedErrors(np.array(lower, dtype=kind), np.array(upper, dtype=kind))
 
 
-def _settle(frontier: Frontier, exact_weights: ExactWeights) -> list[int]:
-    """Give each size its best tree by the weights as written; returns their wrong weights."""
-    settled: list[tuple[Tree, int]] = []
-    seen: dict[int, tuple[Tree, int]] = {}  # many sizes may share a tree
-    whole, rows, greedy = int(exact_weights.weights.sum()), frontier.rows, frontier.greedy
+def _settle(frontier: Frontier) -> list[Fraction]:
+    """Give each size its best tree by costs as written; returns their errors."""
+    settled: list[tuple[Tree, Fraction]] = []
+    seen: dict[int, tuple[Tree, Fraction]] = {}  # many sizes may share a tree
+    rows, greedy = frontier.rows, frontier.greedy
     for size, tree in enumerate(frontier.trees):
         if id(tree) not in seen:
-            seen[id(tree)] = rows.relabel(tree, exact_weights.weights)
+            seen[id(tree)] = rows.settle(tree)
         best = min([*settled[-1:], seen[id(tree)]], key=lambda found: found[1])
-        if greedy is not None and greedy.errors[size] < best[1] / whole:
-            grown = rows.relabel(greedy.tree(size), exact_weights.weights)
+        if greedy is not None and greedy.errors[size] < float(best[1]):
+            grown = rows.settle(greedy.tree(size))
             best = min(best, grown, key=lambda found: found[1])
         settled.append(best)
     frontier.found = [tree for tree, _ in settled]
-    return [wrong for _, wrong in settled]
+    return [error for _, error in settled]
 
 
 class Improvement:

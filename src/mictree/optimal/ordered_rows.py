@@ -6,16 +6,37 @@ above it is the test for missing values, which needs no column of its own.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.jit import inner_jit, jit
-from mictree.optimal.rows import ExactWeights, SearchedRows, add_up, holds, row_slots, to_integers
+from mictree.optimal.costs import (
+    Actions,
+    CostCounting,
+    Numbers,
+    Scale,
+    bounds_of_actions,
+    cost_of_sums,
+)
+from mictree.optimal.rows import (
+    ClassRows,
+    ExactWeights,
+    Leaf,
+    SearchedRows,
+    Weighed,
+    add_up,
+    holds,
+    row_slots,
+)
+from mictree.optimal.sweep_costs import ActionData, NumberData
 from mictree.optimal.sweep_scan import OrderedData
 from mictree.problems.sample import SampleProblem
+from mictree.problems.tasks import Squared
+from mictree.tree import LEAF, Tree
 
 # the ranks of a column, the literal of rank 0, and that for missing values; or, of a bit, no ranks
 # and its only literal
@@ -25,56 +46,21 @@ SEED = 0x6D696374
 FEW_ROWS = 1 << 12  # for which random keys are drawn once and kept
 
 
-@dataclass(frozen=True)
-class OrderedRows(SearchedRows):
-    """A sample problem's rows: distinct, with integer weights, sorted by each column."""
+class SortedRows(SearchedRows):
+    """A problem's rows, distinct and sorted by each column.
 
-    problem: SampleProblem
-    data: OrderedData
-    origins: tuple[int, ...]  # of each column searched: its place in ``ranks``, or -1 - a literal
-    cuts: tuple[Cuts, ...]  # of each column searched
-    chosen: np.ndarray  # the row of the problem; of equal ones, the first
-    slots: np.ndarray  # of each row in the problem's bits; none if it has no bits
-    codes: np.ndarray
-    weights: np.ndarray
-    exact_weights: ExactWeights | None
-    floor: int
+    Attributes
+    ----------
+    origins : of each column searched: its place in ``ranks``, or -1 - a literal
+    cuts : of each column searched
+    chosen : the row of the problem; of equal ones, the first
+    slots : of each row in the problem's bits; none if it has no bits
+    """
 
-    @classmethod
-    def of(cls, problem: SampleProblem, exact: bool) -> "OrderedRows":
-        codes = np.arange(len(problem.classes), dtype=np.int32).repeat(problem.class_rows)
-        weighted = len(problem.weights) > 0
-        slots = row_slots(problem) if weighted or len(problem.bits) else np.empty(0, dtype=np.intp)
-        integers, exact_weights = np.empty(0, dtype=np.int64), None
-        if weighted or set(problem.class_weight.tolist()) != {1.0}:
-            weights = problem.weights[slots] if weighted else np.ones(len(codes))
-            integers, exact_weights = to_integers(weights, codes, problem.class_weight, exact)
-        table, origins = _distinct_columns(problem, slots, len(codes))
-        chosen, group, weights, unavoidable, total, floor = _merge(table, codes, integers)
-        if exact_weights is not None:
-            summed = add_up(group, exact_weights.weights, len(chosen))
-            exact_weights = exact_weights._replace(weights=summed)
-        slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
-        del group, integers
-        order, codes = table, _choose(codes, chosen)
-        if len(chosen) < table.shape[1]:
-            order = np.empty((len(table), len(chosen)), dtype=np.uint32)
-        sort_columns(table, chosen, order)
-        kind = np.int32 if total < 2**30 else np.int64
-        both = np.empty((len(codes), 2), dtype=kind)
-        signed = np.empty(len(codes), dtype=np.int16 if total < 2**15 else kind)
-        weigh_rows(weights, unavoidable, codes, both, signed)
-        data = OrderedData(
-            order=order.view(np.int32),
-            weights=both,
-            signed=signed,
-            codes=codes,
-            keys=_keys(len(codes)),
-        )
-        cuts = _find_cuts(problem, origins)
-        return cls(
-            problem, data, origins, cuts, chosen, slots, codes, both[:, 0], exact_weights, floor
-        )
+    origins: tuple[int, ...]
+    cuts: tuple[Cuts, ...]
+    chosen: np.ndarray
+    slots: np.ndarray
 
     @cached_property
     def ranks(self) -> tuple[np.ndarray, ...]:
@@ -94,6 +80,184 @@ class OrderedRows(SearchedRows):
         return (first + rank, False) if rank or is_missing is None else (is_missing, True)
 
 
+@dataclass(frozen=True)
+class OrderedRows(ClassRows, SortedRows):
+    """Rows with classes and integer weights."""
+
+    problem: SampleProblem
+    data: OrderedData
+    origins: tuple[int, ...]
+    cuts: tuple[Cuts, ...]
+    chosen: np.ndarray
+    slots: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray
+    exact_weights: ExactWeights | None
+    floor: int
+    scale: Scale | None
+
+    @classmethod
+    def of(cls, problem: SampleProblem, exact: bool) -> "OrderedRows":
+        taken, codes, integers, exact_weights, scale = Weighed.of(problem, exact)
+        slots = _slots(problem, taken)
+        table, origins = _distinct_columns(problem, slots, taken, len(codes))
+        chosen, group, weights, unavoidable, total, floor = _merge(table, codes, integers)
+        if exact_weights is not None:
+            summed = add_up(group, exact_weights.weights, len(chosen))
+            exact_weights = exact_weights._replace(weights=summed)
+        slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
+        del group, integers
+        order, codes = _sort(table, chosen), _choose(codes, chosen)
+        kind = np.int32 if total < 2**30 else np.int64
+        both = np.empty((len(codes), 2), dtype=kind)
+        signed = np.empty(len(codes), dtype=np.int16 if total < 2**15 else kind)
+        weigh_rows(weights, unavoidable, codes, both, signed)
+        data = OrderedData(
+            order=order,
+            weights=both,
+            signed=signed,
+            codes=codes,
+            keys=_keys(len(codes)),
+        )
+        cuts = _find_cuts(problem, origins)
+        chosen = chosen if taken is None else taken[chosen]
+        return cls(
+            problem, data, origins, cuts, chosen, slots, codes, both[:, 0], exact_weights, floor,
+            scale,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CostRows(SortedRows):
+    """Rows with costs of three or more actions, or with numbers to predict.
+
+    Rows with equal inputs are one, whatever they cost. What no action avoids is left out of the
+    costs of actions, and is in ``offset``.
+    """
+
+    problem: SampleProblem
+    data: ActionData | NumberData
+    origins: tuple[int, ...]
+    cuts: tuple[Cuts, ...]
+    chosen: np.ndarray
+    slots: np.ndarray
+    weights: np.ndarray
+    floor: int
+    costs: Actions | Numbers
+    group: np.ndarray  # of each row of the problem, the distinct row
+    left_out: int  # of the costs
+
+    @classmethod
+    def of(cls, problem: SampleProblem) -> "CostRows":
+        """Rows with equal inputs merged, and sorted."""
+        slots = _slots(problem, None)
+        every = np.zeros(int(problem.class_rows.sum()), dtype=np.int32)
+        table, origins = _distinct_columns(problem, slots, None, len(every))
+        chosen, group, *_ = _merge(table, every, np.empty(0, dtype=np.int64))
+        slots = _choose(slots, chosen) if len(problem.bits) else slots[:0].copy()
+        squared = isinstance(problem.task, Squared)
+        costs = Numbers.of(problem) if squared else Actions.of(problem)
+        given = costs.sums if isinstance(costs, Numbers) else costs.costs
+        sums = np.zeros((len(chosen), given.shape[1]), dtype=np.int64)
+        np.add.at(sums, group, given)
+        least, left_out = np.zeros(len(chosen), dtype=np.int64), 0
+        parts = {"order": _sort(table, chosen), "keys": _keys(len(chosen))}
+        if isinstance(costs, Numbers):
+            shift = np.array([costs.shift], dtype=np.int64)
+            least = np.array([cost_of_sums(each, shift[0]) for each in sums], dtype=np.int64)
+            both = np.stack([least, least], axis=1)
+            floats = sums[:, :2].astype(float)
+            data = NumberData(weights=both, sums=sums, signed=floats, shift=shift, **parts)
+        else:
+            avoided = sums.min(axis=1, initial=0 if sums.shape[1] == 0 else 1 << 62)
+            left_out = int(avoided.sum())
+            sums -= avoided[:, None]
+            both = np.stack([sums.max(axis=1), least], axis=1)
+            digits = int(sums.max(axis=1).sum()).bit_length()
+            shift = np.array([max(0, digits - 31)], dtype=np.int64)
+            coarse = (sums >> shift).astype(np.int32)
+            data = ActionData(weights=both, sums=sums, signed=coarse, shift=shift, **parts)
+        return cls(
+            problem, data, origins, _find_cuts(problem, origins), chosen, slots,
+            data.weights[:, 0], int(least.sum()), costs, group, left_out,
+        )  # fmt: skip
+
+    def leaf(self, rows: np.ndarray | None = None) -> Leaf:
+        """The best label of some rows, by default all, the first of several; and its cost."""
+        sums = (self.data.sums if rows is None else self.data.sums[rows]).sum(axis=0)
+        if isinstance(self.data, NumberData):
+            return Leaf(0, int(cost_of_sums(sums, self.data.shift[0])))
+        return Leaf(int(sums.argmin()), int(sums.min()))
+
+    def wrong(self, tree: Tree | Any) -> int:
+        """The cost of a tree, nested or not, with the best label at each leaf, counted anew."""
+        reached = self.reach(tree)
+        return sum(self.leaf(np.flatnonzero(reached == leaf)).cost for leaf in np.unique(reached))
+
+    def counting(self, depth: int) -> CostCounting:
+        """What is known without a search of trees no deeper than ``depth``."""
+        bounds = [0]
+        if isinstance(self.data, ActionData):
+            bounds = bounds_of_actions(self.data.sums)
+        return CostCounting([self.leaf().cost, *bounds[1:], 0], depth)
+
+    @property
+    def total(self) -> Fraction:
+        """The cost that is an error of 1."""
+        return self.costs.scale.total
+
+    @property
+    def offset(self) -> Fraction:
+        """The error of trees without any cost."""
+        return self.costs.scale.offset + self.left_out / self.total
+
+    @property
+    def must_settle(self) -> bool:
+        """Whether errors must be computed as written: of numbers, costs have floors."""
+        return isinstance(self.costs, Numbers) or self.costs.rounded is not None
+
+    def least_error(self, cost: int) -> Fraction:
+        """The least error of trees that cost as much or more."""
+        if isinstance(self.costs, Numbers):
+            return self.costs.least_error(cost)
+        if self.costs.rounded is None:
+            return self.offset + cost / self.total
+        certain = max(0, cost + self.left_out - self.costs.rounded.slack)
+        return self.costs.scale.offset + certain / self.total
+
+    def is_least(self, least: Fraction, error: Fraction, size: int) -> bool:
+        """Whether no tree of a size has an error from ``least`` to below that of a tree found."""
+        if isinstance(self.costs, Numbers):
+            return self.costs.is_least(least, error, size)
+        return least == error
+
+    def settle(self, tree: Tree) -> tuple[Tree, Fraction]:
+        """A tree with the best labels by costs as written; its error."""
+        reached = self.reach(tree)[self.group]
+        labels: list[Any] = [LEAF] * len(tree.tests)
+        error = Fraction(0)
+        for leaf in np.flatnonzero(np.array(tree.tests) == LEAF).tolist():
+            labels[leaf], cost = self.costs.settled_leaf(np.flatnonzero(reached == leaf))
+            error += cost
+        return replace(tree, labels=tuple(labels)), error + self.costs.scale.offset
+
+
+def _slots(problem: SampleProblem, taken: np.ndarray | None) -> np.ndarray:
+    """The slots of the rows taken, if there are bits."""
+    if not len(problem.bits):
+        return np.empty(0, dtype=np.intp)
+    return row_slots(problem) if taken is None else row_slots(problem)[taken]
+
+
+def _sort(table: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """The chosen rows in the order of each column, as ``OrderedData`` has it."""
+    order = table
+    if len(chosen) < table.shape[1]:
+        order = np.empty((len(table), len(chosen)), dtype=np.uint32)
+    sort_columns(table, chosen, order)
+    return order.view(np.int32)
+
+
 def _find_cuts(problem: SampleProblem, origins: Sequence[int]) -> tuple[Cuts, ...]:
     literals, cuts = problem.literals, []
     for origin in origins:
@@ -108,11 +272,16 @@ def _find_cuts(problem: SampleProblem, origins: Sequence[int]) -> tuple[Cuts, ..
 
 
 def _distinct_columns(
-    problem: SampleProblem, slots: np.ndarray, rows: int
+    problem: SampleProblem, slots: np.ndarray, taken: np.ndarray | None, rows: int
 ) -> tuple[np.ndarray, tuple[int, ...]]:
-    """The columns to search, and where they are from; of several that cut rows alike, the first."""
+    """The columns to search, and where they are from; of several that cut rows alike, the first.
+
+    Of the rows that are ``taken``, or all.
+    """
     literals = problem.literals
     found: list[np.ndarray] = list(problem.ranks)
+    if taken is not None:
+        found = [ranks[taken] for ranks in found]
     origins = list(range(len(found)))
     if len(problem.bits):
         for literal, words in zip(literals.stored_bits.tolist(), problem.bits, strict=True):

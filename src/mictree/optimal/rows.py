@@ -29,7 +29,8 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Context, Decimal
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -37,6 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.jit import jit
+from mictree.optimal.costs import EXACT, Classes, CostCounting, Scale, counts_errors
 from mictree.problems.sample import SampleProblem
 from mictree.tree import LEAF, Tree
 
@@ -50,7 +52,11 @@ class ExactWeights(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """The best label of some rows without a split, and what it costs."""
+    """The best label of some rows without a split, and what it costs.
+
+    Labels are positions of classes or actions; all are 0 where trees predict numbers, until the
+    end.
+    """
 
     label: int
     cost: int
@@ -80,10 +86,13 @@ def lightest_leaf(masses, most_leaves, size, before):
     """The most that the last of ``size`` splits can gain, if one fewer leaves this error.
 
     That is the weight that the lightest leaf labels right: every leaf labels as much of its class
-    right, and all together no more than the whole less the error.
+    right, and all together no more than the whole less the error. Of costs that are not errors,
+    which have no masses, it is all that there is.
     """
     if size >= most_leaves:
         return 0
+    if len(masses) == 0:
+        return before
     enough, most = 0, (masses.sum() - before) // size
     while enough < most:
         middle = (enough + most + 1) // 2
@@ -98,63 +107,68 @@ def lightest_leaf(masses, most_leaves, size, before):
 
 
 class SearchedRows(ABC):
-    """Distinct rows with integer weights, and the tests on them.
+    """Distinct rows whose leaves have whole costs, and the tests on them.
 
     Attributes
     ----------
-    data : what the kernel works on; its ``weights`` are (rows, 2): the weight, and what of it no
-        tree can label right
-    codes, weights : the class and the weight of each row
-    exact_weights : the weights as written; None where none is rounded
-    floor : the weight that no tree can label right
+    data : what the kernel works on; its ``weights`` are (rows, 2): by how much a row raises the
+        cost of any tree at most, and what of it no tree avoids
+    weights : an array of the type of costs, one number a row
+    floor : the cost that no tree avoids
     """
 
     problem: SampleProblem
     data: Any
-    codes: np.ndarray
     weights: np.ndarray
-    exact_weights: ExactWeights | None
     floor: int
 
     @abstractmethod
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
 
+    @abstractmethod
+    def leaf(self, rows: np.ndarray | None = None) -> Leaf:
+        """The best label of some rows, by default all, the first of several; and its cost."""
+
+    @abstractmethod
+    def wrong(self, tree: Tree | Any) -> int:
+        """The cost of a tree, nested or not, counted anew."""
+
+    @abstractmethod
+    def counting(self, depth: int) -> Counting | CostCounting:
+        """What is known without a search of trees no deeper than ``depth``."""
+
+    @property
+    @abstractmethod
+    def total(self) -> int | Fraction:
+        """The cost that is an error of 1."""
+
+    @property
+    @abstractmethod
+    def offset(self) -> Fraction:
+        """The error of trees without any cost."""
+
+    @property
+    @abstractmethod
+    def must_settle(self) -> bool:
+        """Whether the errors of trees must be computed by costs as written."""
+
+    @abstractmethod
+    def least_error(self, cost: int) -> Fraction:
+        """The least error of trees that cost as much or more."""
+
+    @abstractmethod
+    def settle(self, tree: Tree) -> tuple[Tree, Fraction]:
+        """A tree with the best labels by costs as written; its error."""
+
+    def is_least(self, least: Fraction, error: Fraction, size: int) -> bool:
+        """Whether no tree of a size has an error from ``least`` to below that of a tree found."""
+        return least == error
+
     @property
     def everything(self) -> np.ndarray:
         """All rows."""
-        return np.arange(len(self.codes))
-
-    def masses(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """The weight of each class among some rows, by default all."""
-        codes, weights, count = self.codes, self.weights, len(self.problem.classes)
-        if rows is not None:
-            codes, weights = codes[rows], weights[rows]
-        if weights.dtype == np.int32 or self._adds_up:
-            return np.bincount(codes, weights, count).astype(np.int64)
-        return add_up(codes, weights, count)
-
-    @cached_property
-    def _adds_up(self) -> bool:
-        """Whether sums of weights are exact in floating point."""
-        return bool(self.weights.sum() < 2**53)
-
-    def leaf(self, rows: np.ndarray | None = None) -> Leaf:
-        """The heaviest class of some rows, by default all, and the weight of the others.
-
-        Of several heaviest classes it is the first.
-        """
-        masses = self.masses(rows)
-        return Leaf(int(masses.argmax()), int(masses.sum() - masses.max()))
-
-    @cached_property
-    def total(self) -> int:
-        """The weight of all rows."""
-        return int(self.masses().sum())
-
-    def counting(self, depth: int) -> Counting:
-        """What the classes alone say of trees no deeper than ``depth``."""
-        return Counting(self.masses().tolist(), depth)
+        return np.arange(len(self.weights))
 
     def tests(self, tree: Tree) -> list[int]:
         """The test of each node of a tree, -1 at a leaf."""
@@ -174,10 +188,86 @@ class SearchedRows(ABC):
             subtrees += subtree[1:] if inner else ()
         return tests, low, high
 
+    def reach(self, tree: Tree | Any) -> np.ndarray:
+        """The leaf of a tree, nested or not, that each row reaches."""
+        reached = np.zeros(len(self.weights), dtype=np.intp)
+        tests, low, high = self.nodes(tree)
+        waiting = [(0, self.everything)]
+        while waiting:
+            node, rows = waiting.pop()
+            if tests[node] == LEAF:
+                reached[rows] = node
+            else:
+                held = self.holds(rows, tests[node])
+                waiting += [(low[node], rows[~held]), (high[node], rows[held])]
+        return reached
+
+
+class ClassRows(SearchedRows):
+    """Rows with a class and a whole weight: a leaf costs the weight of all classes but one.
+
+    For errors, and for costs of two actions, whose classes are the cheaper actions.
+
+    Attributes
+    ----------
+    codes, weights : the class and the weight of each row
+    exact_weights : the weights as written; None where none is rounded
+    scale : how costs become errors; None where they are errors
+    """
+
+    codes: np.ndarray
+    exact_weights: ExactWeights | None
+    scale: Scale | None
+
+    @property
+    def classes(self) -> int:
+        """How many classes or actions there are."""
+        return len(self.problem.actions)
+
+    def masses(self, rows: np.ndarray | None = None) -> np.ndarray:
+        """The weight of each class among some rows, by default all."""
+        codes, weights, count = self.codes, self.weights, self.classes
+        if rows is not None:
+            codes, weights = codes[rows], weights[rows]
+        if weights.dtype == np.int32 or self._adds_up:
+            return np.bincount(codes, weights, count).astype(np.int64)
+        return add_up(codes, weights, count)
+
+    @cached_property
+    def _adds_up(self) -> bool:
+        """Whether sums of weights are exact in floating point."""
+        return bool(self.weights.sum() < 2**53)
+
+    def leaf(self, rows: np.ndarray | None = None) -> Leaf:
+        """The heaviest class of some rows, by default all, and the weight of the others.
+
+        Of several heaviest classes it is the first.
+        """
+        masses = self.masses(rows)
+        return Leaf(int(masses.argmax()), int(masses.sum() - masses.max()))
+
+    @property
+    def total(self) -> int | Fraction:
+        """The weight of all rows, or the cost that is an error of 1."""
+        return self._weight if self.scale is None else self.scale.total
+
+    @cached_property
+    def _weight(self) -> int:
+        return int(self.masses().sum())
+
+    @property
+    def offset(self) -> Fraction:
+        """The error of trees without any cost."""
+        return Fraction(0) if self.scale is None else self.scale.offset
+
+    def counting(self, depth: int) -> Counting:
+        """What the classes alone say of trees no deeper than ``depth``."""
+        return Counting(self.masses().tolist(), depth)
+
     def wrong(self, tree: Tree | Any) -> int:
         """The weight that a tree, nested or not, labels wrongly, counted anew."""
         if isinstance(tree, Tree):
-            labels = np.array(tree.labels)[self._leaves(tree)]
+            labels = np.array(tree.labels)[self.reach(tree)]
         else:
             labels, waiting = np.empty(len(self.codes), dtype=np.intp), [(tree, self.everything)]
             while waiting:
@@ -190,29 +280,60 @@ class SearchedRows(ABC):
                     labels[rows] = nested
         return int(self.weights[labels != self.codes].sum())
 
-    def relabel(self, tree: Tree, weights: np.ndarray) -> tuple[Tree, int]:
-        """A tree with the heaviest class at each leaf, by other weights; its wrong weight."""
-        votes = np.zeros((len(tree.tests), len(self.problem.classes)), dtype=weights.dtype)
-        np.add.at(votes, (self._leaves(tree), self.codes), weights)
+    @property
+    def must_settle(self) -> bool:
+        """Whether weights are rounded."""
+        return self.exact_weights is not None
+
+    @cached_property
+    def _whole(self) -> int | Fraction:
+        """The weight of all rows as written, or the cost as written that is an error of 1."""
+        if self.scale is None or self.exact_weights is None:
+            exact = self.exact_weights
+            return self.total if exact is None else int(exact.weights.sum())
+        return self.scale.total * self.exact_weights.unit
+
+    def least_error(self, cost: int) -> Fraction:
+        """The least error of trees whose whole cost is at least this."""
+        if self.exact_weights is not None:
+            cost = max(0, cost - self.exact_weights.slack) * self.exact_weights.unit
+        return self.offset + Fraction(cost) / self._whole
+
+    def settle(self, tree: Tree) -> tuple[Tree, Fraction]:
+        """A tree with the heaviest class at each leaf, by weights as written; its error."""
+        weights = self.weights if self.exact_weights is None else self.exact_weights.weights
+        votes = np.zeros((len(tree.tests), self.classes), dtype=weights.dtype)
+        np.add.at(votes, (self.reach(tree), self.codes), weights)
         labels = [
             LEAF if test != LEAF else int(np.argmax(row))
             for test, row in zip(tree.tests, votes, strict=True)
         ]
         right = sum(row[label] for row, label in zip(votes, labels, strict=True) if label != LEAF)
-        return replace(tree, labels=tuple(labels)), int(weights.sum() - right)
+        error = self.offset + Fraction(int(weights.sum() - right)) / self._whole
+        return replace(tree, labels=tuple(labels)), error
 
-    def _leaves(self, tree: Tree) -> np.ndarray:
-        """The leaf of a tree that each row reaches."""
-        reached = np.zeros(len(self.codes), dtype=np.intp)
-        tests, waiting = self.tests(tree), [(0, self.everything)]
-        while waiting:
-            node, rows = waiting.pop()
-            if tests[node] == LEAF:
-                reached[rows] = node
-            else:
-                held = self.holds(rows, tests[node])
-                waiting += [(tree.low[node], rows[~held]), (tree.high[node], rows[held])]
-        return reached
+
+class Weighed(NamedTuple):
+    """Rows as classes with weights, before equal ones are merged."""
+
+    rows: np.ndarray | None  # of the problem, class by class; None for all in their order
+    codes: np.ndarray
+    weights: np.ndarray  # none if all are 1
+    exact_weights: ExactWeights | None
+    scale: Scale | None
+
+    @classmethod
+    def of(cls, problem: SampleProblem, exact: bool) -> "Weighed":
+        """The labels, or for costs of two actions the cheaper ones."""
+        if not counts_errors(problem):
+            rows, codes, weights, rounded, scale = Classes.of(problem)
+            return cls(rows, codes, weights, rounded and ExactWeights(*rounded), scale)
+        codes = np.arange(len(problem.classes), dtype=np.int32).repeat(problem.class_rows)
+        weighted = len(problem.weights) > 0
+        if not weighted and set(problem.class_weight.tolist()) == {1.0}:
+            return cls(None, codes, np.empty(0, dtype=np.int64), None, None)
+        weights = problem.weights[row_slots(problem)] if weighted else np.ones(len(codes))
+        return cls(None, codes, *to_integers(weights, codes, problem.class_weight, exact), None)
 
 
 def add_up(groups: np.ndarray, integers: np.ndarray, count: int) -> np.ndarray:
@@ -368,11 +489,8 @@ def _impurities(high: np.ndarray, totals: np.ndarray) -> np.ndarray:
     return (masses - (sides**2).sum(axis=1) / np.maximum(masses, 1)).sum(axis=0)
 
 
-EXACT = Context(prec=20)  # all digits of a float as written, whatever the thread's context
-
-
 @dataclass(frozen=True)
-class Rows(SearchedRows):
+class Rows(ClassRows):
     """A sample problem's rows: distinct, with integer weights."""
 
     problem: SampleProblem
@@ -384,16 +502,18 @@ class Rows(SearchedRows):
     weights: np.ndarray
     exact_weights: ExactWeights | None  # None where no weight is rounded
     floor: int
+    scale: Scale | None
 
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "Rows":
-        slots = row_slots(problem)
+        taken, codes, integers, exact_weights, scale = Weighed.of(problem, exact)
+        slots = row_slots(problem) if taken is None else row_slots(problem)[taken]
+        if len(integers) == 0:
+            integers = np.ones(len(codes), dtype=np.int64)
+        classes = len(problem.actions)
         words = problem.bits_of(np.arange(len(problem.literals)))
         unpacked = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
         bits = unpacked[:, slots].astype(bool)
-        codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
-        weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
-        integers, exact_weights = to_integers(weights, codes, problem.class_weight, exact)
         kept = _distinct_literals(bits)
         words = _pack(bits[kept].T)
         alike = _number_alike(words)
@@ -407,12 +527,12 @@ class Rows(SearchedRows):
                 weights=add_up(group, exact_weights.weights, len(first))
             )
         weights = weights.astype(np.int32 if weights.sum() < 2**31 else np.int64)
-        unavoidable = find_unavoidable(alike, codes, weights, len(problem.classes))
+        unavoidable = find_unavoidable(alike, codes, weights, classes)
         floor = int(unavoidable.sum(dtype=int))
         amounts, which = _amounts(weights)
         if len(amounts) > 1:
             words = np.column_stack([words, which])
-        counts = np.bincount(codes, minlength=len(problem.classes))
+        counts = np.bincount(codes, minlength=classes)
         first_word = np.concatenate([[0], np.cumsum((counts + 63) // 64)])
         slots = 64 * first_word[codes] + np.arange(len(codes)) - np.searchsorted(codes, codes)
 
@@ -432,7 +552,7 @@ class Rows(SearchedRows):
             keys=spread(keys),
             first_word=first_word,
         )
-        return cls(problem, data, kept, codes, slots, bits, weights, exact_weights, floor)
+        return cls(problem, data, kept, codes, slots, bits, weights, exact_weights, floor, scale)
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """The bits of some rows' slots."""

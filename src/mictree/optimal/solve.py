@@ -351,7 +351,7 @@ class CertifiedErrors:
         if self.upper.dtype == object:
             return np.asarray(self.lower == self.upper)
         # floats of weights with more digits than the search keeps are never quite equal
-        return self.upper - self.lower <= AGREEMENT * self.upper
+        return self.upper - self.lower <= AGREEMENT * np.abs(self.upper)  # costs may be negative
 
     def __getitem__(self, key: Any) -> Any:
         chosen = self.upper[key]

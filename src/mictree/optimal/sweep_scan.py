@@ -18,12 +18,13 @@ Invariant: ``cells`` and ``bounds`` of a frame never exceed the least errors of 
 compiling grows with their number.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from mictree._support.jit import (
     LANES,
+    KernelByType,
     add,
     choose,
     inner_jit,
@@ -51,6 +52,9 @@ LEVEL = np.dtype(
         ("key_high", np.uint64),  # the hash of the rows
         ("key_low", np.uint64),
         ("floor", np.int64),  # the error that no tree avoids
+        ("spread", np.float64),  # how far a label is from their mean at most, if they are numbers
+        ("mean", np.float64),
+        ("mass", np.int64),  # the weight of all rows: by how much they raise an error at most
         # what is known of the answer
         ("errors", np.int64, (2,)),  # least errors with 0 and 1 split
         ("counted_sizes", np.int64),  # two
@@ -89,6 +93,17 @@ class OrderedData(NamedTuple):
     keys: np.ndarray  # (rows, 2) random
 
 
+class SortedData(Protocol):
+    """What all kinds of data of the sweeps have."""
+
+    @property
+    def order(self) -> np.ndarray: ...
+    @property
+    def weights(self) -> np.ndarray: ...
+    @property
+    def signed(self) -> np.ndarray: ...
+
+
 class SweepFrames(NamedTuple):
     """The rows of a sub-problem on each level, and what is known of its tests' children."""
 
@@ -103,6 +118,7 @@ class SweepFrames(NamedTuple):
     member: np.ndarray  # (rows,) bit j: the row is in the low child of the j-th test swept
     shared: np.ndarray  # (rows,) the weight of the rows of a child, else 0
     lanes: np.ndarray  # sums of the tests swept, in lines of LANES; see ``sweep``
+    found: np.ndarray  # what a sweep found: two lines of whole numbers; for classes, ``lanes``
     tails: np.ndarray  # (2 * LANES * rows,) the same at each test of a column; for many classes
     picked: np.ndarray  # (2, LANES) the tests swept, and their columns
     seen: np.ndarray  # (classes,) the weight of each class swept so far
@@ -113,7 +129,9 @@ class SweepFrames(NamedTuple):
     work: np.ndarray  # (NOTES,) cells swept for the question; then the first test of the tree that
     # was retraced: its column, the row before the cut, the budget of its low child, the errors of
     # both children, the heaviest class of both, and their errors without a split
-    totals: np.ndarray  # (levels, classes) the weight of each class
+    totals: np.ndarray  # (levels, classes) the weight of each class, or other sums of the rows
+    most: np.ndarray  # (levels, rows) by how much each row raises a cost at most, where that
+    # depends on the others
 
 
 # cells: errors of both children without a split; lower bounds with one; the low child's weight, and
@@ -121,17 +139,19 @@ class SweepFrames(NamedTuple):
 LEAF, ONE, MASS, SHARE = 0, 2, 4, 5
 PLACE, LIVE = 0, 1  # tests
 NOTES = 10
-SWEPT = 1  # bounds: one more than the least error with one split where a sweep found it, else 0
+SWEPT = 1  # bounds: one more than the least error with one split where a sweep found it, else 0;
+# where it found a lower bound, minus that
 
 
 def make_frames(
-    data: OrderedData, classes: int, budgets: int, levels: int, root: np.ndarray, claims: np.ndarray
+    data: SortedData, classes: int, budgets: int, levels: int, root: np.ndarray, claims: np.ndarray
 ) -> SweepFrames:
     """Frames for one worker."""
     columns, rows = data.order.shape
     cells, kind = columns * rows, data.weights.dtype
     order = np.empty((levels, columns, rows), dtype=np.int32)
     order[0] = data.order
+    lanes = _aligned(_count_lines(classes) * LANES, data.signed.dtype)
     return SweepFrames(
         order=order,
         start=np.zeros((levels, columns + 1), dtype=np.int64),
@@ -142,7 +162,8 @@ def make_frames(
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
         shared=np.zeros(rows, dtype=kind),
-        lanes=_aligned(_count_lines(classes) * LANES, data.signed.dtype),
+        lanes=lanes,
+        found=lanes,
         tails=np.empty(2 * LANES * rows if classes > FEW_CLASSES else 0, dtype=data.signed.dtype),
         seen=np.zeros(classes, dtype=np.int64),
         picked=np.zeros((2, LANES), dtype=np.int64),
@@ -151,7 +172,25 @@ def make_frames(
         levels=np.zeros(levels, dtype=RECORD),
         work=np.zeros(NOTES, dtype=np.int64),
         totals=np.zeros((levels, classes), dtype=np.int64),
+        most=np.zeros((levels, 0), dtype=np.int64),
     )
+
+
+# What depends on how leaves cost has a form for each kind of data. Those for classes are here,
+# those for other costs in ``sweep_costs``.
+leaf_error = KernelByType(1)  # (level, data, frames) the cost of a frame's rows without a split;
+# fills the sums of its rows, its mass and its floor
+fill_tests = KernelByType(1)  # (level, data, frames) fills the tests of a frame; the least cost of
+# one: LEAF exactly, lower bounds in ONE, masses and shares
+sweep = KernelByType(2)  # (level, count, data, frames, control) fills ``found`` for the picked tests:
+# lower bounds of the least costs with one split of both children
+sweeps_exactly = KernelByType(0)  # (data) whether these bounds are the least costs themselves
+first_lane = KernelByType(3)  # (both, level, count, data, frames) which lane to look at first
+settle = KernelByType(3)  # (level, lane, side, data, frames) the least cost itself, after a sweep
+find_impurity = KernelByType(3)  # (level, test, column, data, frames) what is least at the purest
+get_leaves = KernelByType(3)  # (level, test, column, data, frames) the labels of both children of a
+# test, and their costs
+get_most = KernelByType(2)  # (level, row, data, frames) by how much a row raises a cost at most
 
 
 def _count_lines(classes: int) -> int:
@@ -167,19 +206,19 @@ def _aligned(count: int, kind: np.dtype) -> np.ndarray:
     return room[start : start + count]
 
 
-def frame_bytes(data: OrderedData, budgets: int, levels: int) -> int:
+def frame_bytes(data: SortedData, budgets: int, levels: int) -> int:
     """The memory of one worker's frames, nearly; the root's bounds count as one more level."""
     cell = 12 + data.weights.itemsize * (6 + 2 * budgets)
     row = 8 + data.weights.itemsize + 2 * LANES * data.signed.itemsize
     level = cell * data.order.size + 8 * len(data.order) + 512
-    return (levels + 1) * level + row * len(data.codes)
+    return (levels + 1) * level + row * len(data.weights)
 
 
 _SEEN = 2 * LANES  # more than three classes: the weight of each, seen so far in the low children
 
 
-@inner_jit
-def sweep(level, count, data, frames, control):
+@sweep.form(OrderedData)
+def _sweep_classes(level, count, data, frames, control):
     """Fill the first two lines of ``lanes``: errors with one split of both children.
 
     They are those of the first ``count`` tests that are picked, ordered by column and place. Where
@@ -188,7 +227,7 @@ def sweep(level, count, data, frames, control):
     frames.work[0] += frames.levels[level].rows * frames.order.shape[1]
     if frames.work[0] > control[ALLOWED] and control[STATUS] == RUN:
         control[STATUS] = LONG
-    _mark(level, count, frames)
+    mark(level, count, frames)
     classes = frames.totals.shape[1]
     if classes == 2:
         _sweep_two(level, data, frames)
@@ -207,8 +246,32 @@ def sweep(level, count, data, frames, control):
         lanes[lane], lanes[LANES + lane] = mass - low, whole - mass - high
 
 
+@settle.form(OrderedData)
+def _settle_classes(level, lane, side, data, frames):
+    """The error with one split is what the sweep found."""
+    return np.int64(frames.lanes[LANES * side + lane])
+
+
+@sweeps_exactly.form(OrderedData)
+def _finds_errors(data):
+    """Whole numbers of lanes hold all errors."""
+    return True
+
+
+@first_lane.form(OrderedData)
+def _first_of_all(both, level, count, data, frames):
+    """All are known."""
+    return 0
+
+
+@get_most.form(OrderedData)
+def _get_weight(level, row, data, frames):
+    """The weight of a row."""
+    return np.int64(data.weights[row, 0])
+
+
 @inner_jit
-def _mark(level, count, frames):
+def mark(level, count, frames):
     """Set the bits of the rows in the picked tests' low children."""
     at = frames.levels[level]
     order, member, picked = frames.order[level], frames.member, frames.picked
@@ -453,8 +516,8 @@ def _sweep_many(level, data, frames):
     store(high_right, lanes, LANES)
 
 
-@inner_jit
-def leaf_error(level, data, frames):
+@leaf_error.form(OrderedData)
+def _leaf_of_classes(level, data, frames):
     """The error of a frame's rows without a split.
 
     Fills the weight of each class, and the weight that no tree can label right.
@@ -467,7 +530,7 @@ def leaf_error(level, data, frames):
         row = frames.order[level, 0, place] >> 1
         totals[data.codes[row]] += data.weights[row, 0]
         floor += data.weights[row, 1]
-    at.floor = floor
+    at.floor, at.mass = floor, totals.sum()
     return totals.sum() - totals.max()
 
 
@@ -480,11 +543,11 @@ def list_tests(level, data, frames):
     """
     at = frames.levels[level]
     if level > 0 or frames.start[0, -1] == 0:
-        at.errors[1] = _list_tests(level, data, frames)
+        at.errors[1] = fill_tests(level, data, frames)
     return at.errors[1]
 
 
-@inner_jit
+@fill_tests.form(OrderedData)
 def _list_tests(level, data, frames):
     """As ``list_tests``, for any frame, each time anew."""
     if frames.totals.shape[1] == 2:
@@ -644,9 +707,19 @@ def few_splits(level, both, bound, trace, data, frames, control):
     while lives > 0 and control[STATUS] == RUN:
         count = pick(level, lives, frames)
         sweep(level, count, data, frames, control)
-        for lane in range(count):
+        lane = first_lane(both, level, count, data, frames) - 1
+        for _ in range(count):
+            lane = lane + 1 if lane + 1 < count else 0
             test, low_budget = picked[0, lane], 1
-            low, high = np.int64(frames.lanes[lane]), np.int64(frames.lanes[LANES + lane])
+            low, high = np.int64(frames.found[lane]), np.int64(frames.found[LANES + lane])
+            if both and low + high < least + spare:
+                low = settle(level, lane, np.int64(0), data, frames)
+            if both and low + high < least + spare:
+                high = settle(level, lane, np.int64(1), data, frames)
+            if not both and low + cells[LEAF + 1, test] < least + spare:
+                low = settle(level, lane, np.int64(0), data, frames)
+            if not both and cells[LEAF, test] + high < least + spare:
+                high = settle(level, lane, np.int64(1), data, frames)
             cells[ONE, test], cells[ONE + 1, test] = low, high
             if not both:
                 if cells[LEAF, test] + high < low + cells[LEAF + 1, test]:
@@ -749,10 +822,10 @@ def _get_bound(both, test, cells):
     return np.int64(min(cells[LEAF, test] + high, low + cells[LEAF + 1, test]))
 
 
-@inner_jit
-def find_impurity(level, test, column, data, frames):
+@find_impurity.form(OrderedData)
+def _find_gini(level, test, column, data, frames):
     """The Gini impurity of both children of a test, weighted."""
-    totals, seen = frames.totals[level], count_low(level, test, column, data, frames)
+    totals, seen = frames.totals[level], _count_low(level, test, column, data, frames)
     impurity = 0.0
     for side in range(2):
         mass, squares = 0.0, 0.0
@@ -764,8 +837,16 @@ def find_impurity(level, test, column, data, frames):
     return impurity
 
 
+@get_leaves.form(OrderedData)
+def _get_heaviest(level, test, column, data, frames):
+    """The first of the heaviest classes of both children, and the weight of the others."""
+    seen = _count_low(level, test, column, data, frames)
+    rest = frames.totals[level] - seen
+    return seen.argmax(), rest.argmax(), seen.sum() - seen.max(), rest.sum() - rest.max()
+
+
 @inner_jit
-def count_low(level, test, column, data, frames):
+def _count_low(level, test, column, data, frames):
     """The weight of each class in the low child of a test."""
     seen = np.zeros(frames.totals.shape[1], dtype=np.int64)
     for place in range(frames.tests[level, PLACE, test] + 1):

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit, jit
-from mictree.optimal.ordered_rows import OrderedRows
+from mictree.optimal.ordered_rows import CostRows, OrderedRows
 from mictree.optimal.questions import (
     ALLOWED,
     ANY,
@@ -47,6 +47,7 @@ from mictree.optimal.questions import (
     unchanged,
 )
 from mictree.optimal.rows import Counting, Leaf, lightest_leaf
+from mictree.optimal.sweep_costs import make_cost_frames
 from mictree.optimal.sweep_scan import (
     LANES,
     LEAF,
@@ -57,16 +58,19 @@ from mictree.optimal.sweep_scan import (
     SHARE,
     SWEPT,
     SweepFrames,
-    count_low,
     few_splits,
     frame_bytes,
+    get_leaves,
+    get_most,
     leaf_error,
     list_tests,
     make_frames,
     note,
     note_one,
+    settle,
     share_one,
     sweep,
+    sweeps_exactly,
 )
 
 # cells that are swept in a hundredth of a second, and in half a second
@@ -83,7 +87,7 @@ class SweepEngine:
     sure = 0
     patience: tuple[int, ...] = PATIENCE
 
-    def __init__(self, rows: OrderedRows) -> None:
+    def __init__(self, rows: OrderedRows | CostRows) -> None:
         self.rows = rows
         self.budgets = self.levels = self.bytes = 0
         self.root = self.claims = np.empty(0)
@@ -107,10 +111,10 @@ class SweepEngine:
 
     def make_frames(self) -> SweepFrames:
         """Frames for one worker."""
-        rows = self.rows
-        return make_frames(
-            rows.data, len(rows.problem.classes), self.budgets, self.levels, self.root, self.claims
-        )
+        rows, plan = self.rows, (self.budgets, self.levels, self.root, self.claims)
+        if isinstance(rows, CostRows):
+            return make_cost_frames(rows.data, *plan)
+        return make_frames(rows.data, rows.classes, *plan)
 
     def leaf(self, members: np.ndarray) -> Leaf:
         """The heaviest class of some rows, and the weight of the others."""
@@ -150,7 +154,7 @@ class SweepEngine:
     def _place(self, members: np.ndarray, frames: SweepFrames) -> None:
         """Put a question's rows into their frame."""
         self.claims[:] = 0
-        if len(members) < len(self.rows.codes):
+        if len(members) < len(self.rows.weights):
             frames.member[:] = 0
             frames.member[members] = 1
 
@@ -227,7 +231,7 @@ def start(rows, data, frames):
 
     Says which frame.
     """
-    level = np.int64(0 if rows == len(data.codes) else 1)
+    level = np.int64(0 if rows == len(data.keys) else 1)
     at = frames.levels[level]
     at.rows, at.first = rows, -1
     if level == 1:
@@ -247,14 +251,11 @@ def _write_first_test(level, data, frames):
     at = frames.levels[level]
     if at.first < 0:
         return
-    work, column, totals = frames.work, at.first_column, frames.totals[level]
+    work, column = frames.work, at.first_column
     place = frames.tests[level, PLACE, at.first]
     work[1], work[2], work[3] = column, frames.order[level, column, place] >> 1, at.first_low
     work[4], work[5] = at.first_errors[0], at.first_errors[1]
-    seen = count_low(level, at.first, column, data, frames)
-    rest = totals - seen
-    work[6], work[7] = seen.argmax(), rest.argmax()  # the first of several
-    work[8], work[9] = seen.sum() - seen.max(), rest.sum() - rest.max()
+    work[6], work[7], work[8], work[9] = get_leaves(level, at.first, column, data, frames)
 
 
 @inner_jit
@@ -329,7 +330,7 @@ def _advance(level, data, table, frames, control):
         turn = at.turn
         offset = (turn + 1) // 2
         low_budget = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
-        heavier = 0 if 2 * cells[MASS, test] >= frames.totals[level].sum() else 1
+        heavier = 0 if 2 * cells[MASS, test] >= at.mass else 1
         if heavier == 0:
             low_budget = budget - 1 - low_budget
         high_budget = budget - 1 - low_budget
@@ -482,8 +483,8 @@ def prepare(level, frames):
         for test in range(tests):
             if level > 0:
                 swept[test] = 0
-            elif swept[test] > 0:
-                cells[ONE + side, test] = swept[test] - 1
+            elif swept[test] != 0:
+                cells[ONE + side, test] = abs(swept[test]) - 1
     for size in range(2, get_shares(at.budget, at.depth)[1] + 1):
         for test in range(tests):
             low = cells[SHARE, test]
@@ -505,10 +506,10 @@ def share(level, side, data, frames):
     test, column = at.test, at.column
     for place in range(at.rows):
         row, inside = order[column, place] >> 1, (place <= places[test]) == (side == 0)
-        shared[row] = data.weights[row, 0] if inside else 0
+        shared[row] = get_most(level, row, data, frames) if inside else 0
     mass = np.int64(cells[MASS, test])
     if side == 1:
-        mass = frames.totals[level].sum() - mass
+        mass = at.mass - mass
     most = np.int64(cells[ONE + side, test])
     number = 0
     for other_column in range(order.shape[0]):
@@ -644,14 +645,24 @@ def sweep_some(level, data, frames, control):
             known[side, 1] = swept[side, at.test] - 1
     if known[0, 1] >= 0 and known[1, 1] >= 0:
         return
-    count, lane = _pick_unswept(level, swept[1], frames)
-    sweep(level, count, data, frames, control)
+    exact, lane = sweeps_exactly(data), 0
+    if swept[1, at.test] == 0:
+        count, lane = _pick_unswept(level, swept[1], frames)
+        sweep(level, count, data, frames, control)
+        for side in range(2):
+            for each in range(count):
+                error = swept.dtype.type(frames.found[LANES * side + each])
+                cells[ONE + side, picked[0, each]] = error
+                swept[side, picked[0, each]] = error + 1 if exact else -error - 1
+    else:
+        picked[0, 0], picked[1, 0] = at.test, at.column
+    bounds, other = get_bounds(level, frames), at.budget - 2
     for side in range(2):
-        known[side, 1] = frames.lanes[LANES * side + lane]
-        for each in range(count):
-            error = frames.lanes[LANES * side + each]
-            cells[ONE + side, picked[0, each]] = error
-            swept[side, picked[0, each]] = swept.dtype.type(error) + 1
+        rest = get_bound(1 - side, other, at.test, cells, bounds)
+        if exact or cells[ONE + side, at.test] + rest < at.limit:
+            known[side, 1] = settle(level, lane, np.int64(side), data, frames)
+            cells[ONE + side, at.test] = known[side, 1]
+            swept[side, at.test] = swept.dtype.type(known[side, 1]) + 1
     share_one(level, at.lives, frames)
 
 

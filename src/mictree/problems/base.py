@@ -66,6 +66,9 @@ class Leaf:
         return self.reach * ((1 - self.positive_rate) if label else self.positive_rate)
 
 
+SAME_COST = 2.0**-40  # costs whose relative difference is smaller may differ by rounding alone
+
+
 @dataclass(frozen=True, slots=True)
 class CostLeaf(Leaf):
     """A leaf whose label is the action of least cost."""
@@ -75,8 +78,11 @@ class CostLeaf(Leaf):
 
     @property
     def label(self) -> int:
-        """The cheapest action, the first of several."""
-        return self.action_costs.index(min(self.action_costs))
+        """The cheapest action, the first of several; rounding makes none cheaper."""
+        least = min(self.action_costs)
+        if not isinstance(least, Fraction):
+            least *= 1 + SAME_COST
+        return next(place for place, cost in enumerate(self.action_costs) if cost <= least)
 
     @property
     def error(self) -> Probability:
@@ -90,6 +96,9 @@ class CostLeaf(Leaf):
                 f"a label must be one of {len(self.action_costs)} actions; got {label}"
             )
         return self.reach * (self.action_costs[label] + self.base)
+
+
+SAME_MEAN = Fraction(1, 2**40)  # of the root mean square: how far rounding may move a mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +120,15 @@ class MeanLeaf(Leaf):
     def misclassified(self, label: Any) -> Probability:
         """The leaf's share of the mean squared error if it predicts the given number.
 
-        The mean as a float stands for the mean, which may be a fraction.
+        A float stands for the mean if it differs from it by rounding at most.
         """
-        if label == float(self.positive_rate):
-            return self.error
-        if isinstance(self.positive_rate, Fraction):
+        mean = self.positive_rate
+        if isinstance(mean, Fraction):
             label = Fraction(label)
-        return self.reach * (self.variance + (label - self.positive_rate) ** 2)
+        excess = (label - mean) ** 2
+        if excess <= SAME_MEAN**2 * (self.variance + mean**2):
+            return self.error
+        return self.reach * (self.variance + excess)
 
 
 def check_problem(problem: Any) -> Any:

@@ -38,7 +38,7 @@ from mictree.columns.literals import Literals, encode
 from mictree.columns.ordered import Ranks
 from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows, valid_slots
 from mictree.columns.parquet import ParquetSet, Paths, Share
-from mictree.impurity.gains import leads_of_sums, rate_differences
+from mictree.impurity.gains import difference_of_products, leads_of_sums, rate_differences
 from mictree.problems.base import CostLeaf, Leaf, MeanLeaf, Problem, Splits
 from mictree.problems.tasks import (
     ActionCosts,
@@ -47,7 +47,9 @@ from mictree.problems.tasks import (
     Outcome,
     Squared,
     Task,
+    are_decimals,
     check_loss,
+    decimals_of,
     read_cost_matrix,
     read_costs,
     read_numbers,
@@ -259,19 +261,40 @@ def decimal_places(total: float) -> range:
     return range(next((p for p in range(16) if total * 10.0**p >= 2**52), 16))
 
 
-def are_decimals(weights: FloatArray, places: int) -> bool:
-    """Whether weights have at most so many decimal places."""
-    # the quotient is rounded once, so it is the weight exactly if that is such a decimal
-    unit = 10.0**places
-    return bool(np.all(np.round(weights * unit) / unit == weights))
-
-
 def binary_places(total: Fraction) -> int:
     """The number of binary places that leave a sum of weights 52 binary digits.
 
     No float has more than ``MOST_PLACES``, and a unit below the least float would be 0.
     """
     return min(MOST_PLACES, 52 - math.frexp(float(total))[1])
+
+
+class Products(NamedTuple):
+    """Weights times numbers as whole numbers, so that their sums are exact floats.
+
+    whole : a row for each weight, a column for each number that it is multiplied by
+    scale : how many units a product of 1 has
+    rounded : whether some are not exactly what they were
+    """
+
+    whole: FloatArray
+    scale: float
+    rounded: bool
+
+    @classmethod
+    def of(cls, weights: FloatArray, numbers: FloatArray) -> Products:
+        """Decimals by powers of ten where that is exact, else to 52 binary digits of the total."""
+        plain = weights[:, None] * numbers
+        total = float(np.abs(plain).max(axis=1, initial=0.0).sum())
+        one, other = (decimals_of(np.abs(each)) for each in (weights, numbers))
+        if one is not None and other is not None and total * 10.0 ** (one + other) < 2**52:
+            # the rounded factors are the decimals' digits
+            whole = np.round(weights * 10.0**one)[:, None] * np.round(numbers * 10.0**other)
+            return cls(whole, 10.0 ** (one + other), False)
+        places = min(MOST_PLACES, 52 - math.frexp(total)[1])
+        scaled = np.ldexp(plain, places)
+        whole = np.where(np.abs(scaled) < 1, np.sign(scaled), np.round(scaled))
+        return cls(whole, math.ldexp(1.0, min(places, 1023)), bool(np.any(whole != scaled)))
 
 
 class Factors(NamedTuple):
@@ -825,18 +848,55 @@ class SampleProblem(PackedRows, Problem):
         given = self.targets if self._written is None else self._written
         return [as_fraction(number) for number in given.tolist()]
 
+    @cached_property
+    def center(self) -> float:
+        """A number near the mean of the numbers to predict, with as many decimals as they."""
+        places = decimals_of(np.abs(self.targets))
+        mean = float(np.average(self.targets, weights=self.row_weights()))
+        return mean if places is None else round(mean, places)
+
+    @cached_property
+    def products(self) -> Products:
+        """The weight of each row times its costs, or times its distance from the ``center``.
+
+        Growers choose splits by them; labels and errors come from the numbers as given.
+        """
+        if isinstance(self.task, ActionCosts):
+            return Products.of(self.row_weights(), self.targets)
+        distances = _subtract_written(self.targets, self.center)
+        return Products.of(self.row_weights(), distances[:, None])
+
     def outcome(self, masks: Words, masses: FloatArray) -> Outcome | None:
         """What leaves with some masks, and weights by class, predict; None for plain errors."""
         if isinstance(self.task, Errors):
             return None
         if isinstance(self.task, MatrixCosts):
             return self.task.outcome(masses)
-        weights = self.row_weights()
-        held = [unpack(mask)[self.slots].astype(bool) for mask in masks]
-        found = [outcome_of_rows(self.task, weights[here], self.targets[here]) for here in held]
+        found = [self.outcome_of_rows(unpack(mask)[self.slots].astype(bool)) for mask in masks]
         labels, costs, by_action = zip(*found, strict=True)
         several = isinstance(self.task, ActionCosts)
         return Outcome(np.array(labels), np.array(costs), np.array(by_action) if several else None)
+
+    def outcome_of_rows(self, here: np.ndarray) -> tuple[Any, float, FloatArray]:
+        """The label, the cost and the costs by action of a leaf with some rows without classes.
+
+        A sum of squares is that of distances from the mean, so no digits cancel.
+        """
+        if isinstance(self.task, ActionCosts):
+            whole, scale, rounded = self.products
+            sums = whole[here].sum(axis=0)
+            label, by_action = int(sums.argmin()), sums / scale
+            if rounded:
+                costs = self.row_weights()[here, None] * self.targets[here]
+                by_action = np.where(sums == sums[label], costs[:, label].sum(), costs.sum(axis=0))
+            return label, float(by_action[label]), by_action
+        weights, targets = self.row_weights()[here], self.targets[here]
+        if not len(weights):
+            return 0.0, 0.0, np.empty(0)
+        if targets.min() == targets.max():
+            return float(targets[0]), 0.0, np.empty(0)
+        mean = math.fsum((weights * targets).tolist()) / math.fsum(weights.tolist())
+        return mean, float((weights * (targets - mean) ** 2).sum()), np.empty(0)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -919,21 +979,32 @@ class SampleProblem(PackedRows, Problem):
         )
 
     def _splits_of_rows(self, leaf: Leaf, variables: np.ndarray) -> Splits:
-        """The splits of rows without classes; rates are means, of labels or of costs by action."""
+        """The splits of rows without classes.
+
+        Rates are means of ``products``: of costs by action, or of distances from the center.
+        """
         low, high = self._halves_of_rows(leaf, variables)
-        heavy = np.minimum(low[:, 0], high[:, 0]) * self.weight_scale >= self.min_leaf_mass
+        heavy = np.minimum(low[:, 0], high[:, 0]) >= self.min_leaf_mass
         low, high = low[heavy], high[heavy]
         mass = low[:, 0] + high[:, 0]
-        rates = low[:, 1:] / low[:, :1], high[:, 1:] / high[:, :1]
+        scale = self.products.scale * self.weight_unit
+        rates = low[:, 1:] / low[:, :1] / scale, high[:, 1:] / high[:, :1] / scale
         shares = low[:, 0] / mass, high[:, 0] / mass
-        return Splits(variables[heavy], *shares, *rates, rates[1] - rates[0])
+        difference = np.empty(rates[0].shape)
+        for split, column in np.ndindex(difference.shape):
+            cross = difference_of_products(
+                high[split, 1 + column], low[split, 0], low[split, 1 + column], high[split, 0]
+            )
+            difference[split, column] = cross / low[split, 0] / high[split, 0] / scale
+        return Splits(variables[heavy], *shares, *rates, difference)
 
     def _halves_of_rows(self, leaf: Leaf, variables: np.ndarray) -> tuple[FloatArray, FloatArray]:
-        """On both sides of each split, the weight of the rows, then their weighted targets."""
+        """On both sides of each split, the whole weight of the rows, then their products."""
         inside = np.flatnonzero(unpack(leaf.state.mask)[self.slots])
-        weights, targets = self.row_weights()[inside], self.targets[inside]
-        numbers = targets[:, None] if targets.ndim == 1 else targets
-        sums = np.column_stack([weights, weights[:, None] * numbers])
+        weights = np.ones(len(inside))
+        if len(self.weights):
+            weights = self.whole_weights[self.slots[inside]]
+        sums = np.column_stack([weights, self.products.whole[inside]])
         halves = np.empty((2, len(variables), sums.shape[1]))
         for place, literal in enumerate(variables.tolist()):
             high = unpack(self.words(literal))[self.slots[inside]].astype(bool)
@@ -952,11 +1023,18 @@ class SampleProblem(PackedRows, Problem):
 
     def _cost_leads(self, leaf: CostLeaf, splits: Splits) -> tuple[FloatArray, FloatArray]:
         """By how much another action is cheaper than the leaf's, in both children."""
-        sides = splits.low_rates, splits.high_rates
+        if not len(splits.variables):
+            return np.empty(0), np.empty(0)
         if isinstance(self.task, MatrixCosts):
-            sides = tuple(rates @ self.task.matrix for rates in sides)
-        low, high = (costs[:, leaf.label] - costs.min(axis=1, initial=math.inf) for costs in sides)
-        return low, high
+            halves, factors = self.halves(leaf.state.mask, splits.variables), self.factors.values
+            masses = [sums * factors for sums in halves]
+            low, high = (self.task.leads(sums, leaf.label) for sums in masses)
+            return low / masses[0].sum(axis=1), high / masses[1].sum(axis=1)
+        scale, leads = self.products.scale * self.weight_unit, []
+        for half in self._halves_of_rows(leaf, splits.variables):
+            costs = half[:, 1:]
+            leads.append((costs[:, leaf.label] - costs.min(axis=1)) / half[:, 0] / scale)
+        return leads[0], leads[1]
 
     def class_counts(self, leaf: Leaf) -> IntArray:
         """How many rows of each class reach a leaf, whatever their weight."""
@@ -1013,31 +1091,38 @@ class SampleProblem(PackedRows, Problem):
     def _leaf_of_rows(self, state: LeafRows) -> Leaf:
         """A leaf of rows without classes."""
         here = np.flatnonzero(unpack(state.mask)[self.slots])
-        targets, least = self.targets[here], self.least_costs
-        if len(least):
-            least = least[here]
         if state.exact:
-            every = self.row_weights(True)
-            weights = np.array([every[row] for row in here.tolist()], dtype=object)
-            total = self.exact_total
-            if isinstance(self.task, Squared):
-                written = self.exact_targets()
-                targets = np.array([written[row] for row in here.tolist()], dtype=object)
-            else:
-                targets = np.vectorize(as_fraction, otypes=[object])(targets)
-                least = np.vectorize(as_fraction, otypes=[object])(least)
-        else:
-            weights, total = self.row_weights()[here], self.total
-        read = Fraction if state.exact else float
-        mass = read(weights.sum())
-        label, cost, by_action = outcome_of_rows(self.task, weights, targets)
+            return self._exact_leaf(state, here)
+        mass = float(self.row_weights()[here].sum())
+        label, cost, by_action = self.outcome_of_rows(here)
+        share, some = mass / self.total, mass or 1.0
         if isinstance(self.task, Squared):
-            pure = bool(len(here) == 0 or (targets == targets[0]).all())
-            variance = read(cost) / (mass or 1)
-            return MeanLeaf(mass / total, read(label), pure, state, None, variance)
-        means = tuple(read(each) / (mass or 1) for each in by_action)
-        base = read((weights * least).sum()) / (mass or 1)
-        return CostLeaf(mass / total, 0.0, bool(cost == 0), state, None, means, base)
+            pure = bool(len(here) == 0 or (self.targets[here] == self.targets[here[0]]).all())
+            return MeanLeaf(share, label, pure, state, None, cost / some)
+        base = float((self.row_weights()[here] * self.least_costs[here]).sum()) / some
+        means = tuple((by_action / some).tolist())
+        return CostLeaf(share, 0.0, cost == 0, state, None, means, base)
+
+    def _exact_leaf(self, state: LeafRows, here: np.ndarray) -> Leaf:
+        """The same with Fractions."""
+        every, rows = self.row_weights(True), here.tolist()
+        weights = [every[row] for row in rows]
+        mass = sum(weights, Fraction(0))
+        share, some = mass / self.exact_total, mass or Fraction(1)
+        if isinstance(self.task, Squared):
+            written = self.exact_targets()
+            numbers = [written[row] for row in rows]
+            mean = sum(map(operator.mul, weights, numbers), Fraction(0)) / some
+            distances = [(number - mean) ** 2 for number in numbers]
+            variance = sum(map(operator.mul, weights, distances), Fraction(0)) / some
+            return MeanLeaf(share, mean, len(set(numbers)) <= 1, state, None, variance)
+        means = tuple(
+            sum(map(operator.mul, weights, map(as_fraction, costs)), Fraction(0)) / some
+            for costs in self.targets[here].T.tolist()
+        )
+        least = map(as_fraction, self.least_costs[here].tolist())
+        base = sum(map(operator.mul, weights, least), Fraction(0)) / some
+        return CostLeaf(share, 0.0, min(means) == 0, state, None, means, base)
 
     @property
     def min_leaf_mass(self) -> float:
@@ -1046,11 +1131,6 @@ class SampleProblem(PackedRows, Problem):
         if share == 0:  # as in most fits, which need no sums then
             return 0.0
         return share * float((self.sums(self.valid[None]) * self.factors.values).sum())
-
-    @property
-    def weight_scale(self) -> float:
-        """How many units of whole weights a weight of 1 has."""
-        return 1 / self.weight_unit
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
@@ -1084,26 +1164,13 @@ class SampleProblem(PackedRows, Problem):
         return problem
 
 
-def outcome_of_rows(
-    task: Task, weights: np.ndarray, targets: np.ndarray
-) -> tuple[Any, Any, np.ndarray]:
-    """The label, the cost and the costs by action of a leaf with some rows without classes.
-
-    A sum of squares is that of distances from the mean, so no digits cancel.
-    """
-    if isinstance(task, ActionCosts):
-        by_action = (weights[:, None] * targets).sum(axis=0)
-        label = int(by_action.argmin())
-        return label, by_action[label], by_action
-    mass = weights.sum()
-    if not len(weights):
-        return 0.0, 0.0 * mass, np.empty(0)
-    mean = (weights * targets).sum() / mass
-    if targets.dtype == float:
-        mean += (weights * (targets - mean)).sum() / mass  # what the first sum rounded
-        if targets.min() == targets.max():
-            mean = targets[0]
-    return mean, (weights * (targets - mean) ** 2).sum(), np.empty(0)
+def _subtract_written(numbers: FloatArray, center: float) -> FloatArray:
+    """Numbers less another one; decimals as they are written."""
+    places = decimals_of(np.abs(numbers))
+    if places is None:
+        return numbers - center
+    unit = 10.0**places
+    return (np.round(numbers * unit) - round(center * unit)) / unit
 
 
 def check_thresholds(max_thresholds: int | None) -> int | None:

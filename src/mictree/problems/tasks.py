@@ -21,15 +21,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_unmasked
 from mictree.columns.data import read_array
+from mictree.problems.base import SAME_COST
 
 FloatArray = np.typing.NDArray[np.float64]
 MOST_LABEL = math.sqrt(np.finfo(float).max) / 2**32  # squares of larger labels might overflow
+MOST_WHOLE = 2**52  # sums of whole numbers below this are exact floats
 MOST_WRITTEN = 2**16  # different pairs of costs that are subtracted as decimals
 
 
@@ -76,11 +79,39 @@ class MatrixCosts:
         """
         return self.matrix.sum(axis=1)
 
+    @property
+    def shares_actions(self) -> bool:
+        """Whether an action is the cheapest for several classes."""
+        return bool(((self.matrix == 0).sum(axis=0) > 1).any())
+
+    @cached_property
+    def whole(self) -> tuple[FloatArray, float]:
+        """The matrix as whole numbers, if it is one of decimals, and what was 1."""
+        places = decimals_of(self.matrix)
+        if places is None:
+            return self.matrix, 1.0
+        return np.round(self.matrix * 10.0**places), 10.0**places
+
     def outcome(self, masses: FloatArray) -> Outcome:
         """Of leaves with these weights by class."""
-        by_action = masses @ self.matrix
-        labels = by_action.argmin(axis=1)
+        matrix, scale = self.whole
+        by_action = masses @ matrix / scale
+        labels = cheapest(by_action)
         return Outcome(labels, by_action[np.arange(len(labels)), labels], by_action)
+
+    def leads(self, masses: FloatArray, label: int) -> FloatArray:
+        """By how much another action is cheaper than a given one, for some weights by class.
+
+        Exact where weights are whole numbers, and costs too; else differences that rounding alone
+        could make are 0.
+        """
+        matrix, scale = self.whole
+        by_action = masses @ matrix
+        given = by_action[:, label]
+        leads = given - by_action.min(axis=1)
+        if (scale == 1.0 and np.any(matrix % 1)) or np.any(masses % 1) or given.max() > MOST_WHOLE:
+            leads[leads <= SAME_COST * given] = 0.0
+        return leads / scale
 
     def is_pure(self, present: np.ndarray) -> bool:
         """Whether one action is the cheapest for all classes that are present."""
@@ -102,7 +133,30 @@ class Squared:
     name = "squared"
 
 
+def cheapest(by_action: FloatArray) -> np.typing.NDArray[np.intp]:
+    """For each leaf the action of least cost, the first of several; rounding makes none cheaper."""
+    return (by_action <= by_action.min(axis=1, keepdims=True) * (1 + SAME_COST)).argmax(axis=1)
+
+
 Task = Errors | MatrixCosts | ActionCosts | Squared
+
+
+def are_decimals(numbers: FloatArray, places: int) -> bool:
+    """Whether numbers have at most so many decimal places."""
+    # the quotient is rounded once, so it is the number exactly if that is such a decimal
+    unit = 10.0**places
+    return bool(np.all(np.round(numbers * unit) / unit == numbers))
+
+
+def decimals_of(numbers: FloatArray) -> int | None:
+    """The decimal places of numbers, none negative; None if as whole numbers they are too long."""
+    largest = float(numbers.max(initial=0.0))
+    for places in range(16):
+        if largest * 10.0**places >= MOST_WHOLE:
+            return None
+        if are_decimals(numbers.ravel()[:64], places) and are_decimals(numbers, places):
+            return places
+    return None
 
 
 def check_loss(loss: Any) -> None:

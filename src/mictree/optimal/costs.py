@@ -1,0 +1,374 @@
+"""What the rows of a problem cost as leaves, in whole numbers, for every task but plain errors.
+
+*Actions* (cost matrices, costs by row): a row has a whole cost for each action, its regret times
+its weight in one unit, exact where all sums fit into 62 bits, otherwise rounded with a ``slack``. A
+set of rows costs its least sum over actions. With two actions that is weighted classification: the
+class is the cheaper action, the weight what the other one costs more.
+
+*Numbers* (squared error): a row has a whole weight w and a whole label y: decimals and fractions of
+few digits times a power of two, less a centre, otherwise rounded. A set costs::
+
+    floor((Q - S * S / W) / 2**shift),  where W, S, Q are the sums of w, w * y, w * y * y
+
+computed exactly: a float estimate is corrected by the remainder, which is small, so that wrapping
+64-bit numbers have it right. Q is kept as its multiple of ``2**shift`` and the rest. Floors of
+exact numbers keep what the search relies on: adding rows never lowers a cost, and disjoint sets
+add up to at most their union. An error differs from that of the whole costs by what the floors and
+the rounding lost, for which bounds allow.
+
+Budget of bits, for weights of p bits in all: labels have b = 55 - p bits, W * range**2 < 2**(p + 2b
++ 2), and shift = 51 - p bits of that are dropped, so no sum of costs reaches 2**61. Then W *
+2**shift < 2**51, and an estimate that is wrong by 2**10 leaves a remainder below 2**62.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from mictree._support.jit import inner_jit, jit
+from mictree.problems.sample import SampleProblem, are_decimals
+from mictree.problems.tasks import Errors, MatrixCosts
+
+EXACT = Context(prec=20)  # all digits of a float as written, whatever the thread's context
+WEIGHT_BITS = 33  # of all weights together, where they must be rounded beside labels
+MOST_WEIGHT_BITS = 36  # up to which they are not
+LABEL_BITS = 55  # less the bits of all weights
+MOST_ACTIONS = 8  # of which all subsets are looked at for a bound
+
+
+class Scale(NamedTuple):
+    """How whole costs become errors of the problem: offset + cost / total."""
+
+    total: Fraction  # the cost that is an error of 1
+    offset: Fraction = Fraction(0)  # the mean of what was left out of all costs
+
+
+class Rounded(NamedTuple):
+    """Costs as written, where those of the search are rounded."""
+
+    costs: np.ndarray  # Python integers
+    unit: int  # what is 1 in the search
+    slack: int  # by how much the cost of any tree may be wrong, in units
+
+
+def counts_errors(problem: SampleProblem) -> bool:
+    """Whether a problem asks for plain errors, the weight of the rows that are labelled wrongly."""
+    return isinstance(problem.task, Errors)
+
+
+def is_weighted_classes(problem: SampleProblem) -> bool:
+    """Whether a leaf costs the weight of all classes but one: for errors, and for two actions."""
+    return counts_errors(problem) or len(problem.actions) == 2
+
+
+class Actions(NamedTuple):
+    """The whole costs of all rows of a problem, by action."""
+
+    costs: np.ndarray  # (rows, actions) int64
+    rounded: Rounded | None  # None where the costs are exact
+    scale: Scale
+
+    @classmethod
+    def of(cls, problem: SampleProblem) -> Actions:
+        """Regrets times weights, as written."""
+        codes = np.arange(len(problem.class_rows)).repeat(problem.class_rows)
+        task = problem.task
+        regrets = task.matrix[codes] if isinstance(task, MatrixCosts) else problem.targets
+        parts = [as_integers(problem.row_weights()), as_integers(problem.class_weight)]
+        (weights, weight_unit), (factors, factor_unit) = parts
+        numbers, unit = as_integers(regrets)
+        unit *= weight_unit * factor_unit
+        costs = multiply(weights, factors[codes], numbers)
+        divisor = int(np.gcd.reduce(costs, axis=None)) or 1 if costs.size else 1
+        costs = costs // divisor
+        offset = problem.exact_offset
+        total = problem.exact_total / (unit * divisor)
+        digits = _sum(costs.max(axis=1, initial=0)).bit_length()
+        if digits <= 62:
+            return cls(costs.astype(np.int64), None, Scale(total, offset))
+        coarse = 1 << digits - 61
+        nearest = (costs + coarse // 2) // coarse
+        nearest = np.where(costs > 0, np.maximum(nearest, 1), 0)
+        wrong = np.abs(nearest * coarse - costs).max(axis=1, initial=0)
+        rounded = Rounded(costs.astype(object), coarse, -(-_sum(wrong) // coarse))
+        return cls(nearest.astype(np.int64), rounded, Scale(total / coarse, offset))
+
+    def settled_leaf(self, rows: np.ndarray) -> tuple[int, Fraction]:
+        """The best action for some rows by costs as written; its share of the error."""
+        costs, unit = (self.costs, 1) if self.rounded is None else self.rounded[:2]
+        sums = [_sum(column) for column in costs[rows].T]
+        label = sums.index(min(sums))
+        return label, Fraction(sums[label]) / (self.scale.total * unit)
+
+
+class Classes(NamedTuple):
+    """Rows of two actions as classes with weights; rows for which both cost the same are left out.
+
+    Of a problem without any other rows, one stays.
+    """
+
+    rows: np.ndarray  # of the problem, class by class
+    codes: np.ndarray
+    weights: np.ndarray
+    rounded: Rounded | None
+    scale: Scale
+
+    @classmethod
+    def of(cls, problem: SampleProblem) -> Classes:
+        """The class of a row is its cheaper action, the weight what the other costs more."""
+        costs, rounded, scale = Actions.of(problem)
+        codes = (costs[:, 0] > costs[:, 1]).astype(np.int32)
+        weights = np.abs(costs[:, 0] - costs[:, 1])
+        rows = np.argsort(codes, kind="stable")
+        rows = rows[weights[rows] > 0] if weights.any() else rows[:1]
+        if rounded is not None:
+            exact = np.abs(rounded.costs[:, 0] - rounded.costs[:, 1])
+            rounded = rounded._replace(costs=exact[rows])
+        return cls(rows, codes[rows], weights[rows], rounded, scale)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The whole weights and labels of all rows of a problem with squared error.
+
+    Attributes
+    ----------
+    weights, labels : int64; the label less a centre, in ``unit``
+    sums : (rows, 4) int64: weight, weight times label, and weight times the square of the label:
+        its multiple of ``2**shift``, and the rest
+    unit : what a label of 1 is among the labels as given
+    shift : see the module
+    rounding : by how much a label may be wrong, in its unit: 0, or a half
+    slack : by how much rounded weights may change the cost of a tree, in squares of ``unit``
+    scale : how costs become mean squared errors
+    written : weights and labels as written, in multiples of two units
+    """
+
+    weights: np.ndarray
+    labels: np.ndarray
+    sums: np.ndarray
+    unit: Fraction
+    shift: int
+    rounding: Fraction
+    slack: Fraction
+    scale: Scale
+    written: Written
+
+    @classmethod
+    def of(cls, problem: SampleProblem) -> Numbers:
+        """Read as written, with as many bits as there are."""
+        written = Written.of(problem)
+        weights, slack_weights = written.weights, Fraction(0)
+        mass = Fraction(_sum(weights))
+        if mass >= 1 << MOST_WEIGHT_BITS:
+            coarse = 1 << int(mass).bit_length() - WEIGHT_BITS
+            nearest = np.maximum((weights + coarse // 2) // coarse, 1)
+            slack_weights = Fraction(_sum(np.abs(nearest * coarse - weights)), coarse)
+            mass, weights = mass / coarse, nearest
+        weights = weights.astype(np.int64)
+        bits = LABEL_BITS - int(weights.sum()).bit_length()
+        labels, rounding = written.labels, Fraction(0)
+        unit, most = written.label_unit, int(np.abs(labels).max(initial=0))
+        more = bits - most.bit_length()
+        if more >= 0:
+            labels = labels.astype(object) << more
+        else:
+            labels = (labels.astype(object) + (1 << -more - 1)) >> -more
+            rounding = Fraction(1, 2)
+        unit = unit / 2**more if more >= 0 else unit * 2**-more
+        shift = max(0, int(weights.sum()).bit_length() + 2 * bits + 2 - 61)
+        squares = weights.astype(object) * labels * labels
+        labels = labels.astype(np.int64)
+        sums = [weights, weights * labels, squares >> shift, squares & ((1 << shift) - 1)]
+        spread = int(labels.max(initial=0)) - int(labels.min(initial=0))
+        scale = Scale(mass / (unit * unit * 2**shift))
+        return cls(
+            weights, labels, np.stack(sums, axis=1).astype(np.int64), unit, shift, rounding,
+            slack_weights * (spread + 1) ** 2, scale, written,
+        )  # fmt: skip
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether weights or labels are."""
+        return bool(self.rounding or self.slack)
+
+    def least_error(self, cost: int) -> Fraction:
+        """The least mean squared error of trees whose whole cost is at least this."""
+        square = self.unit * self.unit
+        mass = self.scale.total * square * 2**self.shift
+        mean = max(Fraction(0), cost * 2**self.shift - self.slack) / mass
+        if self.rounding:  # the root of the mean square changes by no more than that
+            root = Fraction(math.isqrt(math.ceil(mean) << 40) + 1, 1 << 20)
+            mean = mean - 2 * self.rounding * root + self.rounding**2
+            mean = max(Fraction(0), mean) if root > self.rounding else Fraction(0)
+        return mean * square
+
+    def is_least(self, least: Fraction, error: Fraction, size: int) -> bool:
+        """Whether no tree with up to ``size`` splits can have an error from ``least`` to below one.
+
+        ``error`` is that of a tree. In squares of whole labels, both are fractions with the product
+        of the leaves' weights below the line, so they differ by at least one over both products.
+        """
+        if self.is_rounded or error == least:
+            return error == least
+        whole = _sum(self.written.weights)
+        square = self.written.label_unit**2
+        below = (error * whole / square).denominator
+        leaves = min(size + 1, whole)
+        most = Fraction(whole, leaves) ** leaves  # the largest product of so many weights
+        return (error - least) * whole / square * below * most < 1
+
+    def settled_leaf(self, rows: np.ndarray) -> tuple[float, Fraction]:
+        """The mean of some rows as written; their share of the mean squared error."""
+        mean, squares = self.written.leaf(rows)
+        return mean, squares * self.written.label_unit**2 / _sum(self.written.weights)
+
+
+class Written(NamedTuple):
+    """Weights and labels as written, as whole multiples of two units."""
+
+    weights: np.ndarray  # int64, or Python integers
+    labels: np.ndarray  # less a whole number near their mean
+    label_unit: Fraction
+    centre: Fraction  # what was subtracted from labels
+
+    @classmethod
+    def of(cls, problem: SampleProblem) -> Written:
+        """As whole numbers without a common divisor."""
+        weights = as_integers(problem.row_weights())[0]
+        weights = weights // (int(np.gcd.reduce(weights)) or 1)
+        if problem._written is None:
+            labels, unit = as_integers(problem.targets)
+        else:
+            labels, unit = _as_multiples(problem.exact_targets())
+        total = _sum(multiply(weights, labels))
+        centre = (2 * total + _sum(weights)) // (2 * _sum(weights))
+        labels = labels - centre
+        divisor = int(np.gcd.reduce(labels)) or 1
+        return cls(weights, labels // divisor, unit * divisor, centre * unit)
+
+    def leaf(self, rows: np.ndarray) -> tuple[float, Fraction]:
+        """The mean label of some rows, and the sum of squares of the distances from it.
+
+        That is in squares of the label's unit.
+        """
+        weights, labels = self.weights[rows], self.labels[rows]
+        parts = multiply(weights, labels)
+        mass, total, squares = _sum(weights), _sum(parts), _sum(multiply(parts, labels))
+        mean = Fraction(total, mass or 1)
+        return float(mean * self.label_unit + self.centre), squares - total * mean
+
+
+def as_integers(values: np.ndarray) -> tuple[np.ndarray, Fraction]:
+    """Floats as written, as whole multiples of a power of ten: int64 where that is exact."""
+    some, most = values.ravel()[:64], float(np.abs(values).max(initial=0))
+    for digits in range(16):
+        factor = 10.0**digits
+        if most * factor >= 2**52:
+            break
+        if are_decimals(some, digits) and are_decimals(values, digits):
+            return np.round(values * factor).astype(np.int64), Fraction(1, 10**digits)
+    distinct, which = np.unique(values, return_inverse=True)
+    decimals = [Decimal(repr(number)) for number in distinct.tolist()]
+    least = min(int(number.as_tuple().exponent) for number in decimals)
+    integers = [int(number.scaleb(-least, EXACT)) for number in decimals]
+    array = np.empty(len(integers), dtype=object)
+    array[:] = integers
+    return array[which].reshape(values.shape), Fraction(10) ** least
+
+
+def _as_multiples(fractions: list[Fraction]) -> tuple[np.ndarray, Fraction]:
+    """Fractions as whole multiples of one."""
+    below = math.lcm(*(number.denominator for number in fractions))
+    array = np.empty(len(fractions), dtype=object)
+    array[:] = [number.numerator * (below // number.denominator) for number in fractions]
+    return array, Fraction(1, below)
+
+
+def multiply(first: np.ndarray, *others: np.ndarray) -> np.ndarray:
+    """Products of whole numbers by row, Python integers where sums of them may overflow."""
+    most = float(max(1, len(first)))
+    for part in (first, *others):
+        most *= max(1.0, float(np.abs(part).max(initial=0)))
+    kind = np.int64 if most < 2**62 else object
+    product = first.astype(kind)
+    for part in others:
+        if part.ndim > product.ndim:
+            product = product[:, None]
+        product = product * part.astype(kind)
+    return product
+
+
+def _sum(integers: np.ndarray) -> int:
+    """The exact sum of whole numbers."""
+    if integers.dtype != object and float(np.abs(integers).sum(dtype=float)) < 2**62:
+        return int(integers.sum())
+    return sum(integers.tolist())
+
+
+@inner_jit
+def squared_cost(weight, total, high, low, shift):
+    """What a set of rows costs, from the sums of its rows; see the module.
+
+    ``high`` and ``low`` are the sums of both parts of the squares.
+    """
+    if weight == 0:
+        return np.int64(0)
+    unit, root = weight << shift, np.float64(total)
+    per_unit = 1.0 / np.float64(unit)
+    cost = high - np.int64(root * root * per_unit)
+    # all of that wraps around, and the result is small
+    rest = (((high - cost) << shift) + low) * weight - total * total
+    steps = np.int64(np.floor(np.float64(rest) * per_unit))
+    rest -= steps * unit
+    cost += steps
+    if rest < 0:
+        cost -= 1
+    elif rest >= unit:
+        cost += 1
+    return cost
+
+
+@jit
+def cost_of_sums(sums, shift):
+    """The same, given these sums as an array."""
+    return squared_cost(sums[0], sums[1], sums[2], sums[3], shift)
+
+
+class CostCounting:
+    """What costs alone say of trees with few leaves: a bound by size.
+
+    ``masses`` and ``most_leaves`` are for the kernels that count errors, and say nothing here.
+    """
+
+    def __init__(self, bounds: list[int], depth: int) -> None:
+        self.bounds, self.depth = bounds, depth
+        self.masses, self.most_leaves = np.empty(0, dtype=np.int64), 1 << min(depth, 62)
+
+    def by_size(self, max_size: int) -> list[int]:
+        """By size, what no tree avoids."""
+        bounds = self.bounds[: max_size + 1]
+        return bounds + bounds[-1:] * (max_size + 1 - len(bounds))
+
+    def last_split(self, size: int, before: int) -> int:
+        """The most that the last of ``size`` splits can gain."""
+        return before
+
+
+def bounds_of_actions(costs: np.ndarray) -> list[int]:
+    """The least costs of trees by size, as these predict few actions: each row takes its best."""
+    actions = costs.shape[1]
+    if not 1 < actions <= MOST_ACTIONS:
+        return [int(costs.sum(axis=0).min(initial=0)) if actions == 1 else 0]
+    bounds = []
+    for number in range(1, actions + 1):
+        subsets = combinations(range(actions), number)
+        bounds.append(min(int(costs[:, each].min(axis=1).sum()) for each in subsets))
+    return bounds
