@@ -133,6 +133,63 @@ def test_data(case, most, within):
         assert all(good.contains(tree) and tree.size == size for tree in trees)
 
 
+@st.composite
+def tasks(draw):
+    """A small table with a cost matrix, with costs of rows, or with numbers to predict."""
+    count = draw(st.integers(2, 6))
+    values = [
+        (draw(st.integers(1, 4)), draw(st.integers(0, 1)), draw(st.sampled_from("abc")))
+        for _ in range(count)
+    ]
+    frame = pl.DataFrame(
+        values, schema={"age": pl.Int64, "flag": pl.Int64, "town": pl.String}, orient="row"
+    )
+    weights = draw(st.none() | st.lists(st.integers(1, 3), min_size=count, max_size=count))
+    whole = [Fraction(weight) for weight in weights or [1] * count]
+    kinds = ("number", "category", "category")
+    kind = draw(st.sampled_from(["matrix", "costs", "squared"]))
+    few = st.sampled_from([0, 1, 2, 3, 0.5])
+    if kind == "squared":
+        labels = draw(st.lists(st.sampled_from([0, 1, 2.5, 4, -3]), min_size=count, max_size=count))
+        problem = mt.SampleProblem(frame, labels, sample_weight=weights, loss="squared")
+        costs = [[w, Fraction(str(y))] for w, y in zip(whole, labels, strict=True)]
+        return problem, Rowset(kinds, values, costs, True), sum(whole)
+    if kind == "costs":
+        actions = draw(st.integers(1, 3))
+        rows = st.lists(few, min_size=actions, max_size=actions)
+        given_costs = draw(st.lists(rows, min_size=count, max_size=count))
+        problem = mt.SampleProblem(frame, costs=np.array(given_costs, float), sample_weight=weights)
+        costs = [
+            [weight * Fraction(str(cost)) for cost in row]
+            for weight, row in zip(whole, given_costs, strict=True)
+        ]
+        return problem, Rowset(kinds, values, costs), sum(whole)
+    labels = draw(st.lists(st.sampled_from("uvw"), min_size=count, max_size=count))
+    classes = sorted(set(labels))
+    matrix = {
+        label: {action: 0 if action == label else draw(few) for action in (*classes, "ask")}
+        for label in classes
+    }
+    problem = mt.SampleProblem(frame, labels, sample_weight=weights, cost_matrix=matrix)
+    costs = [
+        [weight * Fraction(str(matrix[label][action])) for action in (*classes, "ask")]
+        for weight, label in zip(whole, labels, strict=True)
+    ]
+    return problem, Rowset(kinds, values, costs), sum(whole)
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=tasks(), most=st.integers(0, 3), within=WITHIN)
+def test_costs_and_numbers(case, most, within):
+    problem, rows, whole = case
+    good = mt.good_trees(problem, most, within)
+    assert found_in(good) == expected(rows, most, within, whole)
+    for size, count in enumerate(good.counts):
+        trees = list(itertools.islice(good.trees(size), 100))
+        assert len(set(trees)) == len(trees) == min(count, 100)
+        assert all(good.contains(tree) and tree.size == size for tree in trees)
+
+
 @settings(max_examples=15, deadline=None)
 @given(case=samples(), within=WITHIN)
 def test_variables_of_data(case, within):

@@ -1,6 +1,7 @@
 """All trees one by one, as decision 13 counts them; and all ways in which random ties may fall.
 
-A row is its values by column and its costs by action, Fractions. A test is a column and the rows on
+A row is its values by column and its costs by action, Fractions; or its weight and its label, where
+numbers are predicted and a leaf costs the squared distances from its mean. A test is a column and the rows on
 its high side; two tests of a column that divide the rows of a leaf alike, complements included, are
 one. A leaf that costs no more than its rows do one by one is pure and is not split.
 """
@@ -20,11 +21,15 @@ Grown = Any  # "leaf", or (column, low, high, the rows on both sides)
 
 
 class Rowset(NamedTuple):
-    """A table: by column its kind, "number" or "category"; values by row; costs by action."""
+    """A table: by column its kind, "number" or "category"; values by row; costs by action.
+
+    Or, where numbers are predicted, a weight and a label by row.
+    """
 
     kinds: Sequence[str]
     values: Sequence[Sequence[Any]]
     costs: Sequence[Sequence[Fraction]]
+    predicts_numbers: bool = False
 
 
 def table_rows(table: Table) -> Rowset:
@@ -40,13 +45,20 @@ def table_rows(table: Table) -> Rowset:
 
 def leaf_cost(rows: Rowset, inside: Rows) -> Fraction:
     """What some rows cost as a leaf."""
+    if rows.predicts_numbers:
+        mass = sum((rows.costs[row][0] for row in inside), Fraction(0))
+        mean = sum((rows.costs[row][0] * rows.costs[row][1] for row in inside), Fraction(0)) / mass
+        return sum(
+            (rows.costs[row][0] * (rows.costs[row][1] - mean) ** 2 for row in inside), Fraction(0)
+        )
     actions = range(len(rows.costs[0]))
     return min(sum((rows.costs[row][each] for row in inside), Fraction(0)) for each in actions)
 
 
 def is_settled(rows: Rowset, inside: Rows) -> bool:
     """Whether a leaf costs no more than its rows do one by one."""
-    return leaf_cost(rows, inside) == sum((min(rows.costs[row]) for row in inside), Fraction(0))
+    least = (leaf_cost(rows, frozenset([row])) for row in inside)
+    return leaf_cost(rows, inside) == sum(least, Fraction(0))
 
 
 def divisions(rows: Rowset, inside: Rows) -> Iterator[tuple[int, Rows, Rows]]:

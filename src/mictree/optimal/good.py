@@ -116,9 +116,7 @@ def good_trees(
     spare = _read_within(within)
     optimal = _solve(check_problem(problem), limits)
     maker = _Maker.of(problem, limits)
-    most = tuple(
-        math.floor((error + spare - maker.space.offset) * maker.space.unit) for error in optimal
-    )
+    most = tuple(maker.space.floor(error + spare) for error in optimal)
     counting = maker.counting(limits.most)
     spectra, ended = [], []
     with maker.running():
@@ -226,7 +224,7 @@ class GoodTrees:
     optimal_errors: tuple[Fraction, ...]
     _spectra: tuple[Spectrum, ...] = field(repr=False)
     ended: tuple[str, ...]
-    _most: tuple[int, ...] = field(repr=False)
+    _most: tuple[Any, ...] = field(repr=False)
     _counting: Counting = field(repr=False)
     _maker: _Maker = field(repr=False)
 
@@ -285,7 +283,7 @@ class GoodTrees:
         return polars.DataFrame(rows, schema=schema, orient="row")
 
     def _error(self, error: int) -> float:
-        return float(Fraction(error, self._maker.space.unit) + self._maker.space.offset)
+        return float(Fraction(error) / self._maker.space.unit + self._maker.space.offset)
 
     def sample(self, size: int, number: int, seed: int | None = None) -> list[Tree]:
         """Good trees of a size, each drawn from all of them with equal chances.
@@ -354,7 +352,7 @@ class GoodTrees:
         errors = [leaves[leaf].misclassified(tree.labels[leaf]) for leaf in tree.leaves]
         least = [leaves[leaf].error for leaf in tree.leaves]
         total = sum(errors, Fraction(0))
-        limit = Fraction(self._most[tree.size], space.unit) + space.offset
+        limit = Fraction(self._most[tree.size]) / space.unit + space.offset
         return errors == least and total <= limit
 
     @cached_property
@@ -511,7 +509,7 @@ class GoodTrees:
         for size in range(len(self)):
             self._check_complete(size)
         space = self._maker.space
-        limits = tuple(Fraction(most, space.unit) + space.offset for most in self._most)
+        limits = tuple(Fraction(most) / space.unit + space.offset for most in self._most)
         return chance_of(Walk(self.problem, grower, space), limits, check_count(runs, "runs"), seed)
 
     def _whole_spectrum(self, size: int) -> Spectrum:

@@ -28,7 +28,7 @@ from mictree._support.progress import Progress, Report, ignore
 from mictree.optimal.good_spaces import NOTHING, Barred, Branch, Space, State
 
 NEVER = None  # the least error of a size that no tree has
-Spectrum = dict[int, int]  # how many trees have an error
+Spectrum = dict[Any, int]  # how many trees have an error, a whole number or a Fraction
 BYTES_EACH = 250  # of one entry of a spectrum, nearly
 LOOKS = 256  # products of spectra between two looks at the clock
 
@@ -236,9 +236,12 @@ class Counting:
             found, counts = [], []
             for branch, low_size, low, high in self.shares(state, size, error):
                 for low_error, low_count in low.items():
-                    left = error - branch.low_weight * low_error
-                    high_error, rest = divmod(left, branch.high_weight)
-                    if not rest and high_error in high:
+                    high_error = error - branch.low_weight * low_error
+                    if branch.high_weight != 1:
+                        high_error, rest = divmod(high_error, branch.high_weight)
+                        if rest:
+                            continue
+                    if high_error in high:
                         found.append(Way(branch, low_size, low_error, high_error))
                         counts.append(branch.times * low_count * high[high_error])
             self._ways[key] = list(accumulate(counts)), found

@@ -69,9 +69,13 @@ class Space(ABC):
     offset : the error that every tree has besides
     """
 
-    unit: int
+    unit: Any
     variables: tuple[str, ...]
     offset: Fraction = Fraction(0)
+
+    def floor(self, error: Fraction) -> Any:
+        """The largest whole number of units that is within an error."""
+        return math.floor((error - self.offset) * self.unit)
 
     @abstractmethod
     def root(self, barred: Barred = NOTHING) -> State:
