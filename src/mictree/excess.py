@@ -21,7 +21,7 @@ import numpy as np
 
 from mictree._support.checks import check_size
 from mictree._support.words import show_number
-from mictree.growers.rules import Grower, as_rule
+from mictree.growers.rules import Grower, as_rule, criterion_on, task_name
 from mictree.impurity import Criterion, name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors, Errors, optimal_errors
 from mictree.problems.base import Problem
@@ -49,6 +49,7 @@ class MicResult:
     mic : the mean of ``excess_errors[1:]``, m(t*)
     optimal_lower : lower bounds on the optimal errors; on data they differ from ``optimal_errors``
         if a time limit ended the search, and MIC then lies in ``interval``
+    scale : how large errors are: 1 for probabilities of mistakes
 
     Examples
     --------
@@ -64,6 +65,7 @@ class MicResult:
     excess_errors: np.ndarray
     mic: float | Fraction
     optimal_lower: np.ndarray
+    scale: float = 1.0
 
     @property
     def interval(self) -> tuple[float | Fraction, float | Fraction]:
@@ -84,7 +86,9 @@ class MicResult:
     @property
     def worst_size(self) -> int:
         """The smallest size with the largest excess error."""
-        return int(np.argmax(self.excess_errors >= self.excess_errors.max() - ROUNDING))
+        return int(
+            np.argmax(self.excess_errors >= self.excess_errors.max() - ROUNDING * self.scale)
+        )
 
     def __repr__(self) -> str:
         return f"MicResult({str(self).partition(chr(10))[0]})"
@@ -253,15 +257,18 @@ def against(
     else:  # the greedy error also bounds the optimum; use whichever is lower
         optimal = np.where(lower < optimal, np.minimum(optimal, greedy), optimal)
     excess = greedy - optimal
-    if excess.min() < -ROUNDING and not restricted:
+    scale = 1.0 if task_name(problem) == "errors" else float(np.abs(greedy).max()) or 1.0
+    rounding = ROUNDING * scale
+    if excess.min() < -rounding and not restricted:
         size = int(np.argmin(excess))
         raise AssertionError(
             f"{rule!r} on {problem!r} beats the optimal tree of size {size}: a wrong optimum"
         )
     if not (restricted and exact):  # where the rest of this is rounding
-        excess = np.where((excess < 0) & (excess >= -ROUNDING), 0 * excess, excess)
+        excess = np.where((excess < 0) & (excess >= -rounding), np.abs(0 * excess), excess)
     mean = sum(excess[1:], Fraction(0)) / (len(excess) - 1) if exact else float(excess[1:].mean())
-    return MicResult(_name(rule), greedy, optimal, excess, mean, np.asarray(lower))
+    name = _name(rule, problem)
+    return MicResult(name, greedy, optimal, excess, mean, np.asarray(lower), scale)
 
 
 @dataclass(frozen=True)
@@ -410,7 +417,9 @@ def _checked_tree(learner: Learner, problem: Problem, size: int) -> Tree:
     return tree
 
 
-def _name(rule: object) -> str:
+def _name(rule: object, problem: Problem | None = None) -> str:
+    """A rule, with the criterion by which it grows on the problem."""
     if isinstance(rule, Grower):
-        return repr(rule)
+        used = rule.criterion if problem is None else criterion_on(rule, problem)
+        return repr(rule).replace(repr(rule.criterion), repr(used), 1)
     return getattr(rule, "__name__", repr(rule))

@@ -17,7 +17,7 @@ import numpy as np
 from mictree._support.checks import check_count, check_size
 from mictree.functions.expression import MAX_VARIABLES
 from mictree.growers.choosing import below, stream
-from mictree.growers.rules import Grower, Growth, as_rule
+from mictree.growers.rules import Grower, Growth, as_rule, task_name
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, optimal_errors
 from mictree.problems.base import FloatArray, Leaf, Problem, Splits
 from mictree.problems.formula import FormulaProblem
@@ -129,6 +129,11 @@ def forest_errors(
     grower = as_rule(rule)
     if not isinstance(grower, Grower):
         raise TypeError(f"rule must be a grower or the name of one; got {type(rule).__name__}")
+    if task_name(problem) != "errors":
+        raise ValueError(
+            f"forest_errors counts votes of classes and their mistakes; the problem has "
+            f"{task_name(problem)}"
+        )
     for name, number in (("trees", trees), ("max_features", max_features)):
         if check_count(number, name) == 0:
             raise ValueError(f"{name} must be at least 1; got 0")

@@ -291,6 +291,8 @@ class Tree:
         """
         check_criterion(criterion)
         nodes = self.walk(problem)
+        if nodes[0].class_rates is None and hasattr(problem, "classes"):
+            raise ValueError(f"impurity is that of classes; {problem!r} has none")
         return math.fsum(
             float(nodes[leaf].reach) * _impurity(nodes[leaf], criterion) for leaf in self.leaves
         )

@@ -550,8 +550,6 @@ WARNINGS = {
              "column \"' a\" numbers the rows"),
     "given away": ("a,b,y\n" + "".join(f"{n % 5}.5,{'NY'[n % 2]},{n % 2}\n" for n in range(20)),
                    "b", "column b gives the target away: it has one value for each label"),
-    "quantity": ("a,y\n" + "".join(f"{n % 7},{n % 40}\n" for n in range(120)), "y",
-                 "the target y has 40 different numbers"),
     "unique target": ("a,y\n" + "".join(f"{n % 7},n{n}\n" for n in range(20)), "y",
                       "the target y is different in every row"),
     "percent": (hidden("{n}%"), "a",
@@ -619,12 +617,6 @@ def test_names_are_shown_exactly_and_completely(tmp_path):
 def test_a_file_of_one_column_may_have_another_separator(tmp_path):
     error = str(run(save(tmp_path, "a.csv", "a:y\n1:2\n3:4\n"), "--target", "y").exception)
     assert error.endswith("it has a:y; --separator names the mark between columns")
-
-
-def test_regression_is_refused_by_name(tmp_path):
-    file = save(tmp_path, "a.csv", "a,price\n1,2.5\n2,3.75\n")
-    error = str(run(file, "--target", "price").exception)
-    assert "Mictree does not do regression; use scikit-learn's DecisionTreeRegressor" in error
 
 
 @pytest.mark.parametrize(

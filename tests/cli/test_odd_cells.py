@@ -97,7 +97,7 @@ def test_labels_of_a_parquet_file_that_are_no_numbers(tmp_path, odd):
         assert result.exit_code == 0, result.exception
         assert "left out 1 row without a label: my label is missing" in result.stderr
     else:
-        assert str(result.exception) == "labels must be classes; my label has an infinite number"
+        assert str(result.exception) == "labels must be finite; my label has an infinite number"
 
 
 ZIPS = ("01234", "00501", "90210", "10001")

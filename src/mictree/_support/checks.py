@@ -145,6 +145,33 @@ class TooLarge(ValueError):
 EXAMPLES = "    Examples\n"
 
 
+SECTIONS = ("Parameters", "Attributes")
+
+
+def merge_sections(own: str, shared: str) -> str:
+    """A docstring whose parameters and attributes are the shared ones, then its own."""
+    lead, mark, examples = own.partition(EXAMPLES)
+    opening, mine = _sections(lead)
+    theirs = _sections(shared.partition(EXAMPLES)[0])[1]
+    parts = [opening.rstrip()]
+    for name in SECTIONS:
+        body = "\n".join(filter(None, (theirs.get(name, ""), mine.get(name, ""))))
+        if body:
+            parts.append(f"    {name}\n    {'-' * len(name)}\n{body}")
+    lines = "\n\n".join(parts)
+    return f"{lines}\n\n{mark}{examples}".rstrip(" ")
+
+
+def _sections(text: str) -> tuple[str, dict[str, str]]:
+    """What stands before parameters and attributes, and the lines of each of these."""
+    found: dict[str, str] = {}
+    for name in reversed(SECTIONS):
+        text, mark, body = text.partition(f"    {name}\n    {'-' * len(name)}\n")
+        if mark:
+            found[name] = body.strip("\n").rstrip()
+    return text, found
+
+
 def insert_shared(own: str, shared: str) -> str:
     """A docstring with shared sections before its own examples; the shared ones bring none."""
     lead, mark, examples = own.partition(EXAMPLES)

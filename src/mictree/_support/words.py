@@ -9,6 +9,7 @@ escaped, and drawings become SVG.
 from __future__ import annotations
 
 import io
+import math
 import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 LINE_BREAKS = ("Cc", "Zl", "Zp")  # control characters, separators of lines and of paragraphs
 MOST_CHARACTERS = 40  # characters of a text in a message
 MOST_WHOLE = 1e16  # from here on a float's last digits mean nothing, and powers of ten are shown
+SQUARED = "mean squared error"  # the errors of a regression
 NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
 
 
@@ -52,6 +54,38 @@ def show_digits(value: float, digits: int) -> str:
         return f"{value:.{digits}g}"
     text = f"{value:.{max(digits, len(str(int(abs(value)))))}g}"
     return f"{float(text):.0f}" if "e+" in text else text  # 9999999.9 is 1e+07 in seven digits
+
+
+def show_significant(value: float, digits: int = 4) -> str:
+    """A measured number in so many significant digits, without a power of ten where it is short."""
+    rounded = float(f"{value:.{digits}g}") + 0.0  # no -0.0
+    if not 1e-4 <= abs(rounded) < 1e7:
+        return f"{rounded:.{digits}g}"
+    return f"{rounded:.12f}".rstrip("0").rstrip(".")
+
+
+def measure_of(model: Any) -> str:
+    """What a fitted tree's errors are: "error", "mean cost" or "mean squared error"."""
+    return getattr(model, "judged_by", "") or "error"
+
+
+def names_of_labels(model: Any) -> list[str] | None:
+    """What the leaves of a fitted tree may predict, as texts; None for numbers."""
+    if measure_of(model) == SQUARED:
+        return None
+    return [str(label) for label in getattr(model, "actions_", model.classes_)]
+
+
+def root_of(squared: float) -> float:
+    """The root of a mean squared error, in the unit of the target."""
+    return math.sqrt(max(float(squared), 0.0))
+
+
+def show_measured(value: Any, measure: str, digits: int = 6) -> str:
+    """An error as a text; of squared errors in four digits, and beside it its root."""
+    if measure != SQUARED:
+        return show_number(value, digits)
+    return f"{show_significant(value)} (root {show_significant(root_of(value))})"
 
 
 def shorten(text: str) -> str:

@@ -7,19 +7,20 @@ and refuses bad ones; nothing is read before.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
 from mictree._support.checks import caught
 from mictree._support.files import write_whole
-from mictree._support.words import show_name
+from mictree._support.words import names_of_labels, show_name
 from mictree.cli.options import (
     After,
     AsJson,
     ClassWeight,
+    Costs,
     DataFile,
     DateOrder,
     Decimal,
@@ -41,6 +42,7 @@ from mictree.cli.options import (
     Separator,
     TableSettings,
     Target,
+    TaskName,
     Text,
     Weights,
     Workers,
@@ -56,9 +58,9 @@ from mictree.cli.options import (
     write_command,
 )
 from mictree.cli.output import (
-    class_facts,
     print_json,
     print_parts,
+    result_facts,
     save_drawing,
     save_model,
     show_progress,
@@ -76,9 +78,12 @@ from mictree.cli.table import (
     read_table,
     warn_about_time_order,
 )
+from mictree.cli.tasks import CLASSIFICATION
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
+    from mictree.estimators.predicting import ClassResults
+    from mictree.estimators.results import ActionResults
 
 NOT_COPIED = (  # options that the command on the page leaves out
     "learner", "cv", "repeats", "scoring", "jobs", "scheduler", "workers", "size", "plot", "report",
@@ -115,6 +120,8 @@ def data(
     after: After = None,
     weights: Weights = None,
     class_weight: ClassWeight = None,
+    costs: Costs = None,
+    task: TaskName = None,
     jobs: Annotated[int, jobs_option("folds")] = 1,
     scheduler: Scheduler = None,
     workers: Workers = None,
@@ -151,6 +158,9 @@ def data(
     search early, each optimal error that is not proved is shown as a certified interval. Ctrl-C
     ends the search in the same way, without held-out errors and with exit status 130.
 
+    A target of numbers with a fraction, or of more than 20 different numbers, is a regression: its
+    errors are mean squared errors. With --costs, errors are mean costs.
+
     \b
     Examples:
       mictree data iris.csv --target species --max-size 5
@@ -159,29 +169,36 @@ def data(
       mictree data iris.csv --target species --size 2 --save model.json --draw tree.svg
       mictree data visits.csv --target ill --groups patient --scoring balanced_accuracy --jobs -1
       mictree data visits.csv --target ill --after date --parts date
+      mictree data houses.csv --target price --max-size 4 --report houses.html
+      mictree data visits.csv --target ill --costs costs.csv
       mictree data loans.parquet --target default --scheduler tcp://10.0.0.1:8786
     """
     from mictree.comparison.run import compare
 
     settings = DataSettings(**context.params)
+    if details:
+        why = "it has no table by leaf here, as mictree fit --details has"
+        settings = replace(settings, of_classes=(("--details", why),))
     _check_settings(settings)
+    request = settings.request
     untested = [name for name in (groups, weights) if name is not None]
     table = read_table(
         file, target, drop, keep, settings.file_format, parts, after, untested,
         lambda frame: [
             *caught(complete_column, frame, groups), *caught(column_of_weights, frame, weights)
         ],
-        class_weight,
+        request,
     )  # fmt: skip
     X, y = table.X, table.y
     if after is None and cv and groups is None:
         warn_about_time_order(table, keep)
     members, weight = complete_column(X, groups), column_of_weights(X, weights)
-    factors = None
-    if class_weight is not None:
+    factors = matrix = None
+    if table.task == CLASSIFICATION:
         import numpy as np
 
-        factors = read_class_weight(class_weight, np.unique(y).tolist())
+        classes = np.unique(y).tolist()
+        factors, matrix = read_class_weight(class_weight, classes), request.cost_matrix(classes)
     with (
         on_workers(scheduler, workers) as n_jobs,
         show_progress("comparing") as progress,
@@ -190,30 +207,31 @@ def data(
         result = compare(
             learner, X.drop(untested), y, max_size, time_limit=time_limit, cv=cv, repeats=repeats,
             groups=members, after=table.moments, scoring=scoring, sample_weight=weight,
-            class_weight=factors,
+            class_weight=factors, cost_matrix=matrix,
+            loss=None if table.task == CLASSIFICATION else "squared",
             random_state=seed, max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
             progress=progress,
         )  # fmt: skip
     shown = result.advised_size if size is None else size
-    tree, classes = result.optimal_trees.tree(shown), [str(label) for label in result.classes]
-    model: Any = result.model(shown)
+    tree, model = result.optimal_trees.tree(shown), cast(Any, result.model(shown))
     model.dates_ = table.dates  # for predict, which reads new files as this one
+    names = names_of_labels(model)
     advise_scoring = size is None and cv > 0 and scoring is None
     remarks = tree_warnings(model, class_weight, advise_scoring)
+    held_out = _held_out_results(result, shown, matrix)
     if as_json:
-        results = class_facts(result.class_results(shown)) if result.held_out else {}
         print_json(
             {"file": str(file), "target": target, "max_size": max_size, "seed": seed},
-            **_json_fields(result), size=shown, **results, remarks=remarks,
-            tree=tree.to_text(classes, merge=False).splitlines(),
+            **_json_fields(result, table.task), size=shown,
+            **({} if held_out is None else result_facts(held_out)), remarks=remarks,
+            tree=tree.to_text(names, merge=False).splitlines(),
         )  # fmt: skip
     else:
-        drawn = tree_text(tree, classes, no_merge)
+        drawn = tree_text(tree, names, no_merge)
         print_parts(str(result), "", f"{result.tree_title(shown)}:", drawn, *remarks)
-        if details and result.held_out:
+        if details and held_out is not None:
             weighted = "" if weights is None else f", weighted by {show_name(weights)}"
-            by_class = str(result.class_results(shown))
-            print_parts("", f"its held-out rows by class{weighted}:", by_class)
+            print_parts("", f"its held-out rows by class{weighted}:", str(held_out))
     writes: list[Callable[[], None]] = []
     if save_to is not None:
         writes.append(lambda: save_model(save_to, model))
@@ -224,7 +242,8 @@ def data(
     if report is not None:
         saved = save_to or "model.json"
         command = write_command(context, NOT_COPIED, size=shown, cv=0, save_to=saved)
-        writes.append(lambda: _write_report(report, result, shown, settings, remarks, command))
+        known = _Shown(shown, held_out, remarks, command, table.task)
+        writes.append(lambda: _write_report(report, result, settings, known))
     write_each(*writes)
 
 
@@ -241,20 +260,36 @@ class DataSettings(TableSettings):
     plot: Path | None
 
 
-def _write_report(
-    path: Path,
-    result: "Comparison",
-    size: int,
-    settings: DataSettings,
-    remarks: list[str],
-    command: str,
-) -> None:
+class _Shown(NamedTuple):
+    """The tree that is shown: its size, its results on held-out rows, and what to say about it."""
+
+    size: int
+    results: "ClassResults | ActionResults | None"
+    remarks: list[str]
+    command: str
+    task: str
+
+
+def _held_out_results(
+    result: "Comparison", size: int, matrix: Any
+) -> "ClassResults | ActionResults | None":
+    """The results of optimal trees on held-out rows by class, with costs also by action."""
+    from mictree.estimators.results import ActionResults
+
+    if not result.held_out or not result.classes:
+        return None
+    found = result.class_results(size)
+    return found if matrix is None else ActionResults.of_classes(found, matrix)
+
+
+def _write_report(path: Path, result: "Comparison", settings: DataSettings, shown: _Shown) -> None:
     """Write the page, with the command that writes the tree that it shows."""
     from mictree.report.data import make_comparison_page, render
 
     page = make_comparison_page(
-        result, settings.file.name, settings.target, size, _page_settings(settings),
-        remarks, command, merge=not settings.no_merge,
+        result, settings.file.name, settings.target, shown.size,
+        _page_settings(settings, shown.task), shown.remarks, shown.command,
+        merge=not settings.no_merge, results=shown.results,
     )  # fmt: skip
     write_whole(path, render(page).encode())
     print_note(f"wrote {path}")
@@ -299,18 +334,21 @@ def _check_settings(settings: DataSettings) -> None:
         )
 
 
-def _page_settings(settings: DataSettings) -> dict[str, object]:
+def _page_settings(settings: DataSettings, task: str) -> dict[str, object]:
     """The options with which a user can repeat the run, as the page names them."""
+    classes = task == CLASSIFICATION
     return {
+        "task": task,
         "largest size": settings.max_size,
         "learners": ", ".join(settings.learner),
         "columns left out": ", ".join(settings.drop) or "none",
-        "measure on held-out rows": settings.scoring or "error",
+        "measure on held-out rows": settings.measured(task),
         "groups": settings.groups or "none",
         "tested on rows after others, by": settings.after or "none",
         "parts of dates": ", ".join(settings.parts) or "none",
         "weights": settings.weights or "none",
-        "weights of classes": settings.class_weight or "none",
+        **({"weights of classes": settings.class_weight or "none"} if classes else {}),
+        **({"costs": settings.costs or "none"} if classes else {}),
         "folds": settings.cv,
         "repeats": settings.repeats,
         "seed": settings.seed,
@@ -319,12 +357,15 @@ def _page_settings(settings: DataSettings) -> dict[str, object]:
     }
 
 
-def _json_fields(result: "Comparison") -> dict[str, Any]:
+def _json_fields(result: "Comparison", task: str) -> dict[str, Any]:
     """The fields that --json prints."""
+    classes = [str(label) for label in result.classes]
     return {
+        "task": task,
+        "measure": result.error_name,
         "rows": result.rows,
         "literals": result.literals,
-        "classes": [str(label) for label in result.classes],
+        **({"classes": classes} if classes else {}),
         "proved": result.optimal_errors.proved.tolist(),
         "mic": {name: result.mic(name) for name in result.names},
         "results": result.frame.to_dicts(),

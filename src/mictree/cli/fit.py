@@ -13,7 +13,7 @@ and refuses bad ones; nothing is read before.
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,11 +23,21 @@ import typer
 
 from mictree._support.checks import caught
 from mictree._support.files import write_whole
-from mictree._support.words import count_of, show_name, show_number
+from mictree._support.words import (
+    SQUARED,
+    count_of,
+    measure_of,
+    names_of_labels,
+    show_measured,
+    show_name,
+    show_number,
+    show_significant,
+)
 from mictree.cli.options import (
     After,
     AsJson,
     ClassWeight,
+    Costs,
     Criterion,
     DataFiles,
     DateOrder,
@@ -49,6 +59,7 @@ from mictree.cli.options import (
     Separator,
     TableSettings,
     Target,
+    TaskName,
     Text,
     Ties,
     Weights,
@@ -66,9 +77,9 @@ from mictree.cli.options import (
     write_command,
 )
 from mictree.cli.output import (
-    class_facts,
     print_json,
     print_parts,
+    result_facts,
     save_drawing,
     save_model,
     show_error,
@@ -90,14 +101,17 @@ from mictree.cli.table import (
     read_table,
     warn_about_time_order,
 )
+from mictree.cli.tasks import CLASSIFICATION, REGRESSION, TaskRequest
 from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
     from mictree._support.progress import TimeLimit
     from mictree.estimators.predicting import ClassResults
+    from mictree.estimators.results import ActionResults, LeafResults
     from mictree.estimators.sizes import SizeChoice
 
 OPTIMAL = "optimal"  # the rule that searches the best tree
+REGRESSION_RULES = ("topdown", "bestfirst", OPTIMAL)
 LARGEST_OPTIMAL = 8  # its largest size, unless the user names one
 WHOLE_SHARE = 0.5  # of its time limit, for the tree; the rest is for the folds
 LEAST_SECONDS = 0.02  # of a search, however little time is left
@@ -146,6 +160,8 @@ def fit(
         ),
     ] = [],  # noqa: B006
     class_weight: ClassWeight = None,
+    costs: Costs = None,
+    task: TaskName = None,
     weights: Weights = None,
     scoring: Scoring = None,
     seed: Annotated[int, seed_option("held-out rows, folds and --ties random")] = 0,
@@ -215,7 +231,8 @@ def fit(
       mictree fit iris.csv --target species --rule optimal --time-limit 60 --save model.json
     """
     settings = _check_settings(context)
-    model = _make_model(settings)
+    request = settings.request
+    model = settings.make_model(request.asked)
     about = {"file": str(file), "target": target, "rule": rule, "seed": seed}
     if rule != OPTIMAL:
         about |= {"criterion": criterion, "ties": ties} | depth_setting(rule, depth)
@@ -226,10 +243,15 @@ def fit(
                 "--rule optimal must not be given with a folder or a pattern: it searches rows in "
                 "memory"
             )
-        shown = fit_streamed(model, settings, about if as_json else None)
+        model, shown = fit_streamed(settings, about if as_json else None)
         write_each(*_files(model, shown, settings))
         return
-    rows = _read_rows(settings, model)
+    rows = _read_rows(settings, request)
+    if rows.is_regression:
+        model = settings.make_model(REGRESSION) if request.asked is None else model
+        about.pop("criterion", None)
+    else:
+        rows = rows._replace(costs=_weigh_classes(model, request, rows))
     with show_progress("growing"), naming_options(rows.X):
         result = _grow(model, rows, settings)
     advise_scoring = size is None and scoring is None
@@ -266,10 +288,47 @@ class FitSettings(TableSettings):
         """Whether the rule searches the best tree instead of growing one."""
         return self.rule == OPTIMAL
 
+    def make_model(self, task: str | None) -> Any:
+        """The estimator that the options describe; two rows tell whether it accepts them."""
+        from sklearn.base import clone
+
+        import mictree.estimators as kinds
+        from mictree.estimators.greedy import CLASSIFIERS, REGRESSORS
+
+        same = {name: getattr(self, name) for name in
+                ("max_size", "min_samples_leaf", "max_depth", "max_thresholds")}  # fmt: skip
+        regression = task == REGRESSION
+        if self.is_optimal:
+            optimal = kinds.OptimalTreeRegressor if regression else kinds.OptimalTreeClassifier
+            model: Any = optimal(**same)
+        else:
+            makers: Any = REGRESSORS if regression else CLASSIFIERS
+            criterion = {} if regression else {"criterion": self.criterion}
+            model = makers[self.rule](
+                random_state=self.seed, ties=self.ties,
+                min_samples_split=self.min_samples_split, **criterion, **same,
+                **depth_setting(self.rule, self.depth),
+            )  # fmt: skip
+        trial: Any = clone(model)
+        trial.fit([[0.0], [1.0]], [0, 1])
+        return model
+
+
+def _of_classes(context: typer.Context, settings: FitSettings) -> tuple[tuple[str, str], ...]:
+    """The options that were given and that a regression refuses, with the reason."""
+    found = list[tuple[str, str]]()
+    if is_given(context, "criterion"):
+        found.append(("--criterion", "its gain is the drop in squared error"))
+    if settings.rule not in REGRESSION_RULES:
+        rules = ", ".join(REGRESSION_RULES)
+        found.append((f"--rule {settings.rule}", f"its rules are {rules}"))
+    return tuple(found)
+
 
 def _check_settings(context: typer.Context) -> FitSettings:
     """The options, for --rule optimal with a largest size of its own; bad ones are refused."""
     settings = FitSettings(**context.params)
+    settings = replace(settings, of_classes=_of_classes(context, settings))
     if settings.is_optimal:
         settings = _check_optimal(context, settings)
     elif settings.rule not in RULES:
@@ -322,7 +381,7 @@ def _check_values(settings: FitSettings) -> None:
     if not 0 <= seconds < math.inf:
         raise ValueError(f"--time-limit must be a number of seconds, at least 0; got {seconds}")
     read_scoring(settings.scoring)
-    read_class_weight(settings.class_weight)
+    _ = settings.request  # refuses what does not go together
     named = [name for name in (settings.target, settings.weights) if name is not None]
     if len(set(named)) < len(named) or set(named[1:]) & set(settings.drop):
         raise ValueError("--target, --weights and --drop must name different columns")
@@ -335,12 +394,25 @@ def _check_values(settings: FitSettings) -> None:
     check_output(settings.report, "--report", (".html", ".htm"))
 
 
-def _check_folds(labels: Any, rows: int, cv: int) -> None:
-    """Refuse more folds than the rows to grow on can have; the labels are theirs."""
+def _check_folds(rows: "SplitRows", cv: int) -> None:
+    """Refuse more folds than the rows to grow on can have."""
     import numpy as np
 
+    labels, count = rows.y, len(rows.y) + len(rows.held_out_labels)
+    grown = f"{count_of(len(labels), 'row')} to grow on, of {count} in all"
+    if rows.is_regression:
+        if len(labels) < 2:
+            raise ValueError(
+                f"folds can choose a size if there are 2 rows to grow on; there is {grown}: name a "
+                "--size"
+            )
+        if cv > len(labels):
+            raise ValueError(
+                f"--cv must be at most the number of rows to grow on ({grown}); got {cv}; a --size "
+                "needs no folds"
+            )
+        return
     common = int(np.unique(labels, return_counts=True)[1].max())
-    grown = f"{count_of(len(labels), 'row')} to grow on, of {rows} in all"
     if common < 2:
         found = f"are {grown}, each with another label" if len(labels) > 1 else f"is {grown}"
         raise ValueError(
@@ -352,28 +424,6 @@ def _check_folds(labels: Any, rows: int, cv: int) -> None:
             f"--cv must be at most {common}, the number of rows with the most common label "
             f"({grown}); got {cv}; a --size needs no folds"
         )
-
-
-def _make_model(settings: FitSettings) -> Any:
-    """The classifier that the options describe; two rows tell whether it accepts them."""
-    from sklearn.base import clone
-
-    from mictree.estimators.greedy import CLASSIFIERS
-    from mictree.estimators.optimal import OptimalTreeClassifier
-
-    same = {name: getattr(settings, name) for name in
-            ("max_size", "min_samples_leaf", "max_depth", "max_thresholds")}  # fmt: skip
-    if settings.is_optimal:
-        model: Any = OptimalTreeClassifier(**same)
-    else:
-        model = CLASSIFIERS[settings.rule](
-            random_state=settings.seed, criterion=settings.criterion, ties=settings.ties,
-            min_samples_split=settings.min_samples_split, **same,
-            **depth_setting(settings.rule, settings.depth),
-        )  # fmt: skip
-    trial: Any = clone(model)
-    trial.fit([[0.0], [1.0]], [0, 1])
-    return model
 
 
 class SplitRows(NamedTuple):
@@ -391,33 +441,47 @@ class SplitRows(NamedTuple):
     held_out_weight: Any = None
     moments: Any = None
     dates: Any = None
+    task: str = CLASSIFICATION
+    costs: "Mapping[Any, Mapping[Any, float]] | None" = None  # by class and action
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the labels are numbers to predict."""
+        return self.task == REGRESSION
 
 
-def _read_rows(settings: FitSettings, model: Any) -> SplitRows:
-    """The rows of a file, some of them held out; the model gets its class weights."""
+def _read_rows(settings: FitSettings, request: TaskRequest) -> SplitRows:
+    """The rows of a file, some of them held out, and what their labels are."""
     untested = [] if settings.weights is None else [settings.weights]
     after, keep = settings.after, settings.keep
     table = read_table(
         settings.file, settings.target, settings.drop, keep, settings.file_format, settings.parts,
-        after, untested, lambda frame: caught(column_of_weights, frame, settings.weights),
-        settings.class_weight,
+        after, untested, lambda frame: caught(column_of_weights, frame, settings.weights), request,
     )  # fmt: skip
     parts = split_table(table, settings.held_out, settings.seed, after, keep)
     X, weight = table.X.drop(untested), column_of_weights(table.X, settings.weights)
     rows = hold_out(X, table.y, weight, *parts)
     moments = None if after is None else table.moments[parts[0]]
-    model.set_params(class_weight=_read_factors(settings.class_weight, table.y, rows.y))
-    return rows._replace(moments=moments, dates=table.dates)
+    return rows._replace(moments=moments, dates=table.dates, task=table.task)
 
 
-def _read_factors(text: str | None, labels: Any, grown_on: Any) -> Any:
-    """The class weights that the option names among all labels, of those to grow on."""
+def _weigh_classes(model: Any, request: TaskRequest, rows: SplitRows) -> Any:
+    """Give a model the weights and costs of the classes to grow on; returns costs of all classes.
+
+    The costs are None without --costs.
+    """
     import numpy as np
 
     from mictree.problems.sample import weights_among
 
-    weight = None if text is None else read_class_weight(text, np.unique(labels).tolist())
-    return weights_among(weight, grown_on)
+    classes = np.unique(np.concatenate([rows.y, rows.held_out_labels])).tolist()
+    factors = read_class_weight(request.class_weight, classes)
+    model.set_params(class_weight=weights_among(factors, rows.y))
+    costs = request.cost_matrix(classes)
+    if costs is not None:
+        grown_on = set(rows.y.tolist())
+        model.set_params(cost_matrix={each: costs[each] for each in classes if each in grown_on})
+    return costs
 
 
 class FitResult(NamedTuple):
@@ -436,22 +500,30 @@ class FitResult(NamedTuple):
 
     def held_out_error(self, model: Any) -> float:
         """The error of a tree on held-out rows, weighted as training errors are."""
-        rows, weights = self.rows, self.rows.held_out_weight
-        if self.model.class_weight is not None:
-            weights = self._factors() * (1.0 if weights is None else weights)
-        return 1 - model.score(rows.held_out, rows.held_out_labels, weights)
-
-    def _factors(self) -> Any:
-        """The factors of the held-out rows' classes; 1 for a class that no row to grow on has."""
         import numpy as np
 
+        from mictree.estimators.results import ActionResults, LeafResults
+
+        found = self.results(model)
+        if isinstance(found, LeafResults):
+            return found.mean_squared_error
+        if isinstance(found, ActionResults):
+            return found.mean_cost(None if self.model.class_weight is None else self._factors())
+        rows, weights = self.rows, self.rows.held_out_weight
+        if self.model.class_weight is not None:
+            factors = self._factors()
+            factors = np.array([factors.get(label, 1.0) for label in rows.held_out_labels.tolist()])
+            weights = factors * (1.0 if weights is None else weights)
+        return 1 - model.score(rows.held_out, rows.held_out_labels, weights)
+
+    def _factors(self) -> dict[Any, float]:
+        """The factor of each class that some row to grow on has."""
         from mictree.problems.sample import Coded, class_weights
 
         classes, codes = Coded.positions(self.rows.y)
         coded = Coded(tuple(classes.tolist()), codes)
         factors: Any = class_weights(self.model.class_weight, coded)
-        found = dict(zip(coded.classes, factors.tolist(), strict=True))
-        return np.array([found.get(label, 1.0) for label in self.rows.held_out_labels.tolist()])
+        return dict(zip(coded.classes, factors.tolist(), strict=True))
 
     def score(self, model: Any) -> float:
         """The scoring of a tree on held-out rows."""
@@ -461,10 +533,17 @@ class FitResult(NamedTuple):
         assert scorer is not None
         return scorer(model, rows.held_out, rows.held_out_labels, rows.held_out_weight)
 
-    def class_results(self, model: Any) -> "ClassResults":
-        """The results of each class on held-out rows."""
+    def results(self, model: Any) -> "ClassResults | LeafResults | ActionResults":
+        """The results of a tree on held-out rows: by class, by class and action, or by leaf."""
+        from mictree.estimators.results import action_results, leaf_results
+
         rows = self.rows
-        return model.class_results(rows.held_out, rows.held_out_labels, rows.held_out_weight)
+        held_out = rows.held_out, rows.held_out_labels, rows.held_out_weight
+        if rows.is_regression:
+            return leaf_results(model, *held_out)
+        if rows.costs is not None:
+            return action_results(model, *held_out, rows.costs)
+        return model.class_results(*held_out)
 
 
 def hold_out(X: Any, y: Any, weight: Any, train: Any, test: Any) -> SplitRows:
@@ -488,7 +567,7 @@ def _grow(model: Any, rows: SplitRows, settings: FitSettings) -> FitResult:
     if scorer is not None:
         scorer.check(np.unique(np.concatenate([rows.y, rows.held_out_labels])))
     if size is None and settings.after is None:
-        _check_folds(rows.y, len(rows.y) + len(rows.held_out_labels), settings.cv)
+        _check_folds(rows, settings.cv)
     with TimeLimit(settings.time_limit if settings.is_optimal else None) as limit:
         if settings.is_optimal:
             share = WHOLE_SHARE if size is None else 1.0
@@ -522,10 +601,13 @@ def _choose_size(
 def _json_fields(result: FitResult) -> dict[str, Any]:
     """The fields that --json prints."""
     model, shown = result.model, result.model.at_size(result.size)
+    names = names_of_labels(model)
     facts: dict[str, Any] = {
+        "task": result.rows.task,
+        "measure": measure_of(model),
         "train_rows": len(result.rows.y),
         "held_out_rows": len(result.rows.held_out_labels),
-        "classes": [str(label) for label in model.classes_],
+        **({} if names is None else {"classes": [str(label) for label in model.classes_]}),
         "train_errors": training_errors(model),
     }
     if result.is_optimal:
@@ -539,85 +621,111 @@ def _json_fields(result: FitResult) -> dict[str, Any]:
     if result.scoring is not None:
         facts |= {"scoring": result.scoring, "held_out_score": result.score(shown)}
     tree = shown.tree_ if result.is_optimal else model.growth_.tree(result.size)
-    by_class = class_facts(result.class_results(shown))
-    return facts | by_class | {"tree": json.loads(tree.to_json())}
+    found = result_facts(result.results(shown))
+    return facts | found | {"tree": json.loads(tree.to_json())}
 
 
 def _printed_parts(
     result: FitResult, settings: FitSettings, remarks: Sequence[str]
 ) -> tuple[Any, ...]:
     """Tables and texts to print, one below the other."""
+    from mictree.estimators.results import LeafResults
+
     model, size, requested = result.model, result.size, settings.size
-    shown = model.at_size(size)
-    found = f"held-out error {show_number(result.held_out_error(shown))}"
+    shown, measure = model.at_size(size), measure_of(model)
+    results = result.results(shown)
+    found = f"held-out {measure} {show_measured(result.held_out_error(shown), measure)}"
+    if isinstance(results, LeafResults):
+        found += f", held-out R^2 {show_significant(results.r2)}"
     if result.scoring is not None:
         found += f", held-out {result.scoring} {show_number(result.score(shown))}"
-    error = f"training error {show_error(model, size)}"
+    error = f"training {measure} {show_error(model, size)}"
     ended = f"; growth ended before --size {requested}"
     if result.is_optimal:
         proved = model.frontier_.proved[size]
         error += ", proved to be the least" if proved else ", the best found"
-        ended = f"; more splits, up to --size {requested}, make no fewer errors"
+        fewer = "make no fewer errors" if measure == "error" else f"do not lower the {measure}"
+        ended = f"; more splits, up to --size {requested}, {fewer}"
     weighted = f", weighted by {show_name(settings.weights)}" if settings.weights else ""
-    by_class = ("", f"held-out rows by class{weighted}:", str(result.class_results(shown)))
-    by_class = by_class if settings.details else ()
+    by = "what is predicted" if result.rows.is_regression else "class"
+    details = ("", f"held-out rows by {by}{weighted}:", str(results))
     return (
         f"{count_of(len(result.rows.y), 'row')} to grow on, "
         f"{len(result.rows.held_out_labels):,} held out, "
         f"{count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, result.choice),
-        tree_text(shown.tree_, [str(label) for label in model.classes_], settings.no_merge),
+        tree_text(shown.tree_, names_of_labels(model), settings.no_merge),
         f"size {size}, {error}, {found}{'' if requested in (None, size) else ended}",
-        *(["errors are weighted by class"] if model.class_weight is not None else []),
+        *_weighted_by_class(model),
         *remarks,
-        *by_class,
+        *(details if settings.details else ()),
     )
+
+
+def _weighted_by_class(model: Any) -> list[str]:
+    """A line that says so."""
+    if getattr(model, "class_weight", None) is None:
+        return []
+    what = "costs" if measure_of(model) == "mean cost" else "errors"
+    return [f"{what} are weighted by class"]
 
 
 def _write_report(
     path: Path, result: FitResult, settings: FitSettings, remarks: Sequence[str], command: str
 ) -> None:
     """Search the optimal trees up to the size, and write the page."""
-    from mictree.estimators.optimal import OptimalTreeClassifier
     from mictree.report.data import Fitted, make_fitted_page, render
 
-    model, choice, size, rows, _ = result
+    model, size, rows = result.model, result.size, result.rows
     optimal = None
     if settings.time_limit and not settings.is_optimal:
         with show_progress("searching the optimal trees"):
-            optimal = OptimalTreeClassifier(
-                size,
-                max_depth=model.max_depth,
-                time_limit=settings.time_limit,
-                max_thresholds=model.max_thresholds,
-                min_samples_leaf=model.min_samples_leaf,
-                class_weight=model.class_weight,
-            ).fit(rows.X, rows.y, rows.weight)
+            optimal = _optimal_like(model, size, settings.time_limit)
+            optimal.fit(rows.X, rows.y, rows.weight)
     shown = [each.at_size(size) for each in (model, optimal) if each is not None]
-    results = tuple(result.class_results(each) for each in shown)
+    counted = shown if measure_of(model) == "error" else []
     fitted = Fitted(
-        model, settings.rule, size, choice, optimal,
-        tuple(int((each.predict(rows.held_out) != rows.held_out_labels).sum()) for each in shown),
+        model, settings.rule, size, result.choice, optimal,
+        tuple(int((each.predict(rows.held_out) != rows.held_out_labels).sum()) for each in counted),
         len(rows.y), len(rows.held_out_labels),
         rates=tuple(result.held_out_error(each) for each in shown),
-        weighted=rows.weight is not None or model.class_weight is not None,
+        weighted=rows.weight is not None or getattr(model, "class_weight", None) is not None,
         scores=tuple((result.scoring, result.score(each)) for each in shown if result.scoring),
-        results=results,
+        results=tuple(result.results(each) for each in shown),
         remarks=tuple(remarks),
         command=command,
     )  # fmt: skip
     page = make_fitted_page(
-        fitted, settings.file.name, settings.target, _page_settings(settings),
+        fitted, settings.file.name, settings.target, _page_settings(settings, rows.task),
         merge=not settings.no_merge,
     )  # fmt: skip
     write_whole(path, render(page).encode())
     print_note(f"wrote {path}")
 
 
-def _page_settings(settings: FitSettings) -> dict[str, object]:
+def _optimal_like(model: Any, size: int, time_limit: float) -> Any:
+    """The estimator of optimal trees with the settings of a greedy one."""
+    from mictree.estimators import OptimalTreeClassifier, OptimalTreeRegressor
+
+    same = {name: getattr(model, name) for name in
+            ("max_depth", "max_thresholds", "min_samples_leaf")}  # fmt: skip
+    if measure_of(model) == SQUARED:
+        return OptimalTreeRegressor(size, time_limit=time_limit, **same)
+    return OptimalTreeClassifier(
+        size,
+        time_limit=time_limit,
+        class_weight=model.class_weight,
+        cost_matrix=model.cost_matrix,
+        **same,
+    )
+
+
+def _page_settings(settings: FitSettings, task: str) -> dict[str, object]:
     """The options with which a user can repeat the run, as the page names them."""
     chosen, optimal = settings.size is None, settings.is_optimal
-    greedy = {} if optimal else {"criterion": settings.criterion, "ties": settings.ties}
+    classes = task == CLASSIFICATION
+    criterion = {"criterion": settings.criterion} if classes else {}
+    greedy = {} if optimal else criterion | {"ties": settings.ties}
     smallest = count_of(settings.min_samples_split, "row")
     return {
         "rule": settings.rule,
@@ -626,9 +734,11 @@ def _page_settings(settings: FitSettings) -> dict[str, object]:
         "size": "chosen by cross-validation" if chosen else settings.size,
         "folds": settings.cv if chosen else "none",
         "choose": settings.choose if chosen else "none",
-        "measure on held-out rows": settings.scoring or "error",
+        "task": task,
+        "measure on held-out rows": settings.measured(task),
         "weights": settings.weights or "none",
-        "weights of classes": settings.class_weight or "none",
+        **({"weights of classes": settings.class_weight or "none"} if classes else {}),
+        **({"costs": settings.costs or "none"} if classes else {}),
         "share held out": settings.held_out,
         "seed": settings.seed,
         "held out after, by": settings.after or "none",
@@ -659,7 +769,7 @@ def split_table(
     """Row numbers to grow on and to test on: drawn at random, or the last ones by time."""
     if after is None:
         warn_about_time_order(table, keep)
-        return split_rows(table.y, held_out, seed)
+        return split_rows(table.y, held_out, seed, stratify=table.task == CLASSIFICATION)
     from mictree.estimators.sizes import last_rows, rank_moments
 
     split_rows(table.y, held_out, seed)  # refuses too few rows
@@ -674,7 +784,7 @@ def split_table(
     return train, test
 
 
-def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
+def split_rows(labels: Any, held_out: float, seed: int, stratify: bool = True) -> tuple[Any, Any]:
     """Row numbers to grow on and to test on, classes in proportion; one seed, one answer."""
     import numpy as np
 
@@ -690,7 +800,7 @@ def split_rows(labels: Any, held_out: float, seed: int) -> tuple[Any, Any]:
             "--held-out must leave at least 1 row to grow on and 1 to hold out; "
             f"{held_out:g} of {rows} rows is {count}: --held-out 0.5 does"
         )
-    codes = np.unique(labels, return_inverse=True)[1]
+    codes = np.unique(labels, return_inverse=True)[1] if stratify else np.zeros(rows, dtype=int)
     shuffled = np.random.default_rng(seed).permutation(rows)
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
     places = (np.arange(count) * rows + rows // 2) // count  # evenly spread, so classes are too

@@ -23,6 +23,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from mictree._support.words import shell_word
+from mictree.cli.tasks import MOST_CLASSES, REGRESSION, TASKS, TaskRequest
 from mictree.growers.rules import RULES, TIES, Grower, Lookahead
 from mictree.impurity.criteria import CRITERIA
 
@@ -227,12 +228,32 @@ ClassWeight = Annotated[
         show_default=False,
     ),
 ]
+Costs = Annotated[
+    Path | None,
+    typer.Option(
+        help="CSV file of what a mistake costs: true classes on the left, predicted actions on "
+        "top, which may be no classes. Leaves take the action of least cost, and errors are mean "
+        "costs.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
+TaskName = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        help=f"{' or '.join(TASKS)}; default: a target of numbers with a fraction, or of more than "
+        f"{MOST_CLASSES} different numbers, is a regression.",
+        metavar="TASK",
+        show_default=False,
+    ),
+]
 Scoring = Annotated[
     str | None,
     typer.Option(
         help="Measure on held-out rows, by scikit-learn's name: balanced_accuracy, "
-        "neg_log_loss, roc_auc, ...",
-        show_default="error",
+        "neg_log_loss, roc_auc, ...; of a regression r2, neg_mean_absolute_error, ...",
+        show_default="error, or mean squared error",
     ),
 ]
 
@@ -256,7 +277,8 @@ class FileFormat(NamedTuple):
 class TableSettings:
     """The options that ``fit`` and ``data`` share, as the user gave them.
 
-    Each command has its own ones in a subclass; ``Settings(**context.params)`` makes it.
+    Each command has its own ones in a subclass; ``Settings(**context.params)`` makes it. Those
+    ``of_classes`` were given and are refused beside a regression, with the reason.
     """
 
     file: Path
@@ -269,6 +291,8 @@ class TableSettings:
     seed: int
     time_limit: float
     class_weight: ClassWeight
+    task: TaskName
+    costs: Costs
     weights: Weights
     scoring: Scoring
     max_thresholds: MostThresholds
@@ -288,6 +312,7 @@ class TableSettings:
     draw: Draw
     save_to: Path | None
     report: HtmlReport
+    of_classes: tuple[tuple[str, str], ...] = ()
 
     @property
     def file_format(self) -> FileFormat:
@@ -296,6 +321,27 @@ class TableSettings:
             self.separator, self.encoding, self.decimal, self.missing, self.text, self.number,
             self.no_header, self.date,
         )  # fmt: skip
+
+    @property
+    def request(self) -> TaskRequest:
+        """What the options say about the target."""
+        if self.costs is not None and self.scoring is not None:
+            raise ValueError(
+                f"--scoring must not be given with --costs: {self.scoring} counts mistakes, and "
+                "mean costs choose the size"
+            )
+        return TaskRequest(
+            task=self.task,
+            costs=self.costs,
+            class_weight=self.class_weight,
+            of_classes=self.of_classes,
+        )
+
+    def measured(self, task: str) -> str:
+        """What is measured on held-out rows of a task."""
+        if self.costs is not None:
+            return "mean cost"
+        return self.scoring or ("mean squared error" if task == REGRESSION else "error")
 
 
 def make_rules(

@@ -15,6 +15,7 @@ import codecs
 import errno
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -32,14 +33,27 @@ from rich.text import Text
 from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
-from mictree._support.words import count_of, merged_note, show_number, show_text
+from mictree._support.words import (
+    SQUARED,
+    count_of,
+    measure_of,
+    merged_note,
+    names_of_labels,
+    root_of,
+    show_digits,
+    show_number,
+    show_significant,
+    show_text,
+)
+from mictree.tree import DIGITS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mictree.estimators.predicting import ClassResults
+    from mictree.estimators.results import ActionResults, LeafResults
     from mictree.estimators.sizes import SizeChoice
-    from mictree.estimators.streamed import HeldOut
+    from mictree.estimators.streamed import HeldOut, NumberResults
     from mictree.tree import Tree
 
 SPELL = "mictree.spell"  # the error handler of encodings that lack a character
@@ -216,29 +230,45 @@ def tree_text(tree: "Tree", classes: list[str] | None, no_merge: bool) -> str:
 
 
 def table_of_sizes(model: Any, choice: "SizeChoice | HeldOut | None") -> Table:
-    """A model's errors by size, also those by which one was chosen, which an arrow marks."""
-    greedy = hasattr(model, "growth_")
+    """A model's errors by size, also those by which one was chosen, which an arrow marks.
+
+    Beside mean squared errors stand their roots, in the unit of the target.
+    """
+    greedy, squared = hasattr(model, "growth_"), measure_of(model) == SQUARED
+    show = show_significant if squared else show_number
     splits = ["", *(step.variable for step in model.growth_.steps)] if greedy else []
-    heads = ["size", *(["split on"] if greedy else []), "training error"]
+    heads = ["size", *(["split on"] if greedy else []), f"training {measure_of(model)}"]
+    heads += ["its root"] if squared else []
     table = Table(*heads, *([choice.title] if choice is not None else []))
     for number in range(len(splits) if greedy else len(model.frontier_)):
         cells = [str(number), *map(show_text, splits[number : number + 1])]
-        cells.append(show_error(model, number))
+        cells.append(_show_interval(model, number, show))
+        if squared:
+            cells.append(_show_interval(model, number, lambda error: show(root_of(error))))
         if choice is not None:
             chosen = " ←" if number == choice.size else ""
             place = min(number, len(choice.means) - 1)  # no fold has a larger tree
-            error = show_number(choice.shown[place])
-            cells.append(f"{error} ± {choice.standard_errors[place]:.2g}{chosen}")
+            spread = choice.standard_errors[place]
+            shown = show_significant(spread, 2) if squared else f"{spread:.2g}"
+            cells.append(f"{show(choice.shown[place])} ± {shown}{chosen}")
         table.add_row(*cells)
     return table
 
 
 def show_error(model: Any, size: int) -> str:
     """A training error; for a least error that is not proved, its certified interval."""
+    if measure_of(model) != SQUARED:
+        return _show_interval(model, size, show_number)
+    root = _show_interval(model, size, lambda error: show_significant(root_of(error)))
+    return f"{_show_interval(model, size, show_significant)} (root {root})"
+
+
+def _show_interval(model: Any, size: int, show: Callable[[float], str]) -> str:
+    """A training error, or its certified interval if it is not proved to be the least."""
     errors = training_errors(model)
     if hasattr(model, "growth_") or model.frontier_.proved[size]:
-        return show_number(errors[size])
-    return f"{show_number(model.frontier_.lower[size])}..{show_number(errors[size])}"
+        return show(errors[size])
+    return f"{show(model.frontier_.lower[size])}..{show(errors[size])}"
 
 
 def training_errors(model: Any) -> Any:
@@ -250,16 +280,12 @@ def tree_warnings(model: Any, class_weight: Any, advise_scoring: bool) -> list[s
     """Sentences about a tree that is no better than a leaf, and about classes it never predicts.
 
     They advise --class-weight unless one is given. ``advise_scoring`` also advises --scoring: the
-    user gave none, and held-out rows chose the size.
+    user gave none, and held-out rows chose the size. Where costs choose, no class is missed.
     """
-    tree, unpredicted, errors = model.tree_, never_predicted(model), training_errors(model)
-    lines = []
-    if tree.size and errors[-1] >= errors[0] - SLACK:
-        alone = len(unpredicted) == len(model.classes_) - 1
-        (label, *_) = [str(each) for each in model.classes_ if str(each) not in unpredicted]
-        does = f"predicts {label!r} everywhere, as" if alone else "makes as many errors as"
-        size = count_of(tree.size, "split")
-        lines.append(f"no split lowers the error: the tree of {size} {does} a lone leaf does")
+    lines = _no_better_than_a_leaf(model)
+    if measure_of(model) != "error":
+        return lines
+    tree, unpredicted = model.tree_, never_predicted(model)
     if not unpredicted:
         return lines
     names = ", ".join(map(repr, unpredicted[:MOST_NAMES]))
@@ -276,13 +302,57 @@ def tree_warnings(model: Any, class_weight: Any, advise_scoring: bool) -> list[s
     return [*lines, "; ".join([never, *advice])]
 
 
+def _no_better_than_a_leaf(model: Any) -> list[str]:
+    """A sentence about a tree whose splits do not lower its error."""
+    tree, errors, measure = model.tree_, training_errors(model), measure_of(model)
+    slack = SLACK if measure == "error" else SLACK * abs(float(errors[0]))
+    if not tree.size or errors[-1] < errors[0] - slack:
+        return []
+    predicted, names = {tree.labels[leaf] for leaf in tree.leaves}, names_of_labels(model)
+    if len(predicted) == 1:
+        (label,) = predicted
+        shown = show_digits(label, DIGITS) if names is None else repr(names[label])
+        does = f"predicts {shown} everywhere, as"
+    elif measure == "error":
+        does = "makes as many errors as"
+    else:
+        does = f"has the same {measure} as"
+    size = count_of(tree.size, "split")
+    return [f"no split lowers the {measure}: the tree of {size} {does} a lone leaf does"]
+
+
 def never_predicted(model: Any) -> list[str]:
     """The classes that no leaf of a model's tree predicts, as texts."""
-    from mictree.tree import LEAF
-
     tree = model.tree_
-    predicted = {tree.labels[node] for node, test in enumerate(tree.tests) if test == LEAF}
+    predicted = {tree.labels[leaf] for leaf in tree.leaves}
     return [str(label) for number, label in enumerate(model.classes_) if number not in predicted]
+
+
+def result_facts(
+    results: "ClassResults | LeafResults | NumberResults | ActionResults",
+) -> dict[str, Any]:
+    """Results on held-out rows for JSON."""
+    from mictree.estimators.results import ActionResults, LeafResults
+    from mictree.estimators.streamed import NumberResults
+
+    if isinstance(results, LeafResults | NumberResults):
+        root, explained = root_of(results.mean_squared_error), results.r2
+        return {
+            "held_out_root": root,
+            "held_out_r2": None if math.isnan(explained) else explained,
+            "leaf_results": results.frame.to_dicts(),
+        }
+    if not isinstance(results, ActionResults):
+        return class_facts(results)
+    costs = [None if math.isnan(cost) else cost for cost in results.costs_of_classes.tolist()]
+    heads = ("class", "rows", "mean_cost")
+    lines = zip(map(str, results.classes), results.counts.sum(axis=1).tolist(), costs, strict=True)
+    by_class = [dict(zip(heads, line, strict=True)) for line in lines]
+    return {
+        "actions": [str(action) for action in results.actions],
+        "class_results": by_class,
+        "actions_taken": results.counts.tolist(),
+    }
 
 
 def class_facts(results: "ClassResults") -> dict[str, Any]:

@@ -65,7 +65,7 @@ def predict(
     missing: Missing = [],  # noqa: B006
     date: DateOrder = [],  # noqa: B006
 ) -> None:
-    """Predict the label of every row of a table.
+    """Predict the label of every row of a table: its class, its number or what to do.
 
     The table needs the columns that the tree tests, by name; it may have others. Dates are read as
     in training: where that told the day from the month, it tells them here. Predictions are
@@ -94,6 +94,11 @@ def predict(
         if out is not None and out.resolve() == read.resolve():
             raise ValueError(f"--out must not be {name}, which is read; got {str(out)!r}")
     saved = load_model(model)
+    if proba and not hasattr(saved, "classes_"):
+        raise ValueError(
+            f"--proba must be given with a model of classes; {str(model)!r} predicts "
+            f"{'actions' if hasattr(saved, 'actions_') else 'numbers'}"
+        )
     unseen = Unseen(saved, size)
     if streamed:
         refuse_options(file_format, file)

@@ -6,6 +6,9 @@ place from 0 to 1, says which part it belongs to (``RowSplit``), so that no list
 The rows of --test files all test. Once the tree is grown, one pass sums the labels of the other
 rows at its leaves, which gives the errors of all sizes at once. Folds would need a tree each; so
 ``refuse_unstreamed`` refuses them, as it does all options that need the rows in memory.
+
+Whether the target holds classes or numbers to predict is decided as for a file in memory, from the
+different values of all rows: reading them ends as soon as they tell.
 """
 
 import json
@@ -17,30 +20,45 @@ import typer
 
 from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Progress, Report
-from mictree._support.words import count_of, show_name, show_number
+from mictree._support.words import (
+    count_of,
+    measure_of,
+    names_of_labels,
+    show_measured,
+    show_name,
+    show_number,
+    show_significant,
+)
 from mictree.cli.options import FileFormat, is_given
 from mictree.cli.output import (
-    class_facts,
     print_json,
     print_parts,
+    result_facts,
+    show_error,
     show_progress,
     table_of_sizes,
     tree_text,
     tree_warnings,
 )
-from mictree.cli.table import (
-    check_drop,
-    check_labels,
-    find_warnings,
-    naming_options,
-    print_note,
+from mictree.cli.table import check_drop, find_warnings, naming_options, print_note
+from mictree.cli.tasks import (
+    CLASSIFICATION,
+    MOST_CLASSES,
+    REGRESSION,
+    Decision,
+    TaskRequest,
+    decide_task,
     read_class_weight,
 )
 
 if TYPE_CHECKING:
+    import polars
+
     from mictree.cli.fit import FitSettings
+    from mictree.columns.parquet import ParquetSet
     from mictree.estimators.predicting import ClassResults
-    from mictree.estimators.streamed import HeldOut, LeafSums
+    from mictree.estimators.results import ActionResults
+    from mictree.estimators.streamed import HeldOut, LeafSums, NumberResults, NumberSums
 
 IN_MEMORY_OPTIONS = (  # of files that are read at once
     "cv", "separator", "encoding", "decimal", "missing", "text", "number",
@@ -133,28 +151,32 @@ class HeldOutErrors(NamedTuple):
     choosing: "HeldOut | None"
     testing: "HeldOut | None"
     scores: "HeldOut | None" = None  # of the rows that test, with --scoring
-    sums: "LeafSums | None" = None  # of the rows that test
+    sums: "LeafSums | NumberSums | None" = None  # of the rows that test
 
-    def class_results(self, model: Any, size: int) -> "ClassResults":
-        """The results of each class on the rows that test."""
-        from mictree.estimators.streamed import results_by_class
+    def results(self, model: Any, size: int) -> "ClassResults | NumberResults | ActionResults":
+        """The results on the rows that test: by class, by prediction, or by class and action."""
+        from mictree.estimators.streamed import NumberSums, actions_by_class, results_by_class
 
         assert self.sums is not None
-        return results_by_class(model, self.sums, size)
+        if isinstance(self.sums, NumberSums):
+            return self.sums.results(size)
+        by = actions_by_class if measure_of(model) == "mean cost" else results_by_class
+        return by(model, self.sums, size)
 
 
-def fit_streamed(model: Any, settings: "FitSettings", about: dict[str, Any] | None) -> int:
+def fit_streamed(settings: "FitSettings", about: dict[str, Any] | None) -> tuple[Any, int]:
     """Grow a tree on rows of Parquet files, choose its size, test it and print it.
 
-    It is printed as JSON if ``about`` begins that. Returns the size.
+    It is printed as JSON if ``about`` begins that. Returns the model and the size.
     """
     import polars
 
     from mictree.columns.data import unreadable
     from mictree.columns.parquet import ParquetSet
+    from mictree.estimators.streamed import check_number_scoring
     from mictree.problems.sample import SampleProblem
-    from mictree.problems.streamed import check_label_type
 
+    request = settings.request
     target, drop, keep = settings.target, settings.drop, settings.keep
     weights = settings.weights
     check_drop(target, drop)
@@ -167,23 +189,38 @@ def fit_streamed(model: Any, settings: "FitSettings", about: dict[str, Any] | No
         for name in dict.fromkeys((*untested, *keep))
         for error in caught(found.check_column, name)
     ]
+    decision = Decision(CLASSIFICATION, polars.Series())
     if target in found.schema:
-        complaints += caught(check_label_type, found, target)
+        try:
+            decision = _decide(found, target, request)
+        except ValueError as error:
+            complaints.append(error)
+    complaints += request.complain()
     if complaints:  # else reading finds these, and others
         held = {name: found.schema[name] for name in columns}
         complaints += [unreadable(name, kind) for name, kind in held.items() if kind.is_nested()]
     with naming_options():
         raise_all(complaints)
+    if decision.line:
+        print_note(decision.line)
+    model = settings.make_model(decision.task)
+    if settings.scoring is not None and decision.is_regression:
+        check_number_scoring(settings.scoring)
     found = ParquetSet(split.files)
-    _warn(found, columns, target, keep)
+    _warn(found, columns, target, keep, decision)
     most = MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds
     with show_progress("reading") as report, naming_options():
         problem = SampleProblem.from_parquet(
             split.files, target, columns=columns, sample_weight=weights, rows=split.grown,
             seed=settings.seed, max_thresholds=most, progress=report,
+            loss="squared" if decision.is_regression else None,
         )  # fmt: skip
-        check_labels(polars.Series(target, problem.classes))
-        model.set_params(class_weight=_read_factors(settings, split, problem.classes, report))
+        if not decision.is_regression:
+            decide_task(polars.Series(target, problem.classes), CLASSIFICATION)
+            factors = _read_factors(settings, split, problem.classes, report)
+            model.set_params(class_weight=factors)
+            if request.costs is not None:
+                model.set_params(cost_matrix=request.cost_matrix(problem.classes))
         report(Progress("growing"))
         model.fit(problem)
         errors = _measure_held_out(model, split, settings, report)
@@ -193,13 +230,55 @@ def fit_streamed(model: Any, settings: "FitSettings", about: dict[str, Any] | No
     advise = settings.size is None and settings.scoring is None
     remarks = tree_warnings(model.at_size(size), settings.class_weight, advise)
     if about is not None:
-        print_json(about, **_json_fields(model, size, rows, errors), remarks=remarks)
+        if decision.is_regression:
+            about.pop("criterion", None)
+        fields = _json_fields(model, decision.task, size, rows, errors)
+        print_json(about, **fields, remarks=remarks)
     else:
         ended = "" if size == requested else f"; growth ended before --size {requested}"
         counts = _describe_rows(rows, split, errors)
         shown = _printed_parts(model, size, counts, errors, ended, settings)
         print_parts(*shown, *remarks)
-    return size
+    return model, size
+
+
+def _decide(files: "ParquetSet", target: str, request: TaskRequest) -> Decision:
+    """What the target is, from the first values that tell, or all of them."""
+    import polars
+
+    from mictree.columns.parquet import as_polars
+
+    kind = files.schema[target]
+    if request.asked == REGRESSION and not kind.is_numeric():
+        raise ValueError(
+            f"labels must be numbers with --task regression; {show_name(target)} has {kind}"
+        )
+    if request.asked is not None or not kind.is_numeric():
+        # the type tells; reading finds out whatever is wrong with the values
+        return request.decide(_example(target, kind))
+    values, bounds = polars.Series(target, [], dtype=kind), files.bounds.get(target)
+    if bounds is not None and bounds.most - bounds.least < MOST_CLASSES:
+        return request.decide(polars.Series(target, [bounds.least, bounds.most], dtype=kind))
+    for batch in files.batches([target], "reading labels"):
+        found = as_polars(batch.table)[target].drop_nulls().unique()
+        if kind.is_float():
+            found = found.filter(found.is_finite())  # reading refuses others, by file
+        values = values.append(found).unique()
+        decision = request.decide(values, some=True) if len(values) else None
+        if decision is not None and decision.is_regression:
+            return decision
+    return request.decide(values)
+
+
+def _example(name: str, kind: Any) -> "polars.Series":
+    """A column of one value of a type."""
+    import polars
+
+    if kind.is_nested():
+        return polars.Series(name, [[]], dtype=kind)
+    if str(kind).startswith(("String", "Categorical", "Enum")):
+        return polars.Series(name, ["text"])
+    return polars.Series(name, [0]).cast(kind, strict=False)
 
 
 def _read_factors(
@@ -230,12 +309,17 @@ def _measure_held_out(
     from mictree.columns.parquet import ParquetSet, Share
     from mictree.estimators.predicting import read_scoring
     from mictree.estimators.saved import from_json, to_json
-    from mictree.estimators.streamed import score_by_size, sum_leaves
+    from mictree.estimators.streamed import (
+        errors_by_size,
+        predicts_numbers,
+        score_by_size,
+        sum_leaves,
+    )
 
     saved = from_json(to_json(model))  # it reads only the columns that the tree tests
     columns = settings.target, settings.weights
     scorer, chooses = read_scoring(settings.scoring), settings.size is None
-    if scorer is not None:
+    if scorer is not None and not predicts_numbers(model):
         scorer.check(saved.classes_)
     sums = []
     if split.grown is not None:
@@ -253,7 +337,7 @@ def _measure_held_out(
             f"{settings.held_out:g} and --test leave {' and '.join(map(str, rows))}"
         )
     factors = model._problem.class_weight.tolist()
-    errors = [each.accuracy(saved._splitting, factors) for each in whole]
+    errors = [errors_by_size(saved, each, factors) for each in whole]
     choosing = errors.pop(0) if chooses else None
     testing, scores = errors[0] if errors else None, None
     if scorer is not None:
@@ -264,14 +348,19 @@ def _measure_held_out(
     return HeldOutErrors(choosing, testing, scores, sums[0] if sums else None)
 
 
-def _json_fields(model: Any, size: int, rows: int, errors: HeldOutErrors) -> dict[str, Any]:
+def _json_fields(
+    model: Any, task: str, size: int, rows: int, errors: HeldOutErrors
+) -> dict[str, Any]:
     """The fields that --json prints."""
     tree, choosing, testing = model.growth_.tree(size), errors.choosing, errors.testing
-    facts: dict[str, Any] = {"train_rows": rows}
+    facts: dict[str, Any] = {"task": task, "measure": measure_of(model), "train_rows": rows}
     if choosing is not None:
         facts["choosing_rows"] = choosing.rows
     facts["held_out_rows"] = 0 if testing is None else testing.rows
-    facts["classes"] = [str(label) for label in model.classes_]
+    if task == CLASSIFICATION:
+        facts["classes"] = [str(label) for label in model.classes_]
+    if measure_of(model) == "mean cost":
+        facts["actions"] = names_of_labels(model)
     facts["train_errors"] = model.growth_.errors
     if choosing is not None:
         facts["choosing_scores" if choosing.scoring else "choosing_errors"] = choosing.shown
@@ -279,7 +368,7 @@ def _json_fields(model: Any, size: int, rows: int, errors: HeldOutErrors) -> dic
     facts["size"] = size
     if testing is not None:
         facts["held_out_error"] = testing.shown[size]
-        facts |= class_facts(errors.class_results(model, size))
+        facts |= result_facts(errors.results(model, size))
     if errors.scores is not None:
         facts |= {"scoring": errors.scores.scoring, "held_out_score": errors.scores.shown[size]}
     return facts | {"tree": json.loads(tree.to_json())}
@@ -302,29 +391,35 @@ def _printed_parts(
     model: Any, size: int, rows: str, errors: HeldOutErrors, ended: str, settings: "FitSettings"
 ) -> tuple[Any, ...]:
     """Tables and texts to print, one below the other."""
-    error, by_class = "", ()
+    from mictree.estimators.streamed import NumberResults
+
+    measure, error, details = measure_of(model), "", ()
     if errors.testing is not None:
-        error = f", held-out error {show_number(errors.testing.shown[size])}"
+        held = show_measured(errors.testing.shown[size], measure)
+        error = f", held-out {measure} {held}"
+        results = errors.results(model, size)
+        if isinstance(results, NumberResults):
+            error += f", held-out R^2 {show_significant(results.r2)}"
+        if settings.details:
+            weighted = f", weighted by {show_name(settings.weights)}" if settings.weights else ""
+            by = "what is predicted" if isinstance(results, NumberResults) else "class"
+            details = ("", f"held-out rows by {by}{weighted}:", str(results))
     if errors.scores is not None:
         error += f", held-out {settings.scoring} {show_number(errors.scores.shown[size])}"
-    if settings.details and errors.sums is not None:
-        by = f", weighted by {show_name(settings.weights)}" if settings.weights else ""
-        results = str(errors.class_results(model, size))
-        by_class = ("", f"held-out rows by class{by}:", results)
-    weighted = ["errors are weighted by class"] if model.class_weight is not None else []
+    weighted = []
+    if getattr(model, "class_weight", None) is not None:
+        weighted = [f"{'costs' if measure == 'mean cost' else 'errors'} are weighted by class"]
     return (
         f"{rows}, {count_of(len(model.literals_), 'literal')}",
         table_of_sizes(model, errors.choosing),
-        tree_text(
-            model.at_size(size).tree_, [str(label) for label in model.classes_], settings.no_merge
-        ),
-        f"size {size}, training error {show_number(model.growth_.errors[size])}{error}{ended}",
+        tree_text(model.at_size(size).tree_, names_of_labels(model), settings.no_merge),
+        f"size {size}, training {measure} {show_error(model, size)}{error}{ended}",
         *weighted,
-        *by_class,
+        *details,
     )
 
 
-def _warn(found: Any, columns: list[str], target: str, keep: list[str]) -> None:
+def _warn(found: Any, columns: list[str], target: str, keep: list[str], decision: Decision) -> None:
     """Say what looks wrong in the first rows, as much of the files as surely fits the memory."""
     from itertools import islice
 
@@ -339,8 +434,9 @@ def _warn(found: Any, columns: list[str], target: str, keep: list[str]) -> None:
     frame = polars.concat([each.select(names) for each in first])
     frame = frame.filter(frame[target].is_not_null())
     if frame.height:
-        check_labels(frame[target])  # later rows when they are read
+        decide_task(frame[target], decision.task)  # later rows when they are read
     part = "" if frame.height == found.rows else f" (in the first {count_of(frame.height, 'row')})"
-    for name, warning in find_warnings(frame.select(columns), frame[target], part):
+    found_warnings = find_warnings(frame.select(columns), frame[target], part, task=decision.task)
+    for name, warning in found_warnings:
         if name not in keep:
             print_note(f"warning: {warning}")

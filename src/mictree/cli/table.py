@@ -10,10 +10,8 @@ Columns of dates may add their month, weekday and hour (--parts), and may order 
 ``load`` alone reads a file without a target, for ``predict``.
 """
 
-import csv
 import difflib
 import glob
-import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +21,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mictree._support.checks import ColumnError, Complaints, caught, raise_all
 from mictree._support.words import count_of, shell_word, show_name, show_text
 from mictree.cli.options import FileFormat
+from mictree.cli.tasks import (
+    CLASSIFICATION,
+    REGRESSION,
+    Decision,
+    TaskRequest,
+    check_labels,
+)
+from mictree.cli.tasks import read_class_weight as read_class_weight
 
 if TYPE_CHECKING:
     import polars
@@ -92,7 +98,7 @@ class Loaded(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Columns to learn from and labels, with how dates were read.
+    """Columns to learn from and labels, with what these are and how dates were read.
 
     dates : by column, what a saved model must know to read it again: ``order`` or ``part``
     moments : the values that order the rows, if the user has named them
@@ -104,6 +110,7 @@ class Table(NamedTuple):
     dates: Mapping[str, dict[str, Any]]
     moments: Any = None
     rising: str | None = None
+    task: str = CLASSIFICATION
 
 
 def load(
@@ -185,13 +192,14 @@ def read_table(
     after: str | None = None,
     untested: Sequence[str] = (),
     check: Callable[["polars.DataFrame"], list[Exception]] = lambda features: [],
-    class_weight: str | None = None,
+    request: TaskRequest | None = None,
 ) -> Table:
     """Read a file into the columns to learn from and the labels; warn about what looks wrong.
 
     Columns may be dropped whose ``parts`` stay, and ``after`` is no column to learn from. All
     complaints come together, those about names first. Trees do not use the columns ``untested``;
-    ``check`` may complain about them. ``class_weight`` must name labels.
+    ``check`` may complain about them. The ``request`` decides whether the labels are classes or
+    numbers to predict; without one they must be classes.
     """
     check_drop(target, drop)
     timed = [*parts, *([] if after is None else [after])]
@@ -206,11 +214,12 @@ def read_table(
     if not errors and not loaded.refused:
         _say_remarks(loaded, keep)
     indices = [column.name for column in frame if is_row_index(column)]
-    missing = 0
+    missing, decision = 0, None
     if target in frame.columns and frame.height:
         frame, missing = _with_labels(frame, target)
-        wrong = [] if target in loaded.refused else caught(check_labels, frame[target])
-        errors += wrong or _check_factors(class_weight, frame[target])
+        if target not in loaded.refused:
+            decision = _decide(frame[target], request, errors)
+    errors += [] if request is None else request.complain(decision)
     unused = {target, *drop, after}
     features = frame.select(name for name in frame.columns if name not in unused)
     if not len({*features.columns} - {*untested}) and not parts:
@@ -228,13 +237,35 @@ def read_table(
         print_note(
             f"left out {count_of(missing, 'row')} without a label: {show_name(target)} is missing"
         )
-    for name, warning in find_warnings(features, frame[target], "", file_format.text, indices):
+    assert decision is not None  # else there are complaints
+    if decision.line:
+        print_note(decision.line)
+    task = "" if request is None else decision.task
+    labels = decision.labels
+    for name, warning in find_warnings(features, labels, "", file_format.text, indices, task):
         if name not in (*keep, *untested):
             print_note(f"warning: {warning}")
     features, dates = add_parts(features, frame, parts, loaded.orders)
     moments = None if after is None else ordering_values(frame[after])
     rising = next((column.name for column in frame if in_order_of_time(column)), None)
-    return Table(features, frame[target].to_numpy(), dates, moments, rising)
+    return Table(features, labels.to_numpy(), dates, moments, rising, decision.task)
+
+
+def _decide(
+    labels: "polars.Series", request: TaskRequest | None, errors: list[Exception]
+) -> Decision | None:
+    """What the target is; what is wrong with it joins the other errors."""
+    decided: list[Decision] = []
+
+    def decide() -> None:
+        if request is None:
+            check_labels(labels)
+            decided.append(Decision(CLASSIFICATION, labels))
+        else:
+            decided.append(request.decide(labels))
+
+    errors += caught(decide)
+    return decided[0] if decided else None
 
 
 def _load_named(
@@ -252,15 +283,6 @@ def _load_named(
         # a single name is rather a line above the table
         raise_all([*(caught(check_names, header, named) if header.width > 1 else []), error])
         raise
-
-
-def _check_factors(class_weight: str | None, labels: "polars.Series") -> list[Exception]:
-    """Complaints about labels that --class-weight names."""
-    import numpy as np
-
-    return caught(
-        lambda: read_class_weight(class_weight, np.unique(labels.unique().to_numpy()).tolist())
-    )
 
 
 def _check_times(
@@ -378,70 +400,6 @@ def column_of_weights(frame: "polars.DataFrame", name: str | None) -> Any:
     return complete_column(frame, name)
 
 
-def read_class_weight(text: str | None, classes: Sequence[Any] | None = None) -> Any:
-    """The option --class-weight: None, "balanced", or a mapping of labels to weights.
-
-    Without classes the labels are texts, so that a bad option is refused before a file is read.
-    With classes they are those whose texts the option names; an unknown one is refused.
-    """
-    if text is None or text == "balanced":
-        return text
-    pairs = _weights_in_file(Path(text)) if Path(text).is_file() else _weights_in_text(text)
-    found: dict[Any, float] = {}
-    labels = None if classes is None else {str(label): label for label in classes}
-    for label, weight in pairs:
-        if label in found:
-            raise ValueError(f"--class-weight must name each label once; {label!r} occurs twice")
-        if labels is not None and label not in labels:
-            known = ", ".join(map(repr, labels))
-            raise ValueError(f"--class-weight must name classes; {label!r} is none of {known}")
-        found[label] = _positive(label, weight)
-    return found if labels is None else {labels[label]: each for label, each in found.items()}
-
-
-def _weights_in_text(text: str) -> list[tuple[str, str]]:
-    """The pairs of label=weight,label=weight."""
-    pairs = []
-    for part in text.split(","):
-        label, mark, weight = part.rpartition("=")
-        if not mark:
-            raise ValueError(
-                "--class-weight must be balanced, label=weight,label=weight or a CSV file of lines "
-                f"label,weight; got {text!r}, and there is no such file"
-            )
-        pairs.append((label.strip(), weight))
-    return pairs
-
-
-def _weights_in_file(file: Path) -> list[tuple[str, str]]:
-    """The pairs of a CSV file of labels and weights; it may begin with the line label,weight."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(lines) if row]
-    if rows and [cell.casefold() for cell in rows[0]] == ["label", "weight"]:
-        del rows[0]
-    if not rows:
-        raise ValueError(f"--class-weight must have lines label,weight; {str(file)!r} has none")
-    for row in rows:
-        if len(row) != 2:
-            raise ValueError(
-                f"--class-weight must have lines label,weight; {str(file)!r} has {','.join(row)!r}"
-            )
-    return [(label, weight) for label, weight in rows]
-
-
-def _positive(label: str, text: str) -> float:
-    """A weight, positive and finite."""
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = math.nan
-    if not 0 < weight < math.inf:
-        raise ValueError(
-            f"--class-weight must be positive, finite numbers; {label!r} has {text.strip()!r}"
-        )
-    return weight
-
-
 def _with_labels(frame: "polars.DataFrame", target: str) -> tuple["polars.DataFrame", int]:
     """The rows that have a label, and the number of the others."""
     if frame[target].dtype.is_float():  # Parquet files may have NaN
@@ -504,25 +462,6 @@ def check_names(frame: "polars.DataFrame", names: Sequence[str], doubt: str = ""
     raise_all(errors)
 
 
-def check_labels(labels: "polars.Series") -> None:
-    """Refuse labels that are no classes: lists, dates, and measured numbers; or none at all."""
-    kind, name = labels.dtype, show_name(labels.name)
-    if not len(labels):
-        raise ValueError(f"some row must have a label; {name} is missing in all rows")
-    if not (kind.is_integer() or kind.is_float() or str(kind) in ("String", "Boolean")) and not str(
-        kind
-    ).startswith(("Categorical", "Enum")):
-        raise ValueError(f"labels must be numbers, texts or booleans; {name} has {kind}")
-    if kind.is_float() and bool(labels.is_infinite().any()):
-        raise ValueError(f"labels must be classes; {name} has an infinite number")
-    if kind.is_float() and bool((labels != labels.round()).any()):
-        raise ValueError(
-            f"labels must be classes; {name} holds measured numbers such as {labels[0]}. "
-            "Mictree does not do regression; use scikit-learn's DecisionTreeRegressor, or make "
-            "classes of the numbers"
-        )
-
-
 def check_feature(column: "polars.Series", texts: Sequence[str] = ()) -> None:
     """Refuse an infinite number, and a column of texts with more values than a tree can test.
 
@@ -561,11 +500,13 @@ def find_warnings(
     part: str = "",
     texts: Sequence[str] = (),
     indices: Sequence[str] = (),
+    task: str = "",
 ) -> Iterator[Finding]:
     """What is odd about the columns, each with the option that acts on it; in a part of the rows.
 
     Few files are sorted by chance: that a part has one label says nothing. The columns that the
-    user reads as ``texts`` hide no numbers. ``indices`` count the rows of the whole file.
+    user reads as ``texts`` hide no numbers. ``indices`` count the rows of the whole file. Labels
+    are classes unless a ``task`` is named; many different numbers are odd if nobody decided.
     """
     rows, classes = len(labels), labels.n_unique()
     name, shown, quoted = labels.name, show_name(labels.name), shell_word(labels.name)
@@ -577,7 +518,7 @@ def find_warnings(
                 f"choose another --target, or --keep {quoted}"
             ),
         )
-    elif classes == rows >= FEW_ROWS:
+    elif classes == rows >= FEW_ROWS and task != REGRESSION:
         yield (
             name,
             (
@@ -585,13 +526,12 @@ def find_warnings(
                 f"choose another --target, or --keep {quoted}"
             ),
         )
-    elif labels.dtype.is_numeric() and classes > MANY_LABELS:
+    elif labels.dtype.is_numeric() and classes > MANY_LABELS and not task:
         yield (
             name,
             (
                 f"the target {shown} has {classes} different numbers{part}, each of which is a "
-                "class; for regression use scikit-learn's DecisionTreeRegressor. "
-                f"--keep {quoted} silences this line"
+                f"class; --keep {quoted} silences this line"
             ),
         )
     spellings = differs_little(labels, labels)

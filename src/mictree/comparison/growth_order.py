@@ -17,6 +17,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from mictree.comparison.held_out import TrainingSet
 from mictree.comparison.run import Peer, read_peers
@@ -145,7 +146,8 @@ def identify_rule(learner: Any) -> GrowthOrder:
     Parameters
     ----------
     learner : a rule, an estimator, a name, or a callable ``(X, y, size)`` that returns a fitted
-        model with at most ``size`` splits, as in ``compare``
+        model with at most ``size`` splits, as in ``compare``; regressors predict labels 0 and 1 as
+        numbers
 
     Examples
     --------
@@ -154,7 +156,8 @@ def identify_rule(learner: Any) -> GrowthOrder:
     >>> mt.identify_rule(DecisionTreeClassifier()).order
     'weighted'
     """
-    peers = read_peers(learner)
+    numeric = is_regressor(learner) if hasattr(learner, "get_params") else False
+    peers = read_peers(learner, numeric=numeric)
     if len(peers) != 1:
         raise ValueError(f"one learner is identified at a time; got {len(peers)}")
     peer = peers[0]
@@ -163,14 +166,14 @@ def identify_rule(learner: Any) -> GrowthOrder:
         (order, grower) for order, (_, growers) in ORDERS.items() for grower in range(len(growers))
     }
     for number, case in enumerate(CASES):
-        for size, labels in enumerate(_predictions(peer, case)):
+        for size, labels in enumerate(_predictions(peer, case, numeric)):
             if size == 0:
                 continue
             same = {
                 (order, grower)
                 for order, (_, growers) in ORDERS.items()
                 for grower in range(len(growers))
-                if np.array_equal(_expected(order, grower, number)[size], labels)
+                if np.allclose(_expected(order, grower, number, numeric)[size], labels)
             }
             agreeing &= same
             found = tuple(order for order in ORDERS if any(each == order for each, _ in same))
@@ -179,15 +182,19 @@ def identify_rule(learner: Any) -> GrowthOrder:
     return GrowthOrder(peer.name, orders.pop() if len(orders) == 1 else NONE, tuple(evidence))
 
 
-def _predictions(peer: Peer, case: Case) -> list[np.ndarray]:
+def _predictions(peer: Peer, case: Case, numeric: bool) -> list[np.ndarray]:
     bits, labels = case.data()
-    training = TrainingSet(SampleProblem(bits, labels), bits, labels, bits)
+    training = TrainingSet(_problem(bits, labels, numeric), bits, labels, bits)
     return [model.codes(bits) for model in peer.models(training, MAX_SIZE)]
 
 
+def _problem(bits: np.ndarray, labels: np.ndarray, numeric: bool) -> SampleProblem:
+    return SampleProblem(bits, labels, loss="squared" if numeric else None)
+
+
 @cache
-def _expected(order: str, grower: int, number: int) -> tuple[np.ndarray, ...]:
+def _expected(order: str, grower: int, number: int, numeric: bool) -> tuple[np.ndarray, ...]:
     """The predictions of a grower of a known order, by size."""
     bits, labels = CASES[number].data()
-    growth = ORDERS[order][1][grower].grow(SampleProblem(bits, labels), MAX_SIZE)
+    growth = ORDERS[order][1][grower].grow(_problem(bits, labels, numeric), MAX_SIZE)
     return tuple(growth.tree(size).predict(bits) for size in range(MAX_SIZE + 1))

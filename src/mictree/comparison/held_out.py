@@ -6,11 +6,11 @@ a difference is corrected for that (Nadeau and Bengio, Inference for the General
 Machine Learning 2003).
 
 All learners train on one ``TrainingSet``: the same rows with the same literals, and labels that are
-positions among the classes. What they make are three kinds of ``Model``: a tree of mictree's own, a
-lone leaf, and a model of another package. Such a model reads ordered columns as ranks and every
-other literal as a 0/1 column; its predictions are checked, because nothing else guarantees that
-they are labels that it has learned. ``ScorableModel`` shows any of the three to scikit-learn's
-scorers.
+positions among the classes, or numbers (``Target``). What they make are three kinds of ``Model``: a
+tree of mictree's own, a lone leaf, and a model of another package. Such a model reads ordered
+columns as ranks and every other literal as a 0/1 column; its predictions are checked, because
+nothing else guarantees that they are labels that it has learned. ``ScorableModel`` shows any of the
+three to scikit-learn's scorers.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from mictree.columns.data import read_array
 from mictree.columns.ordered import Ranks
-from mictree.problems.sample import SampleProblem
+from mictree.problems.sample import Coded, SampleProblem
+from mictree.problems.tasks import MatrixCosts, Squared, read_cost_matrix
 from mictree.tree import Tree
 
 OPTIMAL = "optimal"  # the name of the optimal trees beside those of the learners
 
 FloatArray = np.typing.NDArray[np.float64]
 Codes = np.typing.NDArray[np.integer]
+Rows = np.typing.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,141 @@ class HeldOut:
         return apart.mean(axis=0), np.sqrt(variance)
 
 
+class Target(Protocol):
+    """What the rows of a comparison are labelled with, and what predictions cost."""
+
+    classes: tuple[Any, ...]  # empty for numbers
+    loss: str  # what errors are; empty for shares of the rows
+
+    def __len__(self) -> int: ...
+
+    def problem(
+        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None
+    ) -> SampleProblem:
+        """Some rows to learn from, whose columns are given."""
+        ...
+
+    def labels(self, rows: Rows) -> np.ndarray:
+        """The labels of some rows, as learners get them."""
+        ...
+
+    def mean_loss(self, guess: np.ndarray, rows: Rows, weights: FloatArray | None) -> float:
+        """What predictions cost on average, or the share of those that are wrong."""
+        ...
+
+    def scorable(self, model: Model) -> Any:
+        """A model as scikit-learn's scorers expect it."""
+        ...
+
+    def truth(self, rows: Rows) -> np.ndarray:
+        """The labels of some rows, as they were given."""
+        ...
+
+
+class ClassTarget:
+    """Classes; with a cost matrix, predictions are actions."""
+
+    def __init__(self, coded: Coded, cost_matrix: Any = None) -> None:
+        self.coded = coded
+        self.classes = coded.classes
+        self.cost_matrix = cost_matrix
+        self.task = None if cost_matrix is None else read_cost_matrix(cost_matrix, coded.classes)
+        self.actions = coded.classes if self.task is None else self.task.actions
+        self.loss = "" if self.task is None else "mean cost"
+        self._codes = coded.codes.astype(np.intp)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def problem(
+        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None
+    ) -> SampleProblem:
+        """Some rows to learn from, whose columns are given."""
+        labels = Coded(self.classes, self.coded.codes[rows])
+        return SampleProblem(
+            X, labels, weights, cost_matrix=self.cost_matrix, max_thresholds=max_thresholds
+        )
+
+    def labels(self, rows: Rows) -> np.ndarray:
+        """The position of each row's class."""
+        return self._codes[rows]
+
+    def mean_loss(self, guess: np.ndarray, rows: Rows, weights: FloatArray | None) -> float:
+        """The share of wrong classes, or the mean cost of actions."""
+        truth = self._codes[rows]
+        if self.task is None:
+            return float(np.average(guess != truth, weights=weights))
+        return float(np.average(self.task.given[truth, guess], weights=weights))
+
+    def scorable(self, model: Model) -> ScorableModel:
+        """A model as scikit-learn's scorers expect it."""
+        return ScorableModel(model, self.classes, self.actions)
+
+    def truth(self, rows: Rows) -> np.ndarray:
+        """The class of each row."""
+        return read_array(self.classes)[self._codes[rows]]
+
+    @property
+    def shown(self) -> tuple[Any, ...]:
+        """The classes, then actions that are no classes."""
+        return (*self.classes, *(each for each in self.actions if each not in self.classes))
+
+    def places(self, guess: np.ndarray) -> np.ndarray:
+        """Predictions as positions among ``shown``."""
+        if self.task is None:
+            return guess
+        return np.array([self.shown.index(action) for action in self.actions])[guess]
+
+
+class NumberTarget:
+    """Numbers to predict."""
+
+    classes: tuple[Any, ...] = ()
+    loss = "mean squared error"
+
+    def __init__(self, given: np.ndarray, numbers: FloatArray) -> None:
+        self._given = given  # perhaps fractions
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def problem(
+        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None
+    ) -> SampleProblem:
+        """Some rows to learn from, whose columns are given."""
+        labels = self._given[rows]
+        return SampleProblem(X, labels, weights, loss="squared", max_thresholds=max_thresholds)
+
+    def labels(self, rows: Rows) -> np.ndarray:
+        """The number of each row."""
+        return self._numbers[rows]
+
+    def mean_loss(self, guess: np.ndarray, rows: Rows, weights: FloatArray | None) -> float:
+        """The mean squared error."""
+        return float(np.average((guess - self._numbers[rows]) ** 2, weights=weights))
+
+    def scorable(self, model: Model) -> ScorableRegressor:
+        """A model as scikit-learn's scorers expect it."""
+        return ScorableRegressor(model)
+
+    def truth(self, rows: Rows) -> np.ndarray:
+        """The number of each row."""
+        return self._numbers[rows]
+
+
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows to learn from, and others to predict; labels are positions among the classes."""
+    """Rows to learn from, and others to predict.
+
+    Attributes
+    ----------
+    codes : the labels: positions among the classes, or numbers
+    """
 
     problem: SampleProblem
     rows: Any
-    codes: Codes
+    codes: np.ndarray
     others: Any
     weights: FloatArray | None = None  # of the rows to learn from
 
@@ -85,9 +215,34 @@ class TrainingSet:
         return len(self.problem.classes)
 
     @property
+    def numeric(self) -> bool:
+        """Whether labels are numbers to predict."""
+        return isinstance(self.problem.task, Squared)
+
+    @property
     def learned_classes(self) -> int:
-        """The labels to learn from are 0 to this number, itself not among them."""
-        return int(self.codes.max()) + 1
+        """The labels to learn from are 0 to this number, itself not among them; 0 for numbers."""
+        return 0 if self.numeric else int(self.codes.max()) + 1
+
+    @cached_property
+    def action_labels(self) -> Codes:
+        """What learners call the actions: the code of a class, or a number after all codes."""
+        classes, actions = self.problem.classes, self.problem.actions
+        others = [action for action in actions if action not in classes]
+        every = [*classes, *others]
+        return np.array([every.index(action) for action in actions], dtype=np.intp)
+
+    @property
+    def cost_names(self) -> dict[int, dict[int, float]] | None:
+        """The cost matrix, for learners that read one, by the labels that they learn from."""
+        task = self.problem.task
+        if not isinstance(task, MatrixCosts):
+            return None
+        names = self.action_labels.tolist()
+        return {
+            code: dict(zip(names, task.given[code].tolist(), strict=True))
+            for code in np.unique(self.codes).tolist()
+        }
 
     @property
     def masses(self) -> FloatArray:
@@ -111,8 +266,8 @@ class TrainingSet:
 class Model(Protocol):
     """A tree of some size, of any learner."""
 
-    def codes(self, rows: Any) -> Codes:
-        """The label of each row, as a position among the classes."""
+    def codes(self, rows: Any) -> np.ndarray:
+        """The label of each row: a position among the classes or actions, or a number."""
         ...
 
     def shares(self, rows: Any) -> FloatArray:
@@ -127,7 +282,7 @@ class GrownTree:
     training: TrainingSet
     tree: Tree
 
-    def codes(self, rows: Any) -> Codes:
+    def codes(self, rows: Any) -> np.ndarray:
         """The label of each row."""
         return self.tree.predict(self._bits(rows))
 
@@ -150,9 +305,9 @@ class LoneLeaf:
 
     training: TrainingSet
 
-    def codes(self, rows: Any) -> Codes:
+    def codes(self, rows: Any) -> np.ndarray:
         """The label of each row."""
-        return np.full(len(self.training.ranks(rows)), self.training.masses.argmax())
+        return np.full(len(self.training.ranks(rows)), self.training.problem.root().label)
 
     def shares(self, rows: Any) -> FloatArray:
         """The shares of classes among all rows learned from."""
@@ -168,7 +323,7 @@ class ForeignModel:
     name: str
     model: Any
 
-    def codes(self, rows: Any) -> Codes:
+    def codes(self, rows: Any) -> np.ndarray:
         """The label of each row."""
         ranks = self.training.ranks(rows)
         labels = np.asarray(self.model.predict(ranks))
@@ -177,13 +332,37 @@ class ForeignModel:
                 f"a learner must predict one label a row; {self.name} gave the shape "
                 f"{labels.shape} for {len(ranks)} rows"
             )
-        known = np.isin(labels, np.arange(self.training.learned_classes))
+        if self.training.numeric:
+            return self._numbers(labels)
+        learned = np.arange(self.training.learned_classes)
+        costs = isinstance(self.training.problem.task, MatrixCosts)
+        actions = self.training.action_labels
+        known = np.isin(labels, np.union1d(learned, actions) if costs else learned)
         if not known.all():
             raise ValueError(
                 "a learner must predict the labels it learned from, 0 to "
                 f"{self.training.learned_classes - 1}; {self.name} gave {labels[~known][0]!r}"
             )
-        return labels
+        return self._positions(labels) if costs else labels
+
+    def _numbers(self, labels: np.ndarray) -> FloatArray:
+        """Predictions as finite numbers."""
+        if labels.dtype.kind not in "biuf" or not np.isfinite(labels).all():
+            raise ValueError(f"a learner must predict finite numbers; {self.name} gave others")
+        return labels.astype(float)
+
+    def _positions(self, labels: np.ndarray) -> Codes:
+        """Predictions as positions among the actions."""
+        actions = self.training.action_labels
+        there = np.isin(labels, actions)
+        if not there.all():
+            label = self.training.problem.classes[int(labels[~there][0])]
+            raise ValueError(
+                "cost_matrix must have a column for every class that a learner predicts; "
+                f"{self.name} predicts {label!r}"
+            )
+        order = np.argsort(actions)
+        return order[np.searchsorted(actions[order], labels)]
 
     def shares(self, rows: Any) -> FloatArray:
         """The shares of classes that the model gives; of other classes 0."""
@@ -208,15 +387,31 @@ class ForeignModel:
 class ScorableModel(ClassifierMixin, BaseEstimator):
     """A model as scikit-learn's scorers expect it: fitted, with the labels of the data set."""
 
-    def __init__(self, model: Model, classes: tuple[Any, ...]) -> None:
+    def __init__(
+        self, model: Model, classes: tuple[Any, ...], actions: tuple[Any, ...] | None = None
+    ) -> None:
         self.model = model
         self.classes = classes
+        self.actions = actions
         self.classes_ = read_array(classes)
+        self._actions = self.classes_ if actions in (None, classes) else read_array(list(actions))
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row."""
-        return self.classes_[self.model.codes(X)]
+        return self._actions[self.model.codes(X)]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The share of each class for each row."""
         return self.model.shares(X)
+
+
+class ScorableRegressor(RegressorMixin, BaseEstimator):
+    """A model of numbers as scikit-learn's scorers expect it."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.fitted_ = True
+
+    def predict(self, X: Any) -> FloatArray:
+        """The number of each row."""
+        return self.model.codes(X)

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mictree._support.checks import check_size
-from mictree._support.words import count_of, show_number
+from mictree._support.words import count_of, show_digits, show_number
 from mictree.comparison.held_out import OPTIMAL, HeldOut
+from mictree.estimators.sizes import scale_of
 from mictree.excess import ROUNDING
 from mictree.optimal import CertifiedErrors
 from mictree.optimal.frontier import SampleOptimalTrees
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
-    from mictree.estimators.optimal import OptimalTreeClassifier
+    from mictree.estimators.optimal import OptimalTree
     from mictree.estimators.predicting import ClassResults
 
 
@@ -62,6 +63,8 @@ class Comparison:
     confusion : by size, the optimal trees' confusion matrix on held-out rows, sparse; see
         ``class_results``
     class_weighted : whether errors are weighted by class
+    loss : "mean squared error" or "mean cost", where errors are these and no shares of the rows
+    labels : what confusion matrices are by: classes, then actions that are no classes
 
     Examples
     --------
@@ -90,6 +93,8 @@ class Comparison:
     scoring: str = ""
     confusion: tuple[Any, ...] = field(default=(), repr=False)
     class_weighted: bool = False
+    loss: str = ""
+    labels: tuple[Any, ...] = ()
 
     @property
     def max_size(self) -> int:
@@ -149,7 +154,7 @@ class Comparison:
         apart, spread = self.held_out[name].less(self.held_out[OPTIMAL])
         found = []
         for difference, error in zip(apart, spread, strict=True):
-            if abs(difference) <= ROUNDING and error <= ROUNDING:
+            if abs(difference) <= self._rounding and error <= self._rounding:
                 found.append("same")
             elif abs(difference) <= CLEAR * error:
                 found.append("unclear")
@@ -195,8 +200,37 @@ class Comparison:
             least, most = self.mic(name)
             ends = show_number(least, 4), show_number(most, 4)
             shown = f"= {ends[0]}" if self.proved else f"between {ends[0]} and {ends[1]}"
-            lines.append(f"{name}: MIC({self.max_size}) {shown}")
-        return lines + self.worth_it
+            unit = f" ({self.loss})" if self.loss else ""
+            lines.append(f"{name}: MIC({self.max_size}) {shown}{unit}")
+        return lines + self.worth_it + self._explained
+
+    @property
+    def _explained(self) -> list[str]:
+        """R^2 of the optimal tree of the advised size, on training and on held-out rows."""
+        errors, size = self.optimal_errors.upper, self.advised_size
+        if self.classes or errors[0] <= 0:
+            return []
+        line = f"R^2 of the optimal tree of size {size}: {1 - errors[size] / errors[0]:.3f}"
+        if not self.held_out or self.scoring:
+            return [f"{line} on training rows"]
+        mean = self.held_out[OPTIMAL].mean
+        return [f"{line} on training rows, {1 - mean[size] / mean[0]:.3f} on new rows"]
+
+    @property
+    def error_name(self) -> str:
+        """What errors are."""
+        return self.loss or "error"
+
+    @property
+    def _rounding(self) -> float:
+        """The largest difference of errors that rounding may have made."""
+        return ROUNDING * (scale_of(self.optimal_errors.upper) if self.loss else 1.0)
+
+    def _show(self, error: float) -> str:
+        """An error in a cell."""
+        if not self.loss:
+            return f"{error:.4f}"
+        return show_digits(0.0 if abs(error) <= self._rounding else float(error), 5)
 
     @property
     def worth_it(self) -> list[str]:
@@ -253,13 +287,15 @@ class Comparison:
         held = self.held_out[OPTIMAL]
         best = int(held.mean.argmin())
         spread = held.errors[:, best].std(ddof=1) / math.sqrt(self.cv)
-        return int(np.argmax(held.mean <= held.mean[best] + spread + ROUNDING))
+        rounding = ROUNDING if self.scoring else self._rounding
+        return int(np.argmax(held.mean <= held.mean[best] + spread + rounding))
 
     @property
     def title(self) -> str:
         """The data set and the tests, in a line."""
         counts = f"{count_of(self.rows, 'row')}, {count_of(self.literals, 'literal')}, "
-        counts += count_of(len(self.classes), "class", "es")
+        counts += count_of(len(self.classes), "class", "es") if self.classes else "numbers"
+        counts += ", mean costs" if self.classes and self.loss else ""
         counts += ", errors weighted by class" if self.class_weighted else ""
         if not self.held_out:
             return counts
@@ -268,7 +304,7 @@ class Comparison:
     @property
     def measure(self) -> str:
         """What is measured on held-out rows."""
-        return self.scoring or "error"
+        return self.scoring or self.error_name
 
     @property
     def folding(self) -> str:
@@ -294,8 +330,8 @@ class Comparison:
             return f"optimal tree {most}"
         return f"best tree found {most}, not proved optimal"
 
-    def model(self, size: int) -> OptimalTreeClassifier:
-        """The optimal tree of a size as a classifier: it predicts, draws, explains and is saved.
+    def model(self, size: int) -> OptimalTree:
+        """The optimal tree of a size as an estimator: it predicts, draws, explains and is saved.
 
         Examples
         --------
@@ -305,9 +341,9 @@ class Comparison:
         >>> result.model(3).predict([[0, 1]])
         array(['odd'], dtype='<U4')
         """
-        from mictree.estimators.optimal import as_classifier
+        from mictree.estimators.optimal import as_model
 
-        return as_classifier(self.optimal_trees).at_size(size)
+        return as_model(self.optimal_trees).at_size(size)
 
     def class_results(self, size: int) -> ClassResults:
         """Recall and precision of each class by the optimal trees of a size, on held-out rows.
@@ -328,7 +364,7 @@ class Comparison:
             raise ValueError("results of classes are those of held-out rows; there are none")
         if not 0 <= check_size(size, "size") <= self.max_size:
             raise ValueError(f"size must be at most max_size, {self.max_size}; got {size}")
-        return ClassResults(self.classes, self.confusion[size].toarray())
+        return ClassResults(self.labels or self.classes, self.confusion[size].toarray())
 
     def columns(self) -> list[str]:
         """The headings of ``cells``.
@@ -361,19 +397,21 @@ class Comparison:
         ['3', '0.0000', '0.0000', '0.0000']
         """
         errors = self.optimal_errors
-        cells = [str(size), f"{errors.upper[size]:.4f}"]
+        show = self._show
+        held = show if not self.scoring else "{:.4f}".format
+        cells = [str(size), show(errors.upper[size])]
         if not errors.proved[size]:
-            cells[1] = f"{errors.lower[size]:.4f}..{errors.upper[size]:.4f}"
+            cells[1] = f"{show(errors.lower[size])}..{show(errors.upper[size])}"
         if self.held_out:
-            cells.append(f"{self.held_out[OPTIMAL].shown[size]:.4f}")
+            cells.append(held(self.held_out[OPTIMAL].shown[size]))
         for name in self.names:
             least, most = (ends[size] for ends in self.excess(name))
-            cells.append(f"{self.training_errors[name][size]:.4f}")
+            cells.append(show(self.training_errors[name][size]))
             proved = errors.proved[size]
-            cells.append(f"{least:.4f}" if proved else f"{least:.4f}..{most:.4f}")
+            cells.append(show(least) if proved else f"{show(least)}..{show(most)}")
             if self.held_out:
                 mark = {"better": "*", "worse": "+"}.get(self.verdicts(name)[size], " ")
-                cells.append(f"{self.held_out[name].shown[size]:.4f}{mark}")
+                cells.append(f"{held(self.held_out[name].shown[size])}{mark}")
         return cells
 
     def _table(self) -> list[str]:
@@ -402,8 +440,14 @@ class Comparison:
 
 def _ahead(comparison: Comparison, name: str, size: int) -> str:
     """How much better than a learner the optimal tree is on training rows, in words."""
-    least, most = (100 * float(ends[size]) for ends in comparison.excess(name))
-    if most <= 100 * ROUNDING:
+    least, most = (float(ends[size]) for ends in comparison.excess(name))
+    if comparison.loss and most > comparison._rounding:
+        shown = show_number(least, 4)
+        if most - least > comparison._rounding:
+            shown += f" to {show_number(most, 4)}"
+        return f"better than {name} by {shown} in {comparison.loss}"
+    least, most = 100 * least, 100 * most
+    if comparison.loss or most <= 100 * ROUNDING:
         return f"no better than {name}"
     if most < 0.05:
         return f"less than 0.1 points better than {name}"

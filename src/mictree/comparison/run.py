@@ -33,19 +33,27 @@ from mictree._support.progress import Progress, Report, TimeLimit, ignore
 from mictree.columns.data import Data, read_array
 from mictree.comparison.held_out import (
     OPTIMAL,
+    ClassTarget,
     FloatArray,
     ForeignModel,
     GrownTree,
     HeldOut,
     LoneLeaf,
     Model,
-    ScorableModel,
+    NumberTarget,
+    Target,
     TrainingSet,
 )
 from mictree.comparison.result import Comparison
 from mictree.distributed.collections import is_collection
-from mictree.estimators.predicting import Scorer, read_labels, read_scoring
-from mictree.estimators.sizes import check_after, rank_moments, time_folds
+from mictree.estimators.predicting import (
+    Scorer,
+    read_labels,
+    read_numeric,
+    read_scoring,
+    read_targets,
+)
+from mictree.estimators.sizes import check_after, rank_moments, scale_of, time_folds
 from mictree.growers.rules import RULES, Grower, TopDown
 from mictree.impurity import name_of
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
@@ -53,11 +61,11 @@ from mictree.optimal.frontier import SampleOptimalTrees, solve
 from mictree.problems.sample import (
     Coded,
     Limits,
-    SampleProblem,
     check_thresholds,
     class_weights,
     read_weights,
 )
+from mictree.problems.tasks import check_loss
 
 WHOLE_SHARE = 0.5  # of the time limit, for the search on all rows
 IN_TIME = "cross-validation in order of time"
@@ -85,6 +93,8 @@ def compare(
     n_jobs: int | None = None,
     progress: Report | None = None,
     after: Any = None,
+    cost_matrix: Any = None,
+    loss: str | None = None,
 ) -> Comparison:
     """Compare learners with the optimal trees of every size on a data set.
 
@@ -99,13 +109,13 @@ def compare(
         ``max_leaf_nodes``, ``num_leaves`` or ``max_leaves``, or a callable ``(X, y, size)`` that
         returns a fitted model with at most ``size`` splits; with ``sample_weight`` or
         ``class_weight``, a callable ``(X, y, size, sample_weight)``.
-    X, y : matrix or frame, and labels of any kind
+    X, y : matrix or frame, and labels of any kind; numbers to predict if a learner is a regressor
     max_size : the largest size
     time_limit : seconds for all searches together, half of them for the search on all rows; None
         for no limit. Compiling kernels and loading them does not count.
-    cv, repeats : folds of the stratified cross-validation, and its number of repetitions; ``cv=0``
-        skips cross-validation. ``cv`` may also be a splitter of scikit-learn, which has its own
-        repetitions.
+    cv, repeats : folds of the stratified cross-validation (numbers are not stratified), and its
+        number of repetitions; ``cv=0`` skips cross-validation. ``cv`` may also be a splitter of
+        scikit-learn, which has its own repetitions.
     groups : rows of one group are never both in training and in held-out rows of a fold
     scoring : for held-out rows, as in scikit-learn: None for the error, a name such as
         "balanced_accuracy", "neg_log_loss" or "roc_auc", or a callable ``(model, X, y)``. Trees are
@@ -126,6 +136,11 @@ def compare(
     after : a date, a time or a number for each row: every fold is later than its training rows, and
         equal values stay together, see ``select_size``; there is one such cross-validation,
         whatever ``repeats``
+    cost_matrix : what it costs to predict the second class for a row of the first, as of
+        ``SampleProblem``; trees are grown and judged by their mean cost. Learners of other packages
+        know nothing of it.
+    loss : "squared" for numbers to predict, also without a regressor among the learners: errors
+        are mean squared errors, and "sklearn" is a ``DecisionTreeRegressor``
 
     Examples
     --------
@@ -139,6 +154,7 @@ def compare(
         max_size=max_size, time_limit=time_limit, cv=cv, repeats=repeats,
         random_state=random_state, scoring=scoring, max_thresholds=max_thresholds, n_jobs=n_jobs,
         class_weight=class_weight, max_depth=max_depth, memory_limit=memory_limit,
+        cost_matrix=cost_matrix, numeric=_is_regression(learners, loss),
     )  # fmt: skip
     peers = _read_learners(learners, settings)
     if is_collection(X):
@@ -147,16 +163,18 @@ def compare(
     if not rows:
         raise ValueError("X must have at least one row; it has none")
     inputs = _read_inputs(settings, peers, rows, y, sample_weight)
-    plan = _plan_folds(X, inputs.coded, settings, groups, after)
+    plan = _plan_folds(X, inputs.target, settings, groups, after)
     if inputs.scorer is not None and len(plan):
-        inputs.scorer.check(inputs.coded.classes)
+        classes = inputs.target.classes
+        labels = inputs.target.truth(np.arange(rows)) if settings.numeric else classes
+        inputs.scorer.check(labels, settings.numeric)
     report = progress or ignore
     everything = np.arange(rows)
     with TimeLimit(time_limit) as limit:
         seconds = _part(limit, WHOLE_SHARE if len(plan) else 1.0)
         whole = _learn(inputs, X, everything, everything, seconds, "all rows", report)
         for peer in peers:
-            _check_honest(peer.name, whole.values[peer.name], whole.solved.errors, settings)
+            _check_honest(peer.name, whole.values[peer.name], whole.solved.errors, inputs)
         done = None if whole.solved.interrupted else _run_folds(inputs, X, plan, limit, report)
     return _result(inputs, whole, plan, done)
 
@@ -179,6 +197,8 @@ class Settings:
     class_weight: Any = None
     max_depth: int | None = None
     memory_limit: int = DEFAULT_MEMORY_LIMIT
+    cost_matrix: Any = None
+    numeric: bool = False  # whether labels are numbers to predict
 
     def __post_init__(self) -> None:
         if check_size(self.max_size) == 0:
@@ -193,6 +213,10 @@ class Settings:
         count_jobs(self.n_jobs)
         if self.max_depth is not None:
             check_size(self.max_depth, "max_depth")
+        if self.numeric:
+            for name in ("cost_matrix", "class_weight"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"{name} needs classes; regressors learn numbers")
         check_count(self.memory_limit, "memory_limit")
 
     def _check_folds(self) -> None:
@@ -211,7 +235,7 @@ class Inputs:
 
     settings: Settings
     peers: tuple[Peer, ...]
-    coded: Coded
+    target: Target
     sample_weight: FloatArray | None  # as given
     weights: FloatArray | None  # times the factors of classes
     scorer: Scorer | None  # of held-out rows
@@ -235,19 +259,46 @@ def _read_inputs(
     settings: Settings, peers: tuple[Peer, ...], rows: int, y: Any, sample_weight: Any
 ) -> Inputs:
     """Labels and weights, which the learners must be able to use."""
-    coded = read_labels(y, rows)[1]
     plain = weights = read_weights(sample_weight, rows)
+    scorer = read_scoring(settings.scoring)
+    if settings.numeric:
+        given = read_targets(y, rows)
+        for peer in peers:
+            peer.check(0, weights is not None, numeric=True)
+        target = NumberTarget(given, read_numeric(given, rows))
+        return Inputs(settings, peers, target, plain, weights, scorer)
+    coded = read_labels(y, rows)[1]
     factors = class_weights(settings.class_weight, coded)
     if factors is not None:
         weights = factors[coded.codes] * (1.0 if plain is None else plain)
+    costs = settings.cost_matrix
     for peer in peers:
-        peer.check(len(coded.classes), weights is not None)
-    return Inputs(settings, peers, coded, plain, weights, read_scoring(settings.scoring))
+        peer.check(len(coded.classes), weights is not None, costs=costs is not None)
+    return Inputs(settings, peers, ClassTarget(coded, costs), plain, weights, scorer)
+
+
+def _is_regression(learners: Any, loss: Any) -> bool:
+    """Whether labels are numbers to predict: by the loss, or because learners are regressors."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if loss is not None:
+        check_loss(loss)
+    values = learners.values() if isinstance(learners, Mapping) else learners
+    several = isinstance(learners, Mapping | Sequence) and not isinstance(learners, str)
+    each = [one for one in (values if several else [values]) if hasattr(one, "get_params")]
+    numeric = loss is not None or any(map(is_regressor, each))
+    for one in each:
+        if numeric and is_classifier(one):
+            raise ValueError(
+                "learners must all be regressors if labels are numbers to predict; got "
+                f"{type(one).__name__}"
+            )
+    return numeric
 
 
 def _read_learners(learners: Any, settings: Settings) -> tuple[Peer, ...]:
     """The learners, whose names must differ."""
-    peers = read_peers(learners, settings.max_depth)
+    peers = read_peers(learners, settings.max_depth, settings.numeric)
     names = [OPTIMAL, *(peer.name for peer in peers)]
     for name in names[1:]:
         if names.count(name) > 1:
@@ -271,9 +322,9 @@ def _result(inputs: Inputs, whole: Learned, plan: Plan, done: list[Fold] | None)
         if folds
         else {},
         unproved_folds=np.mean(unproved, axis=0),
-        rows=len(inputs.coded.codes),
+        rows=len(inputs.target),
         literals=len(whole.solved.problem.literals),
-        classes=inputs.coded.classes,
+        classes=inputs.target.classes,
         cv=plan.each,
         repeats=plan.repeats,
         optimal_trees=whole.solved,
@@ -282,11 +333,15 @@ def _result(inputs: Inputs, whole: Learned, plan: Plan, done: list[Fold] | None)
         scoring=scoring,
         confusion=_mean_confusion(folds, plan.repeats),
         class_weighted=inputs.settings.class_weight is not None,
+        loss=inputs.target.loss,
+        labels=inputs.target.shown if isinstance(inputs.target, ClassTarget) else (),
     )
 
 
 def _mean_confusion(folds: list[Fold], repeats: int) -> tuple[Any, ...]:
     """By size, the sum of the folds' confusion matrices, divided by the repetitions."""
+    if not all(fold.confusion for fold in folds):
+        return ()  # numbers have none
     by_size = zip(*(fold.confusion for fold in folds), strict=True)
     sums = (sum(matrices[1:], start=matrices[0]) for matrices in by_size)
     return tuple(total if repeats == 1 else total / repeats for total in sums)
@@ -352,11 +407,11 @@ def _part(limit: TimeLimit, share: float) -> float | None:
     return None if limit.seconds == math.inf else max(0.02, share * limit.left())
 
 
-def _check_honest(
-    name: str, errors: FloatArray, optimal: CertifiedErrors, settings: Settings
-) -> None:
+def _check_honest(name: str, errors: FloatArray, optimal: CertifiedErrors, inputs: Inputs) -> None:
     """Reject a learner that beats the proved optimum: it is not a single tree of that size."""
-    ahead = np.flatnonzero(errors < optimal.lower - 1e-9)
+    settings = inputs.settings
+    scale = scale_of(optimal.upper) if inputs.target.loss else 1.0
+    ahead = np.flatnonzero(errors < optimal.lower - 1e-9 * scale)
     if len(ahead):
         deep = "" if settings.max_depth is None else f" and depth {settings.max_depth}"
         raise ValueError(
@@ -425,25 +480,22 @@ def _learn(
     rows = X if test is train else _take_rows(X, train)
     others = _take_rows(X, test)
     weights = inputs.weights_of(train)
-    problem = SampleProblem(
-        rows, Coded(inputs.coded.classes, inputs.coded.codes[train]), weights,
-        max_thresholds=settings.max_thresholds,
-    )  # fmt: skip
+    target = inputs.target
+    problem = target.problem(rows, train, weights, settings.max_thresholds)
 
     def forward(size: Progress) -> None:
         report(replace(size, what=f"{what}: {size.what}"))
 
     memory = int(settings.memory_limit)
     solved = solve(problem, inputs.max_size, False, memory, forward, settings.max_depth, seconds)
-    codes = inputs.coded.codes.astype(np.intp)
-    training = TrainingSet(problem, rows, codes[train], others, weights)
+    training = TrainingSet(problem, rows, target.labels(train), others, weights)
     plain = None if inputs.sample_weight is None else inputs.sample_weight[test]
-    tested = _TestRows(
-        inputs.coded.classes, others, codes[test], inputs.weights_of(test), plain, scorer
-    )
+    tested = _TestRows(target, others, test, inputs.weights_of(test), plain, scorer)
     best = [GrownTree(training, tree) for tree in solved.trees]
     values = {OPTIMAL: tested.measure(best)}
-    confusion = () if test is train else tuple(tested.confusion(model) for model in best)
+    confusion = ()
+    if test is not train and isinstance(target, ClassTarget):
+        confusion = tuple(tested.confusion(target, model) for model in best)
     for peer in inputs.peers:
         report(Progress(f"{what}: {peer.name}"))
         values[peer.name] = tested.measure(peer.models(training, inputs.max_size))
@@ -454,9 +506,9 @@ def _learn(
 class _TestRows:
     """The rows on which trees are measured, by their errors or by scores."""
 
-    classes: tuple[Any, ...]
+    target: Target
     rows: Any
-    codes: np.ndarray
+    numbers: RowNumbers  # among all rows
     weights: FloatArray | None  # with the factors of classes
     sample_weight: FloatArray | None  # without
     scorer: Scorer | None
@@ -467,16 +519,16 @@ class _TestRows:
 
     def _measure_one(self, model: Model) -> float:
         if self.scorer is None:
-            return float(np.average(model.codes(self.rows) != self.codes, weights=self.weights))
-        fitted = ScorableModel(model, self.classes)
-        return -self.scorer(fitted, self.rows, fitted.classes_[self.codes], self.sample_weight)
+            return self.target.mean_loss(model.codes(self.rows), self.numbers, self.weights)
+        fitted, truth = self.target.scorable(model), self.target.truth(self.numbers)
+        return -self.scorer(fitted, self.rows, truth, self.sample_weight)
 
-    def confusion(self, model: Model) -> csr_array:
+    def confusion(self, target: ClassTarget, model: Model) -> csr_array:
         """The number or weight of rows by true and predicted class; few classes are predicted."""
-        weights = self.sample_weight
-        counts = np.ones(len(self.codes), dtype=np.int64) if weights is None else weights
-        places = (self.codes, model.codes(self.rows))
-        shape = (len(self.classes), len(self.classes))
+        weights, codes = self.sample_weight, target.labels(self.numbers)
+        counts = np.ones(len(codes), dtype=np.int64) if weights is None else weights
+        places = (codes, target.places(model.codes(self.rows)))
+        shape = (len(target.shown), len(target.shown))
         return csr_array(coo_array((counts, places), shape=shape))
 
 
@@ -508,22 +560,25 @@ class Plan:
         return float(np.mean([len(test) / len(train) for train, test in self.folds]))
 
 
-def _plan_folds(X: Any, coded: Coded, settings: Settings, groups: Any, after: Any) -> Plan:
+def _plan_folds(X: Any, target: Target, settings: Settings, groups: Any, after: Any) -> Plan:
     """Folds in which classes are in proportion, or in order of time, or those of a splitter."""
     cv, times, seed = settings.cv, int(settings.repeats), settings.random_state
     if after is not None:
         check_after(cv, 1, groups)
-        ranks = rank_moments(after, len(coded.codes))
+        ranks = rank_moments(after, len(target))
         return Plan(tuple(time_folds(ranks, cv)), int(cv), 1, IN_TIME) if cv else Plan()
-    rows = len(coded.codes)
+    rows = len(target)
     members = None if groups is None else np.asarray(check_unmasked(groups, "groups"))
     if members is not None and members.shape != (rows,):
         raise ValueError(f"groups must be one value a row; its shape is {members.shape}")
     if hasattr(cv, "split"):
-        labels = read_array(coded.classes)[coded.codes]
+        labels = target.truth(np.arange(rows))
         return _check_plan(cv.split(X, labels, members), type(cv).__name__, rows)
     if cv == 0:
         return Plan()
+    if not isinstance(target, ClassTarget):
+        return Plan(_plain_folds(rows, cv, times, members, int(seed)), cv, times)
+    coded = target.coded
     if members is not None:
         return Plan(_grouped_folds(coded, cv, times, members, int(seed)), cv, times)
     counts = np.bincount(coded.codes, minlength=len(coded.classes))
@@ -551,6 +606,24 @@ def _check_plan(splits: Any, name: str, rows: int) -> Plan:
     if len(found) < 2:
         raise ValueError(f"cv must give at least 2 folds; {name} gives {len(found)}")
     return Plan(tuple(found), len(found), 1, name)
+
+
+def _plain_folds(
+    rows: int, cv: int, times: int, groups: np.ndarray | None, seed: int
+) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
+    """Folds of numbers to predict, which are not stratified and cut no group."""
+    from sklearn.model_selection import GroupKFold, KFold
+
+    count = rows if groups is None else len(np.unique(groups))
+    if cv > count:
+        what = "rows" if groups is None else "groups"
+        raise ValueError(f"cv must be at most the number of {what}, {count}; got {cv}")
+    kind: Any = KFold if groups is None else GroupKFold
+    found = []
+    for number in range(times):
+        splitter = kind(cv, shuffle=True, random_state=(seed + number) % 2**32)
+        found += list(splitter.split(np.zeros((rows, 1)), groups=groups))
+    return tuple(found)
 
 
 def _grouped_folds(
@@ -607,11 +680,19 @@ class Peer:
     learner: Any  # a Grower, an estimator, or a callable (X, y, size) or (X, y, size, weights)
     max_depth: int | None = None
 
-    def check(self, classes: int, weighted: bool) -> None:
-        """Refuse a learner that cannot make one tree of these classes, or of weighted rows."""
+    def check(
+        self, classes: int, weighted: bool, numeric: bool = False, costs: bool = False
+    ) -> None:
+        """Refuse a learner that cannot make one tree of these labels, or of weighted rows."""
         if isinstance(self.learner, Grower):
             return
         self._maker(classes)
+        params = self.learner.get_params() if hasattr(self.learner, "get_params") else {}
+        if params.get("cost_matrix") is not None:
+            raise ValueError(
+                "all learners are judged by one cost_matrix: give it to compare, not to "
+                f"{self.name}"
+            )
         if weighted and hasattr(self.learner, "get_params"):
             from sklearn.utils.validation import has_fit_parameter
 
@@ -629,7 +710,7 @@ class Peer:
             for size in range(1, max_size + 1):
                 yield GrownTree(training, growth.tree(size))
             return
-        make = self._maker(training.learned_classes)
+        make = self._maker(training.learned_classes, training.cost_names)
         if not len(training.problem.literals):  # no column has two values
             yield from [LoneLeaf(training)] * max_size
             return
@@ -643,7 +724,7 @@ class Peer:
                 )
             yield ForeignModel(training, self.name, model)
 
-    def _maker(self, classes: int) -> Maker:
+    def _maker(self, classes: int, costs: Any = None) -> Maker:
         learner = self.learner
         if not hasattr(learner, "get_params"):
             return learner
@@ -661,6 +742,8 @@ class Peer:
                     f"{self.name} has none"
                 )
             deep = {"max_depth": self.max_depth}
+        if costs is not None and "cost_matrix" in learner.get_params():
+            deep |= {"cost_matrix": costs}
 
         def make(X: Any, y: Any, size: int, *weights: Any) -> Any:
             from sklearn.base import clone
@@ -693,24 +776,26 @@ def _settings(learner: Any, library: str, name: str) -> Callable[[int], dict[str
     )
 
 
-def read_peers(learners: Any, max_depth: int | None = None) -> tuple[Peer, ...]:
-    """Named learners, from a mapping, a sequence or a single learner."""
+def read_peers(
+    learners: Any, max_depth: int | None = None, numeric: bool = False
+) -> tuple[Peer, ...]:
+    """Named learners, from a mapping, a sequence or a single learner; of classes or of numbers."""
     if isinstance(learners, Mapping):
-        named = [(str(name), _peer(learner)) for name, learner in learners.items()]
+        named = [(str(name), _peer(learner, numeric)) for name, learner in learners.items()]
         return tuple(Peer(name, peer.learner, max_depth) for name, peer in named)
     if isinstance(learners, str) or not isinstance(learners, Sequence):
         learners = [learners]
     peers: list[Peer] = []
-    for peer in map(_peer, learners):
+    for peer in (_peer(learner, numeric) for learner in learners):
         uses = sum(other.name.partition(" #")[0] == peer.name for other in peers)
         name = f"{peer.name} #{uses + 1}" if uses else peer.name
         peers.append(Peer(name, peer.learner, max_depth))
     return tuple(peers)
 
 
-def _peer(learner: Any) -> Peer:
+def _peer(learner: Any, numeric: bool) -> Peer:
     if isinstance(learner, str):
-        return Peer(learner, _by_name(learner))
+        return Peer(learner, _by_name(learner, numeric))
     if isinstance(learner, type):
         raise TypeError(f"a learner must be an instance, not a class; got {learner.__name__}")
     if isinstance(learner, Grower):
@@ -736,12 +821,14 @@ def _short(grower: Grower) -> str:
     return f"{type(grower).__name__}({', '.join(changed)})" if changed else type(grower).__name__
 
 
-def _by_name(name: str) -> Any:
+def _by_name(name: str, numeric: bool) -> Any:
     if name in RULES:
         return RULES[name]()
     if name == "sklearn":
-        from sklearn.tree import DecisionTreeClassifier
+        from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+        if numeric:
+            return DecisionTreeRegressor(random_state=0)
         return DecisionTreeClassifier(criterion="entropy", random_state=0)
     if name in ("lightgbm", "xgboost"):
         from importlib import import_module
@@ -750,6 +837,8 @@ def _by_name(name: str) -> Any:
             module = import_module(name)
         except ImportError:
             raise ValueError(f"to compare {name}, install it first; it is not installed") from None
-        kind = module.LGBMClassifier if name == "lightgbm" else module.XGBClassifier
-        return kind(n_jobs=1, random_state=0)
+        kind = ("LGBM" if name == "lightgbm" else "XGB") + (
+            "Regressor" if numeric else "Classifier"
+        )
+        return getattr(module, kind)(n_jobs=1, random_state=0)
     raise ValueError(f"a learner must be one of {', '.join(NAMES)}; got {name!r}")

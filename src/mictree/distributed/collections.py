@@ -16,6 +16,7 @@ each partition where it lies. Importing this module does not import Dask.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,8 +41,12 @@ from mictree.columns.ordered import TIMES, Counts, Edges, Placement, Ranges, ran
 from mictree.columns.packing import pack_bits, valid_slots
 from mictree.distributed.cluster import Cluster
 from mictree.problems.sample import (
+    MOST_WHOLE,
     NO_WEIGHT,
     Coded,
+    LabelGrid,
+    LabelRange,
+    LabelScale,
     Scale,
     are_decimals,
     as_weights,
@@ -49,6 +54,7 @@ from mictree.problems.sample import (
     decimal_places,
     unpack,
 )
+from mictree.problems.tasks import read_numbers
 
 MOST_THRESHOLDS = 255  # of a column, unless ``max_thresholds`` says otherwise
 MOST_PLACES = 16  # decimal places of weights
@@ -199,6 +205,104 @@ def share_of_rows(
     return float(Fraction(held, total))
 
 
+@dataclass(frozen=True)
+class Spread:
+    """Exact sums from which the variance of some numbers follows, in units of 2**-UNIT.
+
+    Attributes
+    ----------
+    weight : of all rows
+    first : of weighted distances from a centre
+    second : of weighted squares of these distances
+    least, most : of the numbers that weigh something
+    """
+
+    weight: int = 0
+    first: int = 0
+    second: int = 0
+    least: float = math.inf
+    most: float = -math.inf
+
+    @classmethod
+    def of(cls, numbers: FloatArray, weights: FloatArray | None, centre: float) -> Spread:
+        """Of some rows; each product is rounded once, sums are exact."""
+        if weights is not None:
+            numbers, weights = numbers[weights > 0], weights[weights > 0]
+        if not len(numbers):
+            return cls()
+        every, above = np.zeros(len(numbers), dtype=np.int64), numbers > centre
+        mass = np.ones(len(numbers)) if weights is None else weights
+        distances = np.abs(numbers - centre)
+        low, high = exact_sums(mass * distances, above, 2)
+        (weight,), (second,) = (exact_sums(each, every, 1) for each in (mass, mass * distances**2))
+        return cls(weight, high - low, second, float(numbers.min()), float(numbers.max()))
+
+    def __add__(self, other: Spread) -> Spread:
+        """Of both sets of rows."""
+        return Spread(
+            self.weight + other.weight,
+            self.first + other.first,
+            self.second + other.second,
+            min(self.least, other.least),
+            max(self.most, other.most),
+        )
+
+    @property
+    def squares(self) -> Fraction:
+        """The weighted sum of squared distances from the mean; 0 exactly if all numbers are one."""
+        if not self.weight or self.least == self.most:
+            return Fraction(0)
+        first, second = as_number(self.first), as_number(self.second)
+        return max(Fraction(0), second - first**2 / as_number(self.weight))
+
+    def r_squared(self, wrong: Fraction) -> float:
+        """1 less the weighted sum of squared errors over that around the mean.
+
+        If all numbers are one, it is 1 without errors and else 0, as scikit-learn has it.
+        """
+        squares = self.squares
+        return float(1 - wrong / squares) if squares else float(not wrong)
+
+
+def r_squared_of_rows(
+    predict: Callable[[Any], FloatArray], centre: float, X: Any, y: Any, sample_weight: Any = None
+) -> float:
+    """The share of the labels' variance that predictions explain: one pass, as ``share_of_rows``.
+
+    ``centre`` is a number near the labels, such as their mean in training.
+    """
+    parts = Partitions.of(X, y, sample_weight).rows
+    bundles = [[(rows, number)] for number, rows in enumerate(parts)]
+    spread, wrong = Cluster().reduce(_square_errors, _add_errors, bundles, predict, centre)
+    if not spread.weight:
+        raise ValueError(NO_WEIGHT if sample_weight is not None else "there must be a row; X has 0")
+    return spread.r_squared(as_number(wrong))
+
+
+def _square_errors(
+    part: tuple[Any, int], predict: Callable[[Any], FloatArray], centre: float
+) -> tuple[Spread, int]:
+    """The spread of a partition's labels, and the exact sum of their weighted squared errors."""
+    (X, y, sample_weight), number = part
+    _check_lengths((X, y, sample_weight), number)
+    if not len(X):
+        return Spread(), 0
+    numbers = read_numbers(y, len(X))
+    weights = None if sample_weight is None else as_weights(sample_weight, len(X))
+    squares = (numbers - predict(X)) ** 2
+    (wrong,) = exact_sums(
+        squares if weights is None else weights * squares, np.zeros(len(X), dtype=np.int64), 1
+    )
+    return Spread.of(numbers, weights, centre), wrong
+
+
+def _add_errors(parts: Sequence[tuple[Spread, int]]) -> tuple[Spread, int]:
+    spread = Spread()
+    for each, _ in parts:
+        spread += each
+    return spread, sum(wrong for _, wrong in parts)
+
+
 def _count_held(part: tuple[Any, int], function: Callable[..., np.ndarray]) -> tuple[int, int]:
     """The weight of the rows of a partition for which a function holds, and of all, exactly."""
     (X, y, sample_weight), number = part
@@ -284,11 +388,12 @@ class Digest:
 
     Attributes
     ----------
-    labels : the distinct labels of all rows
+    labels : the distinct labels of all rows; with targets a single one
     all_rows : how many rows have each of them, also those of weight 0
     slots : of the rows, those of each of the labels in turn; all that follows is in this order
     weights : of the rows; None without weights
     columns : each column
+    targets : the numbers to predict; None if labels are classes
     """
 
     labels: np.ndarray
@@ -296,10 +401,11 @@ class Digest:
     slots: Slots
     weights: FloatArray | None
     columns: tuple[Distinct, ...]
+    targets: FloatArray | None = None
 
     def __sizeof__(self) -> int:
         """Dask leaves large partitions where they are; it must see that they are."""
-        weights = 0 if self.weights is None else self.weights.nbytes
+        weights = sum(each.nbytes for each in (self.weights, self.targets) if each is not None)
         columns = sum(each.positions.nbytes + 8 * len(each.values) for each in self.columns)
         return self.slots.valid.nbytes + weights + columns
 
@@ -314,6 +420,15 @@ class Summary(NamedTuple):
     decimals: tuple[bool, ...]  # whether all weights have at most so many decimal places
     ones: bool  # whether all weights are 1
     columns: tuple[ColumnSummary, ...] | None  # None if there are no rows
+    targets: Targets | None = None  # None if labels are classes
+
+
+class Targets(NamedTuple):
+    """What the unit of numbers to predict is decided by."""
+
+    decimals: tuple[bool, ...]  # whether all have at most so many decimal places
+    least: float  # infinity if there are none
+    most: float
 
 
 class ColumnSummary(NamedTuple):
@@ -327,12 +442,20 @@ class ColumnSummary(NamedTuple):
     bits: frozenset[float] | None  # the numbers, if all are 0 or 1
 
 
-def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
-    """Read the X, y and weights of a partition; errors name its number."""
+def digest(partition: tuple[Any, Any, Any], number: int, numbers: bool = False) -> Digest:
+    """Read the X, y and weights of a partition; errors name its number.
+
+    The labels are classes, or ``numbers`` to predict.
+    """
     X, y, sample_weight = partition
     rows = len(X)
     _check_lengths(partition, number)
-    labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
+    targets = None
+    if numbers:
+        targets = read_numbers(y, rows)
+        labels, codes = np.zeros(1, dtype=np.int64), np.zeros(rows, dtype=np.int32)
+    else:
+        labels, codes = Coded.positions(np.asarray(check_unmasked(y, "y")))
     all_rows = class_rows = np.bincount(codes, minlength=len(labels))
     weights, keep = None, np.empty(0, dtype=bool)
     if sample_weight is not None:
@@ -346,7 +469,8 @@ def digest(partition: tuple[Any, Any, Any], number: int) -> Digest:
         data = Data(X)
         columns = tuple(distinct(data, place, slots, placement) for place in range(data.width))
     given = None if weights is None else weights[placement.rows]
-    return Digest(labels, all_rows, slots, given, columns)
+    kept = targets if targets is None or weights is None else targets[placement.rows]
+    return Digest(labels, all_rows, slots, given, columns, kept)
 
 
 def summarize(part: Digest) -> Summary:
@@ -361,6 +485,22 @@ def summarize(part: Digest) -> Summary:
         tuple(weights is None or are_decimals(weights, p) for p in range(MOST_PLACES)),
         ones,
         tuple(map(_summarize_column, part.columns)) if part.columns else None,
+        None if part.targets is None else _summarize_targets(part.targets),
+    )
+
+
+def _summarize_targets(targets: FloatArray) -> Targets:
+    some = targets[:64]  # measured numbers are told from these
+    decimals = (are_decimals(some, p) and are_decimals(targets, p) for p in range(MOST_PLACES))
+    least, most = targets.min(initial=math.inf), targets.max(initial=-math.inf)
+    return Targets(tuple(decimals), float(least), float(most))
+
+
+def _merge_targets(parts: Sequence[Targets]) -> Targets:
+    return Targets(
+        tuple(map(all, zip(*(part.decimals for part in parts), strict=True))),
+        min(part.least for part in parts),
+        max(part.most for part in parts),
     )
 
 
@@ -381,6 +521,7 @@ def _summarize_column(column: Distinct) -> ColumnSummary:
 def merge_summaries(summaries: Sequence[Summary]) -> Summary:
     """The summary of the rows of all."""
     known = [each.columns for each in summaries if each.columns is not None]
+    targets = [each.targets for each in summaries if each.targets is not None]
     return Summary(
         [labels for each in summaries for labels in each.labels],
         [rows for each in summaries for rows in each.all_rows],
@@ -389,6 +530,7 @@ def merge_summaries(summaries: Sequence[Summary]) -> Summary:
         tuple(all(flags) for flags in zip(*(each.decimals for each in summaries), strict=True)),
         all(each.ones for each in summaries),
         tuple(map(_merge_columns, zip(*known, strict=True))) if known else None,
+        _merge_targets(targets) if targets else None,
     )
 
 
@@ -443,11 +585,15 @@ class Plan:
     labels : the classes
     literals : the tests that all columns offer
     scale : how weights become whole; None if every row weighs 1
+    numbers : how numbers to predict become whole; None if labels are classes
+    divisor : that all whole weights have; they are divided by it beside numbers to predict
     """
 
     labels: np.ndarray
     literals: Literals
     scale: Scale | None
+    numbers: LabelScale | None = None
+    divisor: int = 1
 
 
 def scale_of(summary: Summary, weighted: bool) -> Scale | None:
@@ -461,6 +607,50 @@ def scale_of(summary: Summary, weighted: bool) -> Scale | None:
         if summary.decimals[places]:
             return Scale(places, None)
     return Scale(None, binary_places(total))
+
+
+def range_of(targets: Targets) -> LabelRange:
+    """What is known of numbers to predict, as ``LabelRange.of`` has it."""
+    most = max(abs(targets.least), abs(targets.most))
+    for digits, holds in enumerate(targets.decimals):
+        if most * 10.0**digits >= MOST_WHOLE:
+            break
+        if holds:
+            return LabelRange(digits, targets.least, targets.most)
+    return LabelRange(None, targets.least, targets.most)
+
+
+def weigh_rows(part: Digest, scale: Scale) -> tuple[int, int]:
+    """The sum of whole weights, and what divides all of them."""
+    weights = whole_of(part, scale, 1)
+    assert weights is not None
+    return int(weights.sum()), int(np.gcd.reduce(weights))
+
+
+def merge_weights(parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The same of the rows of all."""
+    return sum(mass for mass, _ in parts), math.gcd(*(divisor for _, divisor in parts))
+
+
+def total_targets(part: Digest, scale: Scale | None, divisor: int, grid: LabelGrid) -> int:
+    """The coarse sum of numbers to predict."""
+    assert part.targets is not None
+    return grid.total(part.targets, whole_of(part, scale, divisor))
+
+
+def spread_targets(
+    part: Digest, scale: Scale | None, divisor: int, grid: LabelGrid, centre: float
+) -> int:
+    """The coarse sum of their distances from a centre."""
+    assert part.targets is not None
+    return grid.spread(part.targets, whole_of(part, scale, divisor), centre)
+
+
+def whole_of(part: Digest, scale: Scale | None, divisor: int) -> IntArray | None:
+    """The whole weights of a partition; None if all are 1."""
+    if scale is None or part.weights is None:
+        return None
+    return scale.whole(part.weights).weights.astype(np.int64) // divisor
 
 
 def names_of(partitions: Partitions) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ tree.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,11 +34,15 @@ from mictree.growers.choosing import (
     stream,
 )
 from mictree.growers.data_gains import Limits, Weighing, may_split, offer_of_counts
+from mictree.growers.data_loop import Rule
 from mictree.growers.data_rows import Counts
+from mictree.growers.data_sums import SumsTask, Tally, offer_of_sums
 from mictree.growers.loop import ROOM, enlarged
 from mictree.growers.rules import TIES, Grower, checked_priority
+from mictree.problems.tasks import MatrixCosts
 
 MOST_BYTES = 2**26  # of the counts of one round
+NO_RULE = Rule(0, 0, 0)  # the loop here chooses leaves
 
 Count = Callable[[Sequence[Path]], Counted]
 FloatArray = np.typing.NDArray[np.float64]
@@ -122,6 +127,7 @@ class Growing:
             counts = _counts_of(counted, number)
             rest = _rest_of(parent.counts, counts) if parent.counts is not None else counts
             for child, of_child in ((both[side], counts), (both[1 - side], rest)):
+                child.same = _are_same(counted, number, int(child is not both[side]))
                 if self._offers.may_split(child):
                     self._offers.consider(child, of_child)
             parent.children[test] = both
@@ -168,6 +174,7 @@ class Leaf:
     path : how rows reach it
     rows, sums : its rows by class, and those weighted
     counts : the same by literal and rank; None if it must not be split, or once it is
+    same : whether all its labels are one number
     gain : of its best test; -1 if it must not be split
     gains : of all its tests, in the order of literals
     tests : the same as steps of a path, to the high side
@@ -178,17 +185,71 @@ class Leaf:
     rows: IntArray
     sums: FloatArray
     counts: Counts | None = None
+    same: bool = False
     gain: float = -1.0
     gains: FloatArray = field(default_factory=lambda: np.empty(0))
     tests: list[Test] = field(default_factory=list)
     children: dict[Test, tuple[Leaf, Leaf]] = field(default_factory=dict)
 
 
-class Offers:
-    """Weighs the tests of counted leaves, as the growing loop on one machine does."""
+class Gains(ABC):
+    """What the tests of a leaf gain, as the growing loop on one machine has it."""
 
-    def __init__(self, literals: Literals, weighing: Weighing, limits: Limits) -> None:
-        self._literals, self._weighing, self._limits = literals, weighing, limits
+    @abstractmethod
+    def may_split(self, leaf: Leaf) -> bool:
+        """Whether a leaf's tests are worth counting."""
+
+    @abstractmethod
+    def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
+        """Write the gain of each test by the counts on its high side; returns the best, or -1."""
+
+
+class ClassGains(Gains):
+    """Of rows with classes; a cost matrix may make leaves of several classes pure."""
+
+    def __init__(
+        self, weighing: Weighing, limits: Limits, costs: MatrixCosts | None = None
+    ) -> None:
+        self._weighing, self._limits, self._costs = weighing, limits, costs
+
+    def may_split(self, leaf: Leaf) -> bool:
+        """Whether it is impure, large and high enough."""
+        if self._costs is not None and self._costs.is_pure(leaf.rows > 0):
+            return False
+        return bool(may_split(leaf.rows, len(leaf.path), self._limits))
+
+    def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
+        """By the weights of classes on both sides."""
+        weighing, limits = self._weighing, self._limits
+        return float(offer_of_counts(offered, leaf.rows, leaf.sums, weighing, limits, out_gains))
+
+
+class NumberGains(Gains):
+    """Of rows with numbers to predict; ``unit`` is the label that is 1 in whole numbers."""
+
+    def __init__(self, unit: float, limits: Limits) -> None:
+        self._task = SumsTask(NO_RULE, limits, True, unit**2)
+
+    def may_split(self, leaf: Leaf) -> bool:
+        """Whether it is large and high enough, and not known to have one label only."""
+        limits = self._task.limits
+        large = leaf.rows[0] >= limits.min_samples_split
+        return bool(large) and len(leaf.path) < limits.max_depth and not leaf.same
+
+    def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
+        """By weights and sums of labels on both sides."""
+        masses, sums = np.ascontiguousarray(offered.sums.T)
+        tally = Tally(offered.rows[:, 0].copy(), masses, sums[:, None])
+        mass, total = leaf.sums.tolist()
+        parts = np.array([total]), mass, int(leaf.rows[0])
+        return float(offer_of_sums(tally, *parts, self._task, out_gains))
+
+
+class Offers:
+    """Finds and weighs the tests of counted leaves, as the growing loop on one machine does."""
+
+    def __init__(self, literals: Literals, gains: Gains) -> None:
+        self._literals, self._gains = literals, gains
         self._offsets = offsets_of(literals)
         self._bits = len(literals.stored_bits)
 
@@ -211,13 +272,13 @@ class Offers:
 
     def may_split(self, leaf: Leaf) -> bool:
         """Whether a leaf's tests are worth counting."""
-        return bool(may_split(leaf.rows, len(leaf.path), self._limits))
+        return self._gains.may_split(leaf)
 
     def root(self, counted: Counted) -> Leaf:
         """The lone leaf."""
         rows = counted.rows[0, -1].copy()
         sums = counted.sums[0, -1].copy() if len(counted.sums) else rows.astype(float)
-        root = Leaf((), rows, sums)
+        root = Leaf((), rows, sums, same=_are_same(counted, 0, 0))
         if self.may_split(root):
             self.consider(root, _counts_of(counted, 0))
         return root
@@ -226,9 +287,9 @@ class Offers:
         """Weigh the tests of a leaf."""
         tests, offered = self._tests(counts)
         gains = np.empty(len(tests))
-        best = offer_of_counts(offered, leaf.rows, leaf.sums, self._weighing, self._limits, gains)
+        best = self._gains.weigh(leaf, offered, gains)
         if best >= 0:
-            leaf.counts, leaf.tests, leaf.gains, leaf.gain = counts, tests, gains, float(best)
+            leaf.counts, leaf.tests, leaf.gains, leaf.gain = counts, tests, gains, best
 
     def _tests(self, counts: Counts) -> tuple[list[Test], Counts]:
         """All tests of a leaf in the order of literals, and the rows on their high sides."""
@@ -295,6 +356,14 @@ def _counts_of(counted: Counted, number: int) -> Counts:
 def _rest_of(whole: Counts, part: Counts) -> Counts:
     """The counts of the rows of a leaf that one child does not have."""
     return Counts(whole.rows - part.rows, whole.sums - part.sums)
+
+
+def _are_same(counted: Counted, number: int, sibling: int) -> bool:
+    """Whether the numbers to predict at a leaf, or its sibling, are one; of classes, False."""
+    if not len(counted.extremes):
+        return False
+    least, most = counted.extremes[number, sibling]
+    return bool(least == most)
 
 
 def _parts(leaf: Leaf) -> Counts:

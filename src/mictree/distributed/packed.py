@@ -10,14 +10,16 @@ partitions merge exactly and in any order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.jit import inner_jit, jit, lowest_bit
-from mictree._support.numbers import exact_sums
+from mictree._support.numbers import as_number, exact_sums
 from mictree.columns.literals import Literals
 from mictree.columns.packing import add_categories
 from mictree.distributed.collections import Digest, Plan, Slots
@@ -60,28 +62,47 @@ class Packed:
     Attributes
     ----------
     rows : for kernels
-    given_weights : of each slot, where whole weights are rounded; else empty
+    given_weights : of each slot, where whole weights are rounded or there are numbers; else empty
+    numbers : to predict; None if labels are classes
     """
 
     rows: Rows
     given_weights: FloatArray
+    numbers: Numbers | None = None
 
     def __sizeof__(self) -> int:
         """Dask leaves large partitions where they are; it must see that they are."""
-        return sum(each.nbytes for each in (*self.rows, self.given_weights))
+        return sum(each.nbytes for each in (*self.rows, self.given_weights, *(self.numbers or ())))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # arrays that came from another worker may be read-only, which is another type for numba:
         # its kernels would be compiled once more
         rows = Rows(*(np.require(each, requirements="W") for each in state["rows"]))
-        self.__dict__.update(state, rows=rows)
+        numbers = state["numbers"]
+        if numbers is not None:
+            numbers = Numbers(*(np.require(each, requirements="W") for each in numbers))
+        self.__dict__.update(state, rows=rows, numbers=numbers)
+
+
+class Numbers(NamedTuple):
+    """The labels of a partition's rows by slot, where they are numbers to predict."""
+
+    weights: IntArray  # whole
+    products: IntArray  # of weights and labels, whole
+    given: FloatArray  # the labels
 
 
 class Counted(NamedTuple):
-    """The rows of some leaves by class: of each literal, of each rank, and at the end of all."""
+    """The rows of some leaves by class: of each literal, of each rank, and at the end of all.
+
+    With numbers to predict all rows are of one class, and ``sums`` are two: of whole weights, and
+    of their products with labels.
+    """
 
     rows: IntArray  # (leaves, literals + ranks + 1, classes)
-    sums: FloatArray  # the same, weighted; of no leaves if every row weighs 1
+    sums: FloatArray | IntArray  # the same, weighted; of no leaves if every row weighs 1
+    # the least and the largest number to predict, at a leaf and at its sibling; else of no leaves
+    extremes: FloatArray = np.empty((0, 2, 2))
 
 
 def offsets_of(literals: Literals) -> IntArray:
@@ -104,8 +125,23 @@ def pack(part: Digest, plan: Plan) -> Packed:
         given[slots.numbers] = part.weights
         weights = plan.scale.whole(given).weights
     rows = Rows(bits, slots.first_word, slots.valid, weights, ranks, offsets_of(literals))
-    rounded = plan.scale is not None and plan.scale.decimal is None
-    return Packed(rows, given if rounded else np.empty(0))
+    rounded = plan.scale is not None and (plan.scale.decimal is None or plan.numbers is not None)
+    numbers = None if plan.numbers is None else _pack_numbers(part, plan, weights)
+    return Packed(rows, given if rounded else np.empty(0), numbers)
+
+
+def _pack_numbers(part: Digest, plan: Plan, weights: FloatArray) -> Numbers:
+    """The labels by slot."""
+    assert part.targets is not None
+    assert plan.numbers is not None
+    slots = part.slots.numbers
+    given = np.zeros(64 * len(part.slots.valid))
+    given[slots] = part.targets
+    mass = np.zeros(len(given), dtype=np.int64)
+    mass[slots] = 1 if not len(weights) else weights[slots].astype(np.int64) // plan.divisor
+    products = np.zeros(len(given), dtype=np.int64)
+    products[slots] = plan.numbers.products(part.targets, mass[slots] if len(weights) else None)
+    return Numbers(mass, products, given)
 
 
 def _pack_columns(part: Digest, literals: Literals) -> tuple[Any, Any]:
@@ -143,6 +179,12 @@ def count_leaves(part: Packed, leaves: Sequence[Path]) -> Counted:
     width = len(rows.bits) + int(rows.offsets[-1]) + 1
     shape = len(leaves), width, len(rows.first_word) - 1
     counts = np.zeros(shape, dtype=np.int64)
+    if part.numbers is not None:
+        both = np.zeros((*shape[:2], 2), dtype=np.int64)
+        extremes = np.empty((len(leaves), 2, 2))
+        extremes[:] = np.inf, -np.inf
+        _sum_leaves(rows, part.numbers, *tests, counts, both, extremes)
+        return Counted(counts, both, extremes)
     sums = np.zeros(shape if len(rows.weights) else (0, *shape[1:]))
     _count_leaves(rows, *tests, counts, sums)
     return Counted(counts, sums)
@@ -159,7 +201,11 @@ def merge_counted(parts: Sequence[Counted]) -> Counted:
     """The counts of the rows of all partitions; exact, so in any order."""
     rows = sum((each.rows for each in parts[1:]), parts[0].rows)
     weighted = [each.sums for each in parts if len(each.sums)]
-    return Counted(rows, sum(weighted[1:], weighted[0]) if weighted else parts[0].sums)
+    extremes = np.empty(parts[0].extremes.shape)
+    for side, ends in ((0, np.minimum), (1, np.maximum)):
+        extremes[:, :, side] = ends.reduce([each.extremes[:, :, side] for each in parts])
+    sums = sum(weighted[1:], weighted[0]) if weighted else parts[0].sums
+    return Counted(rows, sums, extremes)
 
 
 def weigh_leaves(part: Packed, leaves: Sequence[Path]) -> list[int]:
@@ -179,6 +225,72 @@ def weigh_leaves(part: Packed, leaves: Sequence[Path]) -> list[int]:
 def merge_sums(parts: Sequence[list[int]]) -> list[int]:
     """The sums of all partitions."""
     return [sum(each) for each in zip(*parts, strict=True)]
+
+
+class LeafLabels(NamedTuple):
+    """The numbers to predict at a leaf; sums are exact, in units of 2**-UNIT."""
+
+    weight: int
+    total: int  # of products of weights and labels, each rounded once
+    least: float = math.inf
+    most: float = -math.inf
+
+    def join(self, other: LeafLabels) -> LeafLabels:
+        """Those of two leaves."""
+        return LeafLabels(
+            self.weight + other.weight,
+            self.total + other.total,
+            min(self.least, other.least),
+            max(self.most, other.most),
+        )
+
+    @property
+    def mean(self) -> float:
+        """The mean, from sums that are rounded once; one number exactly if all are."""
+        if self.least == self.most:
+            return self.least
+        return float(as_number(self.total)) / float(as_number(self.weight))
+
+
+def gather_labels(part: Packed, leaves: Sequence[Path]) -> list[LeafLabels]:
+    """The labels of a partition at some leaves."""
+    found = []
+    for labels, weights in _labels_at(part, leaves):
+        products = labels if weights is None else weights * labels
+        down, up = exact_sums(np.abs(products), products > 0, 2)
+        mass = np.ones(len(labels)) if weights is None else weights
+        (weight,) = exact_sums(mass, np.zeros(len(labels), dtype=np.int64), 1)
+        ends = labels.min(initial=math.inf), labels.max(initial=-math.inf)
+        found.append(LeafLabels(weight, up - down, *map(float, ends)))
+    return found
+
+
+def merge_labels(parts: Sequence[list[LeafLabels]]) -> list[LeafLabels]:
+    """Those of all partitions."""
+    return [reduce(LeafLabels.join, each) for each in zip(*parts, strict=True)]
+
+
+def square_errors(part: Packed, leaves: Sequence[Path], means: Sequence[float]) -> list[int]:
+    """The exact sums of weighted squared distances from the means of some leaves."""
+    found = []
+    for (labels, weights), mean in zip(_labels_at(part, leaves), means, strict=True):
+        distances = labels - mean
+        once = distances if weights is None else weights * distances
+        found += exact_sums(once * distances, np.zeros(len(labels), dtype=np.int64), 1)
+    return found
+
+
+def _labels_at(
+    part: Packed, leaves: Sequence[Path]
+) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+    """The labels and given weights of the rows at some leaves."""
+    assert part.numbers is not None
+    ends, tests = _as_arrays(leaves)
+    for number in range(len(leaves)):
+        mask = _mask_of(part.rows, tests[ends[number] : ends[number + 1]])
+        slots = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
+        weights = part.given_weights[slots] if len(part.given_weights) else None
+        yield part.numbers.given[slots], weights
 
 
 @jit
@@ -235,6 +347,53 @@ def _count_leaves(rows, ends, tests, out_rows, out_sums):
                 if len(rows.weights):
                     for slot in slots[:found]:
                         out_sums[leaf, start + ranks[slot], code] += rows.weights[slot]
+
+
+@jit
+def _sum_leaves(rows, numbers, ends, tests, out_rows, out_sums, out_extremes):
+    """Write the counts, sums and extreme labels of all leaves; the first two must be zero."""
+    literals, first_word = len(rows.bits), rows.first_word
+    every = np.arange(literals)
+    slots = np.empty(64 * len(rows.valid), dtype=np.uint32)
+    for leaf in range(len(ends) - 1):
+        path = tests[ends[leaf] : ends[leaf + 1]].copy()
+        mask = _mask_of(rows, path)
+        counts, sums = out_rows[leaf], out_sums[leaf]
+        count(rows.bits, first_word, mask, every, counts)
+        count_class_rows(mask, first_word, counts[len(counts) - 1])
+        found = _list_slots(mask, 0, len(mask), slots)
+        _find_extremes(slots[:found], numbers.given, out_extremes[leaf, 0])
+        for slot in slots[:found]:
+            sums[len(sums) - 1, 0] += numbers.weights[slot]
+            sums[len(sums) - 1, 1] += numbers.products[slot]
+        for literal in range(literals):
+            row = rows.bits[literal]
+            for word in range(len(mask)):
+                ones = row[word] & mask[word]
+                while ones:
+                    slot = 64 * word + lowest_bit(ones)
+                    ones &= ones - np.uint64(1)
+                    sums[literal, 0] += numbers.weights[slot]
+                    sums[literal, 1] += numbers.products[slot]
+        for column in range(len(rows.ranks)):
+            start, ranks = literals + rows.offsets[column], rows.ranks[column]
+            for slot in slots[:found]:
+                place = start + ranks[slot]
+                counts[place, 0] += 1
+                sums[place, 0] += numbers.weights[slot]
+                sums[place, 1] += numbers.products[slot]
+        if len(path):  # the sibling lies on the other side of the last test
+            path[len(path) - 1, 2] = 1 - path[len(path) - 1, 2]
+            found = _list_slots(_mask_of(rows, path), 0, len(mask), slots)
+            _find_extremes(slots[:found], numbers.given, out_extremes[leaf, 1])
+
+
+@inner_jit
+def _find_extremes(slots, given, out):
+    """Write the least and the largest number of some slots."""
+    for slot in slots:
+        out[0] = min(out[0], given[slot])
+        out[1] = max(out[1], given[slot])
 
 
 @inner_jit

@@ -1,6 +1,6 @@
 """The base of all tree estimators: a fitted tree with its texts, pictures, files and exports.
 
-``TreeClassifier`` adds to ``Predicting`` all that shows a tree or passes it on: text, rules in
+``TreeModel`` adds to ``Predicting`` all that shows a tree or passes it on: text, rules in
 words and code, the path of one row, a frame, Graphviz, drawings, TikZ, scikit-learn's own tree,
 JSON, and predictions for Parquet files. Subclasses define ``fit``. Every method works on the pair
 of ``_splitting``, the order in which leaves were split, and ``_problem``, whose literals name the
@@ -11,6 +11,7 @@ tree of that size. The modules that do the work are imported when a method needs
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,8 +35,8 @@ from mictree.tree import Tree
 if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
-    from sklearn.tree import DecisionTreeClassifier
 
+    from mictree.estimators.leaves import LeafWords
     from mictree.estimators.rules import Rules
     from mictree.plotting.data_tree import Card
 
@@ -43,8 +44,26 @@ if TYPE_CHECKING:
 FloatArray = np.typing.NDArray[np.float64]
 
 
-class TreeClassifier(Predicting):
-    """The methods of a fitted tree; subclasses define ``fit``."""
+class TreeModel(Predicting):
+    """The methods of a fitted tree; subclasses define ``fit``, and what a leaf predicts."""
+
+    @abstractmethod
+    def _words(self, splitting: Splitting) -> LeafWords:
+        """What the leaves of a growth predict, in words."""
+
+    @abstractmethod
+    def _sklearn_values(self) -> tuple[FloatArray, FloatArray]:
+        """For scikit-learn's tree: what each node predicts, and its impurity, in preorder."""
+
+    @property
+    def _rule_classes(self) -> Sequence[Any]:
+        """The classes whose shares code may give."""
+        return ()
+
+    @property
+    def _own_words(self) -> LeafWords:
+        """Of the tree of full size."""
+        return self._words(self._splitting)
 
     def predict_parquet(
         self,
@@ -84,7 +103,8 @@ class TreeClassifier(Predicting):
         from mictree.estimators.streamed import predict_parquet
 
         check_is_fitted(self)
-        predict_parquet(self, paths, Path(out), size, proba, keep, progress)
+        model: Any = self
+        predict_parquet(model, paths, Path(out), size, proba, keep, progress)
 
     def staged_score_parquet(
         self,
@@ -123,15 +143,18 @@ class TreeClassifier(Predicting):
 
         check_is_fitted(self)
         files = ParquetSet(paths, Share.of(rows, seed))
-        return staged_score_parquet(self, files, target, sample_weight, progress or ignore)
+        model: Any = self
+        return staged_score_parquet(model, files, target, sample_weight, progress or ignore)
 
-    def to_sklearn(self, on: str = "columns") -> DecisionTreeClassifier:
-        """A genuine ``DecisionTreeClassifier`` with the same predictions.
+    def to_sklearn(self, on: str = "columns") -> Any:
+        """A genuine ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``: predictions are equal.
+
+        With costs, its probabilities are 1 for the action that the leaf predicts and 0 for others.
 
         Parameters
         ----------
-        on : "columns": the result takes the columns that this classifier was fitted on, which must
-            be numeric. "literals": it takes ``literals_.transform(X, tree_)``, so it supports
+        on : "columns": the result takes the columns that this model was fitted on, which must be
+            numeric. "literals": it takes ``literals_.transform(X, tree_)``, so it supports
             categories; also of a lone leaf, for which that is one column of zeros.
 
         Examples
@@ -143,7 +166,7 @@ class TreeClassifier(Predicting):
         ['even', 'odd', 'odd', 'even']
         """
         check_is_fitted(self)
-        return exports.to_sklearn(self, on)
+        return exports.to_sklearn(self, on, *self._sklearn_values())
 
     def save(self, path: str | Path) -> None:
         """Write the trees of all sizes as JSON, without the data; ``mictree.load`` reads it.
@@ -186,7 +209,8 @@ class TreeClassifier(Predicting):
              ├─0─ label 1
              └─1─ label 2
         """
-        return self._sized(size).tree_.to_text(self._class_names, merge=merge)
+        model = self._sized(size)
+        return model.tree_.to_text(model._own_words.labels, merge=merge)
 
     def to_rules(self, size: int | None = None) -> Rules:
         """The tree as rules that a person would write, those that cover most rows first.
@@ -208,7 +232,7 @@ class TreeClassifier(Predicting):
         from mictree.estimators.rules import make_rules
 
         splitting, tests = self._sized(size)._written()
-        return make_rules(splitting, tests, self.classes_)
+        return make_rules(self._words(splitting), tests, self._rule_classes)
 
     def explain(self, row: Any, size: int | None = None) -> str:
         """The path of one row in words.
@@ -232,7 +256,8 @@ class TreeClassifier(Predicting):
         """
         from mictree.estimators.rules import explain
 
-        return explain(*self._sized(size)._written(), self.classes_, row)
+        splitting, tests = self._sized(size)._written()
+        return explain(self._words(splitting), tests, row)
 
     def _written(self) -> tuple[Splitting, Tests]:
         """The tree with its tests written out; its literals are numbers of these tests."""
@@ -271,7 +296,7 @@ class TreeClassifier(Predicting):
         ['even', 'even', 'even']
         """
         model = self._sized(size)
-        return exports.to_frame(model._splitting, model.tree_, self._class_names)
+        return exports.to_frame(model._own_words, model.tree_)
 
     def to_dot(self, size: int | None = None) -> str:
         """The tree in Graphviz' language.
@@ -292,7 +317,8 @@ class TreeClassifier(Predicting):
           2 [label="1", shape=box];
         }
         """
-        return exports.to_dot(self._sized(size).tree_, self._class_names)
+        model = self._sized(size)
+        return exports.to_dot(model.tree_, model._own_words)
 
     def draw(
         self,
@@ -304,6 +330,9 @@ class TreeClassifier(Predicting):
         merge: bool = True,
     ) -> Axes:
         """Draw the tree with matplotlib: at every node class shares, rows and error.
+
+        Of numbers, mean and standard deviation stand in place of shares and error, and leaves have
+        the colour of their mean; of actions that have costs, the mean cost.
 
         Parameters
         ----------
@@ -325,8 +354,8 @@ class TreeClassifier(Predicting):
         """
         from mictree.plotting.data_tree import draw_data_tree
 
-        tree, cards, note = self._cards(size, max_depth, row, merge)
-        return draw_data_tree(ax, tree, cards, self._class_names, note)
+        tree, cards, names, note = self._cards(size, max_depth, row, merge)
+        return draw_data_tree(ax, tree, cards, names, note)
 
     def to_tikz(
         self,
@@ -352,28 +381,27 @@ class TreeClassifier(Predicting):
         """
         from mictree.plotting.data_tree import data_tree_to_tikz
 
-        tree, cards, note = self._cards(size, max_depth, row, merge)
-        return data_tree_to_tikz(tree, cards, self._class_names, note)
+        tree, cards, names, note = self._cards(size, max_depth, row, merge)
+        return data_tree_to_tikz(tree, cards, names, note)
 
     def _cards(
         self, size: int | None, max_depth: int | None, row: Any, merge: bool
-    ) -> tuple[Tree, list[Card], str]:
-        """A tree, or its top, what each node shows, and how many splits are merged."""
+    ) -> tuple[Tree, list[Card], Sequence[str], str]:
+        """A tree or its top, what each node shows, a legend, and how many splits are merged."""
         from mictree.estimators.rules import walk
 
         model = self._sized(size)
-        tree, splitting = model.tree_, model._splitting
+        tree, words = model.tree_, model._own_words
         path = set() if row is None else set(walk(*model._written(), row).nodes)
-        creation, full = exports.by_node(splitting, tree), tree.size
+        creation, full = exports.by_node(words.splitting, tree), tree.size
         if merge:
             tree, kept = tree.pruned(tree.agreed)
             creation = creation[kept]
         note = merged_note(full - tree.size)
-        cards = exports.to_cards(splitting, tree, creation, self._class_names, path)
+        cards = exports.to_cards(words, tree, creation, path)
         if max_depth is not None and check_size(max_depth, "max_depth") < tree.depth:
-            labels = splitting.labels[creation].tolist()
-            tree, cards = exports.fold(tree, cards, max_depth, labels, self._class_names)
-        return tree, cards, note
+            tree, cards = exports.fold(words, tree, cards, max_depth, creation)
+        return tree, cards, words.legend, note
 
     def _repr_html_(self) -> str:  # type: ignore[override]
         """scikit-learn's diagram of the parameters and, once fitted, the drawn tree."""
@@ -396,7 +424,3 @@ class TreeClassifier(Predicting):
 
         self.size_choice_ = select_size(self, X, y, sample_weight=sample_weight)
         return self.size_choice_.size
-
-    @property
-    def _class_names(self) -> list[str]:
-        return [str(label) for label in self.classes_]

@@ -16,14 +16,17 @@ import numpy as np
 
 from mictree._support.words import count_of
 from mictree.columns.written import TIMES
-from mictree.impurity.criteria import of_classes
 from mictree.tree import LEAF, Tree
 
 if TYPE_CHECKING:
     import polars
 
+    from mictree.estimators.leaves import LeafWords
     from mictree.growers.data_loop import Splitting
     from mictree.plotting.data_tree import Card
+
+
+FloatArray = np.typing.NDArray[np.float64]
 
 
 def preorder(splitting: Splitting, size: int) -> np.typing.NDArray[np.intp]:
@@ -45,10 +48,11 @@ def by_node(splitting: Splitting, tree: Tree) -> np.typing.NDArray[np.intp]:
     return np.argsort(preorder(splitting, tree.size))
 
 
-def to_frame(splitting: Splitting, tree: Tree, classes: list[str]) -> polars.DataFrame:
+def to_frame(words: LeafWords, tree: Tree) -> polars.DataFrame:
     """One row for each node, in preorder."""
     import polars
 
+    splitting = words.splitting
     creation = by_node(splitting, tree)
     split_of = {int(leaf): step for step, leaf in enumerate(splitting.leaves[: tree.size])}
     gains = [
@@ -60,8 +64,6 @@ def to_frame(splitting: Splitting, tree: Tree, classes: list[str]) -> polars.Dat
         name: [None if child == LEAF else child for child in side]
         for name, side in (("low", tree.low), ("high", tree.high))
     }
-    masses = splitting.masses[creation]
-    shares = masses / masses.sum(axis=1, keepdims=True)
     columns: dict[str, Any] = {
         "node": range(len(tree.tests)),
         "depth": tree.depths,
@@ -71,17 +73,15 @@ def to_frame(splitting: Splitting, tree: Tree, classes: list[str]) -> polars.Dat
         "gain": polars.Series(gains, dtype=polars.Float64),
         "rows": splitting.rows[creation].sum(axis=1),
         "reach": splitting.reaches[creation],
-        "label": [classes[label] for label in splitting.labels[creation]],
     }
-    rates = {f"rate of {name}": shares[:, code] for code, name in enumerate(classes)}
-    return polars.DataFrame(columns | rates)
+    return polars.DataFrame(columns | words.columns(creation))
 
 
-def to_dot(tree: Tree, classes: list[str]) -> str:
+def to_dot(tree: Tree, words: LeafWords) -> str:
     """Graphviz' language; low branches to the left."""
     lines = ["digraph tree {", '  node [fontname="sans-serif"];']
     for node, test in enumerate(tree.tests):
-        text = classes[tree.labels[node]] if test == LEAF else tree.variables[test]
+        text = words.text(tree.labels[node]) if test == LEAF else tree.variables[test]
         shape = "box" if test == LEAF else "ellipse"
         lines.append(f"  {node} [label={_quote(text)}, shape={shape}];")
         if test != LEAF:
@@ -96,9 +96,8 @@ def _quote(text: str) -> str:
 
 
 def to_cards(
-    splitting: Splitting, tree: Tree, creation: np.typing.NDArray[np.intp], classes: list[str],
-    path: Collection[int] = (),
-) -> list[Card]:  # fmt: skip
+    words: LeafWords, tree: Tree, creation: np.typing.NDArray[np.intp], path: Collection[int] = ()
+) -> list[Card]:
     """What every node of a drawing shows.
 
     Parameters
@@ -107,19 +106,17 @@ def to_cards(
     """
     from mictree.plotting.data_tree import Card
 
-    masses, counts = splitting.masses[creation], splitting.rows[creation].sum(axis=1)
-    shares = masses / masses.sum(axis=1, keepdims=True)
-    error = "weighted error" if splitting.weighted else "error"
+    counts = words.splitting.rows[creation].sum(axis=1)
     cards = []
-    for node, test in enumerate(tree.tests):
-        label = None if test != LEAF else tree.labels[node]
+    for node, (test, leaf) in enumerate(zip(tree.tests, creation.tolist(), strict=True)):
+        label = tree.labels[node] if test == LEAF else words.merged_label(leaf)
         notes = (
             f"{count_of(int(counts[node]), 'row')} ({_percent(counts[node] / counts[0])})",
-            f"{error} {1 - shares[node].max():.1%}",
+            words.note(leaf, label),
         )
-        title = classes[tree.labels[node]] if test == LEAF else f"{tree.variables[test]}?"
-        marked = int(creation[node]) in path
-        cards.append(Card(title, notes, tuple(shares[node].tolist()), label, marked=marked))
+        title = words.text(label) if test == LEAF else f"{tree.variables[test]}?"
+        colours = words.colour_parts(leaf, label, test != LEAF)
+        cards.append(Card(title, notes, marked=leaf in path, **colours))
     return cards
 
 
@@ -128,9 +125,11 @@ def _percent(share: float) -> str:
 
 
 def fold(
-    tree: Tree, cards: list[Card], max_depth: int, labels: list[int], classes: list[str]
-) -> tuple[Tree, list[Card]]:
+    words: LeafWords, tree: Tree, cards: list[Card], max_depth: int,
+    creation: np.typing.NDArray[np.intp],
+) -> tuple[Tree, list[Card]]:  # fmt: skip
     """The top of a tree: splits at the depth become cards that say how many are not shown."""
+    labels = [words.merged_label(leaf) for leaf in creation.tolist()]
     hidden = [depth == max_depth and test != LEAF
               for depth, test in zip(tree.depths, tree.tests, strict=True)]  # fmt: skip
     ends = [labels[node] if hide else tree.labels[node] for node, hide in enumerate(hidden)]
@@ -143,71 +142,83 @@ def fold(
                 (n for n in range(node + 1, len(cards)) if tree.depths[n] <= max_depth), len(cards)
             )
             splits = sum(tree.tests[n] != LEAF for n in range(node, below))
-            label = labels[node]
             notes = (*card.notes, f"{count_of(splits, 'split')} not shown")
-            card = replace(card, title=classes[label], label=label, notes=notes, folded=True)
+            colours = words.colour_parts(int(creation[node]), labels[node], False)
+            card = replace(
+                card, title=words.text(labels[node]), notes=notes, folded=True, **colours
+            )
         shown.append(card)
     return top, shown
 
 
-def to_sklearn(model: Any, on: str) -> Any:
-    """A ``DecisionTreeClassifier`` filled through ``Tree.__setstate__``."""
-    from sklearn.tree import DecisionTreeClassifier
+def to_sklearn(model: Any, on: str, values: FloatArray, impurity: FloatArray) -> Any:
+    """A tree of scikit-learn's, filled through ``Tree.__setstate__``.
+
+    Parameters
+    ----------
+    values : what each node has for each class, or the number that it predicts, in preorder
+    impurity : of each node, in preorder
+    """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree as SklearnTree
 
     if on not in ("columns", "literals"):
         raise ValueError(f'on must be "columns" or "literals"; got {on!r}')
-    tree, splitting, literals = model.tree_, model._splitting, model.literals_
+    tree, literals = model.tree_, model.literals_
     columns = model.n_features_in_ if on == "columns" else len(tree.variables) or 1
-    classes = model.classes_
-    result = DecisionTreeClassifier(
-        criterion="gini" if model.criterion == "gini" else "entropy",
-        max_leaf_nodes=tree.size + 1 if tree.size else None,
-        min_samples_split=max(2, model.min_samples_split),
-        min_samples_leaf=max(1, model.min_samples_leaf),
-        max_depth=1 if tree.size == 0 else None,
-        class_weight=model.class_weight,
-    )
+    limits: dict[str, Any] = {
+        "max_leaf_nodes": tree.size + 1 if tree.size else None,
+        "min_samples_split": max(2, model.min_samples_split),
+        "min_samples_leaf": max(1, model.min_samples_leaf),
+        "max_depth": 1 if tree.size == 0 else None,
+    }
+    if tree.predicts_numbers:
+        result: Any = DecisionTreeRegressor(**limits)
+    else:
+        criterion = "gini" if model.criterion == "gini" else "entropy"
+        weight = getattr(model, "class_weight", None)
+        result = DecisionTreeClassifier(criterion=criterion, class_weight=weight, **limits)
+        result.classes_ = model.actions_.copy()
+        result.n_classes_ = np.int64(len(result.classes_))
     if on == "columns":
         named = getattr(model, "feature_names_in_", None)
         if named is not None:
-            result.feature_names_in_ = named.copy()  # type: ignore[attr-defined]
+            result.feature_names_in_ = named.copy()
     result.n_features_in_ = columns
     result.n_outputs_ = 1
-    result.classes_ = classes.copy()
-    result.n_classes_ = np.int64(len(classes))
     result.max_features_ = columns
-    result.tree_ = SklearnTree(columns, np.array([len(classes)], dtype=np.intp), 1)
+    result.tree_ = SklearnTree(columns, np.array([values.shape[1]], dtype=np.intp), 1)
     result.tree_.__setstate__(
         {
             "max_depth": tree.depth,
             "node_count": len(tree.tests),
-            "nodes": _sklearn_nodes(model, tree, splitting, literals, on),
-            "values": _shares(splitting, tree)[:, None, :],
+            "nodes": _sklearn_nodes(model, tree, literals, on, impurity),
+            "values": np.ascontiguousarray(values)[:, None, :],
         }
     )
     return result
 
 
-def _shares(splitting: Splitting, tree: Tree) -> np.typing.NDArray[np.float64]:
+def shares_of_classes(splitting: Splitting, tree: Tree) -> FloatArray:
+    """The share of each class at each node, in preorder."""
     masses = splitting.masses[by_node(splitting, tree)]
-    return np.ascontiguousarray(masses / masses.sum(axis=1, keepdims=True))
+    return masses / masses.sum(axis=1, keepdims=True)
 
 
-def _sklearn_nodes(model: Any, tree: Tree, splitting: Splitting, literals: Any, on: str) -> Any:
+def _sklearn_nodes(model: Any, tree: Tree, literals: Any, on: str, impurity: FloatArray) -> Any:
     """The nodes as an array of the installed scikit-learn's type, which a real fit provides."""
     from sklearn.tree import DecisionTreeClassifier
 
+    splitting = model._splitting
     sample = DecisionTreeClassifier(max_depth=1).fit([[0.0], [1.0]], [0, 1])
     template = sample.tree_.__getstate__()["nodes"]
     nodes: Any = np.zeros(len(tree.tests), dtype=template.dtype)
     creation = by_node(splitting, tree)
     split_of = {int(leaf): step for step, leaf in enumerate(splitting.leaves)}
-    criterion = "gini" if model.criterion == "gini" else "entropy"
     nodes["left_child"], nodes["right_child"] = tree.low, tree.high
     leaf = template[1]
     nodes["feature"], nodes["threshold"] = leaf["feature"], leaf["threshold"]
-    nodes["impurity"] = of_classes(criterion, _shares(splitting, tree))
+    nodes["impurity"] = impurity
     nodes["n_node_samples"] = splitting.rows[creation].sum(axis=1)
     nodes["weighted_n_node_samples"] = splitting.masses[creation].sum(axis=1)
     for node in tree.internal_nodes:

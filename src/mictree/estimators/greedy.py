@@ -1,15 +1,17 @@
 """Greedily grown trees as scikit-learn estimators, one for each rule of growth.
 
 One fit grows the tree of ``max_size``. Its first ``size`` splits are the tree of any smaller size,
-so ``at_size``, staged predictions and penalty paths need no other fit. ``GreedyTreeClassifier``
-does all the work: on rows in memory, on a ``SampleProblem`` that was read from files, and on Dask
-collections, whose partitions are counted where they lie. Its subclasses name a rule, which is the
-only difference between them; a subclass of one's own may name any ``Grower``.
+so ``at_size``, staged predictions and penalty paths need no other fit. ``GreedyTree`` does all the
+work: on rows in memory, on a ``SampleProblem`` that was read from files, and, for classifiers, on
+Dask collections, whose partitions are counted where they lie. ``GreedyTreeClassifier`` and
+``GreedyTreeRegressor`` read labels or numbers. Their subclasses name a rule, which is the only
+difference between them; a subclass of one's own may name any ``Grower``.
 """
 
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
@@ -17,21 +19,23 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mictree._support.checks import check_size, insert_shared
-from mictree.columns.data import read_array
+from mictree._support.checks import check_size, merge_sections
+from mictree.columns.data import Data, read_array
 from mictree.distributed.collections import is_collection
-from mictree.estimators.base import TreeClassifier
-from mictree.estimators.predicting import read_labels
+from mictree.estimators.base import TreeModel
+from mictree.estimators.kinds import TreeClassifier, TreeRegressor
+from mictree.estimators.predicting import read_labels, read_targets
 from mictree.estimators.sizes import PenaltyPath, penalty_path
 from mictree.growers.data_loop import Splitting, split
 from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.sample import Limits, SampleProblem, class_weights, factors_of
+from mictree.problems.tasks import MatrixCosts, Squared, read_cost_matrix
 
 FloatArray = np.typing.NDArray[np.float64]
 
 
-class GreedyTreeClassifier(TreeClassifier):
+class GreedyTree(TreeModel):
     """A greedily grown decision tree; one fit gives every size up to ``max_size``.
 
     Parameters
@@ -44,60 +48,51 @@ class GreedyTreeClassifier(TreeClassifier):
     max_depth : the largest number of tests on a path; None for no limit
     min_gain : do not make splits with a smaller gain (the drop in impurity at the leaf)
     min_weight_fraction_leaf : do not make leaves with a smaller share of the total weight
-    criterion : "entropy", "gini", "root" (Kearns and Mansour), "minority", or a function of a
-        positive rate; see ``mictree.TopDown``
     ties : "last", "first", "random", "heaviest" or "lightest"; see ``mictree.TopDown``
-    class_weight : None, a mapping of class to weight, or "balanced"
     random_state : for ``ties="random"``
     max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
         ordered categories), chosen by quantile; None for all
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+    n_features_in_, feature_names_in_ : as in scikit-learn
     size_choice_ : with ``max_size="auto"``, the ``SizeChoice``
-    rounds_ : after a fit on Dask collections, how often partitions were counted, and the bytes of
-        each round
     literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     growth_ : the ``Growth``; ``growth_.errors`` is the training error by size
-    tree_ : the ``Tree`` of full size; its labels are positions in ``classes_``
     feature_importances_ : the share of each column in the drop of impurity
     """
 
     rule: ClassVar[str | type[Grower]]  # a subclass of one's own may set any
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Append the parameters and attributes, which all rules share, to the docstring."""
-        super().__init_subclass__(**options)
-        shared = (GreedyTreeClassifier.__doc__ or "").partition("\n")[2]
-        cls.__doc__ = insert_shared(cls.__doc__ or "", shared)
+    max_size: int | Literal["auto"] | None
+    min_samples_split: int
+    min_samples_leaf: int
+    max_depth: int | None
+    min_gain: float
+    min_weight_fraction_leaf: float
+    ties: str
+    random_state: Any
+    max_thresholds: int | None
 
-    def __init__(
-        self,
-        max_size: int | Literal["auto"] | None = 20,
-        *,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
-        max_depth: int | None = None,
-        min_gain: float = 0.0,
-        min_weight_fraction_leaf: float = 0.0,
-        criterion: Criterion = "entropy",
-        ties: str = "last",
-        class_weight: Any = None,
-        random_state: Any = None,
-        max_thresholds: int | None = None,
-    ) -> None:
-        self.max_size = max_size
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.min_gain = min_gain
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.criterion = criterion
-        self.ties = ties
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.max_thresholds = max_thresholds
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Put parameters and attributes that several classes share into the docstring."""
+        super().__init_subclass__(**options)
+        parent = next(base for base in cls.__mro__[1:] if issubclass(base, GreedyTree))
+        cls.__doc__ = merge_sections(cls.__doc__ or "", parent.__doc__ or "")
+
+    @abstractmethod
+    def _make_problem(
+        self, data: Data, y: Any, sample_weight: Any, limits: Limits
+    ) -> SampleProblem:
+        """Read the labels."""
+
+    @abstractmethod
+    def _adopt(self, problem: SampleProblem) -> SampleProblem:
+        """Take the labels of a problem, or refuse them."""
+
+    def _check_settings(self) -> None:
+        if self.ties not in TIES:
+            raise ValueError(f"ties must be one of {', '.join(TIES)}; got {self.ties!r}")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -108,7 +103,7 @@ class GreedyTreeClassifier(TreeClassifier):
             as ``SampleProblem.from_parquet`` makes from files larger than the memory. It brings its
             labels, weights and thresholds; the limits of this estimator replace its own. Or a Dask
             DataFrame or Array, with y and weights of the same partitions: see ``docs/scaling.md``
-        y : a label for each row
+        y : a label for each row; regressors take a number
         sample_weight : a weight for each row; integers act as repeated rows. ``min_samples_split``
             and ``min_samples_leaf`` count rows, whatever their weight.
 
@@ -129,14 +124,11 @@ class GreedyTreeClassifier(TreeClassifier):
             self.min_gain,
             self.min_weight_fraction_leaf,
         )
-        check_criterion(self.criterion)
-        if self.ties not in TIES:
-            raise ValueError(f"ties must be one of {', '.join(TIES)}; got {self.ties!r}")
+        self._check_settings()
         for stale in ("rounds_", "size_choice_"):
             vars(self).pop(stale, None)
         if is_collection(X):
             return self._fit_collection(X, y, sample_weight, limits)
-        self.classes_: np.ndarray
         if isinstance(X, SampleProblem):
             if y is not None or sample_weight is not None:
                 raise ValueError("a problem has its labels and weights; fit must get no others")
@@ -147,16 +139,8 @@ class GreedyTreeClassifier(TreeClassifier):
             self._max_size = None if max_size is None else check_size(max_size)
             data = self._read(X, reset=True)
             rows = data.rows
-            self.classes_, coded = read_labels(y, data.rows)
-            self._problem = SampleProblem(
-                data,
-                coded,
-                sample_weight,
-                class_weight=class_weights(self.class_weight, coded),
-                max_thresholds=self.max_thresholds,
-                limits=limits,
-            )
-            del data, coded  # a column and the labels, which growth would keep beside its own
+            self._problem = self._make_problem(data, y, sample_weight, limits)
+            del data  # a column, which growth would keep beside its own
         # no tree has more splits than rows
         limit = rows if self._max_size is None else min(rows, self._max_size)
         self._limit = limit
@@ -167,39 +151,33 @@ class GreedyTreeClassifier(TreeClassifier):
 
     def _fit_collection(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Self:
         """Grow on a Dask collection: see docs/scaling.md."""
-        from mictree.distributed import fit
+        raise TypeError(
+            f"{type(self).__name__} must be fitted on one machine; X is a Dask collection"
+        )
 
-        name = type(self).__name__
+    def _prepare_collection(self) -> None:
+        """Check the settings for a fit on a Dask collection."""
         if isinstance(self.max_size, str):
             raise ValueError(
                 f"max_size must be a number on a Dask collection; got {self.max_size!r}"
             )
         self._grower = self._make_seeded()
         if depth_of(self._grower) > 1:
-            raise TypeError(f"{name} must be fitted on one machine; X is a Dask collection")
+            raise TypeError(
+                f"{type(self).__name__} must be fitted on one machine; X is a Dask collection"
+            )
         self._max_size = None if self.max_size is None else check_size(self.max_size)
-        rows = fit.Rows(X, y, sample_weight)
-        self._note_columns(X)
-        # three of each: scikit-learn warns if there are hardly more rows than classes
-        labels = np.repeat(rows.labels, 3)
-        self.classes_, coded = read_labels(labels, len(labels))
-        counts = rows.counts(self.classes_)
-        total, factors = int(counts.sum()), None
-        if self.class_weight is not None:
-            factors = factors_of(self.class_weight, coded.classes, counts)
-        self._limit = total if self._max_size is None else min(total, self._max_size)
-        self._problem, self._splitting, self.rounds_ = fit.grow(
-            rows, self.classes_, factors, self.max_thresholds, limits, self._grower, self._limit
-        )
-        self._forget_views()
-        return self
 
     def _make_seeded(self) -> Grower:
         """The rule, with a seed for random ties."""
         seed = None
         if self.ties == "random":
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return self._make_rule(criterion=check_criterion(self.criterion), ties=self.ties, seed=seed)
+        return self._make_rule(ties=self.ties, seed=seed)
+
+    def _make_rule(self, **settings: Any) -> Grower:
+        rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
+        return rule(**settings)
 
     def _take(self, problem: SampleProblem, limits: Limits) -> None:
         """Learn from a problem; refuse settings that need the rows themselves."""
@@ -213,21 +191,13 @@ class GreedyTreeClassifier(TreeClassifier):
                 f"a problem must have at most max_thresholds={self.max_thresholds} thresholds a "
                 f"column; it has {most}"
             )
+        self._problem = self._adopt(problem.limited(limits))
         vars(self).pop("size_choice_", None)
         vars(self).pop("feature_names_in_", None)
         self.n_features_in_ = len(columns)
         names = tuple(column.name for column in columns)
         if problem.named:
             self.feature_names_in_ = np.array(names, dtype=object)
-        self.classes_ = read_array(problem.classes)
-        self._problem = problem.limited(limits)
-        if self.class_weight is not None:
-            factors = factors_of(self.class_weight, problem.classes, problem.all_class_rows)
-            self._problem = self._problem.reweighted(factors)
-
-    def _make_rule(self, **settings: Any) -> Grower:
-        rule = RULES[self.rule] if isinstance(self.rule, str) else self.rule
-        return rule(**settings)
 
     def at_size(self, size: int) -> Self:
         """A copy that predicts with the tree of a size, as if fitted with that ``max_size``.
@@ -292,6 +262,193 @@ class GreedyTreeClassifier(TreeClassifier):
 
     def _forget_views(self) -> None:
         vars(self).pop("_growth", None)
+
+
+class GreedyTreeClassifier(GreedyTree, TreeClassifier):
+    """A greedily grown classification tree.
+
+    Parameters
+    ----------
+    criterion : "entropy", "gini", "root" (Kearns and Mansour), "minority", or a function of a
+        positive rate; see ``mictree.TopDown``
+    class_weight : None, a mapping of class to weight, or "balanced"
+    cost_matrix : what it costs to predict the second class for a row of the first, not negative: an
+        array in the order of ``classes_``, or a frame or mapping of mappings that names classes and
+        actions, which may be no classes. Leaves then predict the action of least cost and
+        ``growth_.errors`` are mean costs. "minority" grows by the drop in least cost; other
+        criteria grow on classes whose weights are multiplied by the sum of what missing them costs.
+
+    Attributes
+    ----------
+    classes_ : as in scikit-learn
+    actions_ : what leaves may predict: ``classes_``, unless a cost matrix names others
+    rounds_ : after a fit on Dask collections, how often partitions were counted, and the bytes of
+        each round
+    tree_ : the ``Tree`` of full size; its labels are positions in ``actions_``
+    """
+
+    def __init__(
+        self,
+        max_size: int | Literal["auto"] | None = 20,
+        *,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_depth: int | None = None,
+        min_gain: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        criterion: Criterion = "entropy",
+        ties: str = "last",
+        class_weight: Any = None,
+        cost_matrix: Any = None,
+        random_state: Any = None,
+        max_thresholds: int | None = None,
+    ) -> None:
+        self.max_size = max_size
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.min_gain = min_gain
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.criterion = criterion
+        self.ties = ties
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+        self.random_state = random_state
+        self.max_thresholds = max_thresholds
+
+    def _check_settings(self) -> None:
+        check_criterion(self.criterion)
+        super()._check_settings()
+
+    def _make_rule(self, **settings: Any) -> Grower:
+        return super()._make_rule(criterion=check_criterion(self.criterion), **settings)
+
+    def _make_problem(
+        self, data: Data, y: Any, sample_weight: Any, limits: Limits
+    ) -> SampleProblem:
+        classes, coded = read_labels(y, data.rows)
+        problem = SampleProblem(
+            data,
+            coded,
+            sample_weight,
+            class_weight=class_weights(self.class_weight, coded),
+            cost_matrix=self.cost_matrix,
+            max_thresholds=self.max_thresholds,
+            limits=limits,
+        )
+        self._set_classes(classes, problem)
+        return problem
+
+    def _adopt(self, problem: SampleProblem) -> SampleProblem:
+        if not problem.classes:
+            raise ValueError(
+                f"{type(self).__name__} learns classes; the problem has {problem.task.name}"
+            )
+        if self.cost_matrix is not None:
+            problem = problem.with_costs(self.cost_matrix)
+        if self.class_weight is not None:
+            factors = factors_of(self.class_weight, problem.classes, problem.all_class_rows)
+            problem = problem.reweighted(factors)
+        self._set_classes(read_array(problem.classes), problem)
+        return problem
+
+    def _fit_collection(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Self:
+        """Grow on a Dask collection: see docs/scaling.md."""
+        from mictree.distributed import fit
+
+        self._prepare_collection()
+        rows = fit.Rows(X, y, sample_weight)
+        self._note_columns(X)
+        # three of each: scikit-learn warns if there are hardly more rows than classes
+        labels = np.repeat(rows.labels, 3)
+        classes, coded = read_labels(labels, len(labels))
+        counts = rows.counts(classes)
+        total, factors, task = int(counts.sum()), None, None
+        if self.class_weight is not None:
+            factors = factors_of(self.class_weight, coded.classes, counts)
+        if self.cost_matrix is not None:
+            task = read_cost_matrix(self.cost_matrix, coded.classes)
+        self._limit = total if self._max_size is None else min(total, self._max_size)
+        self._problem, self._splitting, self.rounds_ = fit.grow(
+            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit, task
+        )
+        self._set_classes(classes, self._problem)
+        self._forget_views()
+        return self
+
+    def _drops(self) -> FloatArray:
+        """The drop in impurity, of weights multiplied by what missing a class costs."""
+        task = self._task
+        if not isinstance(task, MatrixCosts) or self.criterion == "minority":
+            return super()._drops()
+        mass = (self._splitting.masses * task.missing_costs).sum(axis=1)
+        return mass[self._splitting.leaves] / mass[0] * self._splitting.gains
+
+
+class GreedyTreeRegressor(GreedyTree, TreeRegressor):
+    """A greedily grown regression tree; splits are chosen by the drop in squared error.
+
+    Attributes
+    ----------
+    tree_ : the ``Tree`` of full size; its labels are means
+    """
+
+    def __init__(
+        self,
+        max_size: int | Literal["auto"] | None = 20,
+        *,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_depth: int | None = None,
+        min_gain: float = 0.0,
+        min_weight_fraction_leaf: float = 0.0,
+        ties: str = "last",
+        random_state: Any = None,
+        max_thresholds: int | None = None,
+    ) -> None:
+        self.max_size = max_size
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.min_gain = min_gain
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.ties = ties
+        self.random_state = random_state
+        self.max_thresholds = max_thresholds
+
+    def _make_problem(
+        self, data: Data, y: Any, sample_weight: Any, limits: Limits
+    ) -> SampleProblem:
+        return SampleProblem(
+            data,
+            read_targets(y, data.rows),
+            sample_weight,
+            loss="squared",
+            max_thresholds=self.max_thresholds,
+            limits=limits,
+        )
+
+    def _adopt(self, problem: SampleProblem) -> SampleProblem:
+        if not isinstance(problem.task, Squared):
+            raise ValueError(
+                f'{type(self).__name__} learns numbers; the problem must have loss="squared"'
+            )
+        return problem
+
+    def _fit_collection(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> Self:
+        """Grow on a Dask collection: see docs/scaling.md."""
+        from mictree.distributed import fit
+
+        self._prepare_collection()
+        rows = fit.Rows(X, y, sample_weight, numbers=True)
+        self._note_columns(X)
+        total = rows.count
+        self._limit = total if self._max_size is None else min(total, self._max_size)
+        self._problem, self._splitting, self.rounds_ = fit.grow_numbers(
+            rows, self.max_thresholds, limits, self._grower, self._limit
+        )
+        self._forget_views()
+        return self
 
 
 class TopDownClassifier(GreedyTreeClassifier):
@@ -378,6 +535,7 @@ class LookaheadClassifier(GreedyTreeClassifier):
         criterion: Criterion = "entropy",
         ties: str = "last",
         class_weight: Any = None,
+        cost_matrix: Any = None,
         random_state: Any = None,
         max_thresholds: int | None = None,
     ) -> None:
@@ -391,6 +549,7 @@ class LookaheadClassifier(GreedyTreeClassifier):
             criterion=criterion,
             ties=ties,
             class_weight=class_weight,
+            cost_matrix=cost_matrix,
             random_state=random_state,
             max_thresholds=max_thresholds,
         )
@@ -412,4 +571,46 @@ CLASSIFIERS: dict[str, type[GreedyTreeClassifier]] = {  # by the names of their 
     "bestfirst": BestFirstClassifier,
     "id3": ID3Classifier,
     "lookahead": LookaheadClassifier,
+}
+
+
+class TopDownRegressor(GreedyTreeRegressor):
+    """Splits the leaf at which a split lowers the squared error of the whole tree most.
+
+    Without ties, the trees are those of scikit-learn's ``DecisionTreeRegressor(max_leaf_nodes=
+    max_size + 1)``.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[20], [30], [45], [50]], [1.0, 2.0, 7.0, 8.0]
+    >>> model = mt.TopDownRegressor(max_size=1).fit(X, y)
+    >>> print(model.to_text())
+    x0 > 37.5?
+    ├─0─ value 1.5
+    └─1─ value 7.5
+    >>> model.growth_.errors.tolist()
+    [9.25, 0.25]
+    """
+
+    rule: ClassVar[str | type[Grower]] = "topdown"
+
+
+class BestFirstRegressor(GreedyTreeRegressor):
+    """Splits the leaf at which the mean squared error of the leaf drops most.
+
+    Examples
+    --------
+    >>> import mictree as mt
+    >>> X, y = [[20], [30], [45], [50]], [1.0, 2.0, 7.0, 8.0]
+    >>> mt.BestFirstRegressor(max_size=1).fit(X, y).predict([[40]]).tolist()
+    [7.5]
+    """
+
+    rule: ClassVar[str | type[Grower]] = "bestfirst"
+
+
+REGRESSORS: dict[str, type[GreedyTreeRegressor]] = {  # by the names of their rules
+    "topdown": TopDownRegressor,
+    "bestfirst": BestFirstRegressor,
 }

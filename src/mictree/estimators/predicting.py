@@ -1,12 +1,13 @@
-"""A fitted tree as scikit-learn's classifier: what it reads, predicts, and how good that is.
+"""A fitted tree as a scikit-learn estimator: what it reads and predicts, and how that is judged.
 
 ``Reading`` checks X as scikit-learn does, except that frames and texts stay as they are, because a
 tree tests columns by their own types. ``Predicting`` follows the splits of a growth in order: after
 the first ``size`` of them every row is at its leaf of the tree of that size, so one pass gives the
 predictions of all sizes. The copy that is pickled has neither training rows nor unused thresholds.
 
-Predictions are measured by accuracy, by a scikit-learn scoring or a callable (``Scorer``), or class
-by class (``ClassResults``). Labels are handled as positions among the sorted classes (``Coded``).
+What classifiers, regressors and policies add stands in ``kinds``. Predictions are measured by a
+scikit-learn scoring or a callable (``Scorer``), or class by class (``ClassResults``). Labels are
+handled as positions among the sorted classes (``Coded``), numbers to predict as floats.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
@@ -30,10 +31,11 @@ from mictree._support.checks import check_size, check_unmasked
 from mictree._support.words import show_digits, show_text
 from mictree.columns.data import Data, check_loaded, is_missing, read_array
 from mictree.columns.literals import Literals
-from mictree.distributed.collections import is_collection, is_frame, map_rows, share_of_rows
+from mictree.distributed.collections import is_collection, is_frame, map_rows
 from mictree.estimators import exports
 from mictree.growers.data_loop import Splitting
-from mictree.problems.sample import Coded, SampleProblem, read_weights
+from mictree.problems.sample import Coded, SampleProblem
+from mictree.problems.tasks import Task, read_numbers
 from mictree.tree import Tree
 
 if TYPE_CHECKING:
@@ -99,10 +101,9 @@ class Reading(BaseEstimator):
         return Data(checked, remember=not reset)
 
 
-class Predicting(ClassifierMixin, Reading, ABC):
+class Predicting(Reading, ABC):
     """A fitted tree that predicts; subclasses define ``fit``."""
 
-    classes_: np.ndarray
     _problem: SampleProblem
     _splitting: Splitting
     _max_size: int | None  # as fitted; None if the tree was grown until no leaf could be split
@@ -115,6 +116,11 @@ class Predicting(ClassifierMixin, Reading, ABC):
     def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
         """The trees by size, or True and only the largest if its first splits are the others."""
 
+    @property
+    @abstractmethod
+    def _values(self) -> np.ndarray:
+        """What each leaf predicts, in order of creation."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -124,7 +130,9 @@ class Predicting(ClassifierMixin, Reading, ABC):
         return tags
 
     def predict(self, X: Any, size: int | None = None) -> np.ndarray:
-        """The most likely class of each row, from the tree of full or of the given size.
+        """What the leaf of each row predicts, in the tree of full or of the given size.
+
+        The most likely class, the mean of numbers, or the action of least cost.
 
         Examples
         --------
@@ -136,39 +144,8 @@ class Predicting(ClassifierMixin, Reading, ABC):
         """
         model = self._sized(size)
         if is_collection(X):
-            return map_rows(model.predict, X, model.classes_[:0])
-        return model.classes_[model._splitting.labels[model._leaves(X)]]
-
-    def predict_proba(self, X: Any, size: int | None = None) -> FloatArray:
-        """The share of each class among the training rows of the leaf, weighted.
-
-        Examples
-        --------
-        >>> import mictree as mt
-        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
-        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
-        >>> model.predict_proba([[0, 1]], size=0).tolist()
-        [[0.5, 0.5]]
-        """
-        model = self._sized(size)
-        masses = model._splitting.masses
-        if is_collection(X):
-            return map_rows(model.predict_proba, X, masses[:0])
-        return (masses / masses.sum(axis=1, keepdims=True))[model._leaves(X)]
-
-    def predict_log_proba(self, X: Any, size: int | None = None) -> FloatArray:
-        """The logarithm of ``predict_proba``.
-
-        Examples
-        --------
-        >>> import mictree as mt
-        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
-        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
-        >>> model.predict_log_proba([[0, 1]], size=0).round(4).tolist()
-        [[-0.6931, -0.6931]]
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, size))
+            return map_rows(model.predict, X, model._values[:0])
+        return model._values[model._leaves(X)]
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The predictions of the trees of size 0, 1, ... in turn.
@@ -184,86 +161,17 @@ class Predicting(ClassifierMixin, Reading, ABC):
         check_is_fitted(self)
         splittings, prefixes = self._all_sizes()
         if prefixes:
+            values = self._values
             for node in self._staged_leaves(X):
-                yield self.classes_[self._splitting.labels[node]]
+                yield values[node]
         else:
             for size in range(len(splittings)):
                 yield self.predict(X, size)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
-        """The accuracy by size, index = size; sizes that were not reached repeat the last one.
-
-        Examples
-        --------
-        >>> import mictree as mt
-        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
-        >>> model = mt.TopDownClassifier(max_size=3).fit(X, y)
-        >>> model.staged_score(X, y).tolist()
-        [0.5, 0.5, 0.75, 1.0]
-        """
-        truth = column_or_1d(as_labels(y))
-        check_consistent_length(X, truth)
-        weights = read_weights(sample_weight, len(truth))
-        scores = [
-            float(np.average(guess == truth, weights=weights)) for guess in self.staged_predict(X)
-        ]
-        return np.array(scores + scores[-1:] * (self._largest + 1 - len(scores)))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the rows, by weight, whose class is predicted.
-
-        The partitions of Dask collections are counted where they lie, in one pass.
-
-        Examples
-        --------
-        >>> import mictree as mt
-        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"]
-        >>> mt.TopDownClassifier(max_size=3).fit(X, y).score(X, y)
-        1.0
-        """
-        check_is_fitted(self)
-        far = [is_collection(each) for each in (X, y, sample_weight) if each is not None]
-        if all(far):
-            return share_of_rows(self._is_right, X, y, sample_weight)
-        if any(far):  # few numbers travel: predictions, labels, weights
-            from dask.base import compute
-            from sklearn.metrics import accuracy_score
-
-            guess, y, sample_weight = compute(self.predict(X), y, sample_weight)
-            return float(accuracy_score(as_labels(y), guess, sample_weight=sample_weight))
-        weights = check_unmasked(sample_weight, "sample_weight")
-        return float(super().score(X, as_labels(y), weights))
-
-    def _is_right(self, X: Any, y: Any) -> np.typing.NDArray[np.bool_]:
-        """Which rows of a partition have the class that is predicted."""
-        truth = column_or_1d(as_labels(y))
-        _check_present(y, truth)
-        return self.predict(X) == truth
-
-    def class_results(
-        self, X: Any, y: Any, sample_weight: Any = None, size: int | None = None
-    ) -> ClassResults:
-        """Recall and precision of each class, and the confusion matrix; print the result.
-
-        Parameters
-        ----------
-        X, y : rows and their labels, best those that had no part in the fit
-        sample_weight : a weight for each row, which it counts instead of 1
-        size : of the tree; by default the full one
-
-        Examples
-        --------
-        >>> import mictree as mt
-        >>> X, y = [[0], [0], [0], [1]], ["no", "no", "yes", "yes"]
-        >>> results = mt.TopDownClassifier(max_size=0).fit(X, y).class_results(X, y)
-        >>> results.recall.tolist(), results.never_predicted
-        ([1.0, 0.0], ('yes',))
-        """
-        model, labels = self._sized(size), column_or_1d(as_labels(y))
-        check_consistent_length(X, labels)
-        weights = read_weights(sample_weight, len(labels))
-        codes = model._splitting.labels[model._leaves(X)]
-        return class_results(model.classes_, labels, codes, weights)
+    def _by_size(self, X: Any, measure: Callable[[np.ndarray], float]) -> FloatArray:
+        """A measure of the predictions by size; sizes that were not reached repeat the last one."""
+        found = [measure(guess) for guess in self.staged_predict(X)]
+        return np.array(found + found[-1:] * (self._largest + 1 - len(found)))
 
     def apply(self, X: Any, size: int | None = None) -> np.typing.NDArray[np.intp]:
         """The number of the leaf, a node of ``tree_``, that each row reaches.
@@ -330,6 +238,11 @@ class Predicting(ClassifierMixin, Reading, ABC):
         """
         check_is_fitted(self)
         return self._made + 1
+
+    @property
+    def _task(self) -> Task:
+        """What a leaf costs."""
+        return self._fitted("_problem").task
 
     @property
     def literals_(self) -> Literals:
@@ -452,6 +365,21 @@ def read_labels(y: Any, rows: int) -> tuple[np.ndarray, Coded]:
     return classes, Coded(tuple(classes.tolist()), codes)
 
 
+def read_targets(y: Any, rows: int) -> np.ndarray:
+    """Numbers to predict, as given: exact fractions stay what they are."""
+    numbers = column_or_1d(as_labels(y), warn=True)
+    if numbers.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold real numbers")
+    if len(numbers) != rows:
+        check_consistent_length(np.empty(rows), numbers)
+    return numbers
+
+
+def read_numeric(y: Any, rows: int) -> FloatArray:
+    """Numbers to predict, as floats."""
+    return read_numbers(read_targets(y, rows), rows)
+
+
 def as_labels(y: Any) -> Any:
     """Labels as given, lists as arrays; integers and Booleans of pandas' own types as NumPy's."""
     if isinstance(y, list | tuple):
@@ -463,7 +391,7 @@ def as_labels(y: Any) -> Any:
     return check_unmasked(y, "y")
 
 
-def _check_present(y: Any, labels: np.ndarray) -> None:
+def check_present(y: Any, labels: np.ndarray) -> None:
     """Refuse labels of which one is missing; ``labels`` are those of y as an array."""
     if hasattr(y, "isna"):
         missing = bool(y.isna().any())
@@ -498,16 +426,17 @@ class Scorer:
             raise ValueError(f"a scoring must give one finite number; got {score!r}")
         return float(score)
 
-    def check(self, classes: Any) -> None:
-        """Refuse a scoring by name that cannot judge these classes, before any tree is grown."""
+    def check(self, labels: Any, regression: bool = False) -> None:
+        """Refuse a scoring by name that cannot judge these labels, before any tree is grown."""
         if not self.named:
             return
-        from sklearn.dummy import DummyClassifier
+        from sklearn.dummy import DummyClassifier, DummyRegressor
 
-        rows = np.zeros((len(classes), 1))
+        rows = np.zeros((len(labels), 1))
+        constant = DummyRegressor() if regression else DummyClassifier()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that constant answers are poor
-            self._apply(DummyClassifier().fit(rows, classes), rows, classes, {})
+            self._apply(constant.fit(rows, labels), rows, labels, {})
 
     def _apply(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> Any:
         try:

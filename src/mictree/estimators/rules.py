@@ -26,11 +26,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.words import count_of, show_digits, show_text
+from mictree._support.words import count_of, show_digits, show_number, show_text
 from mictree.columns.data import FINER, Data, last_tick
 from mictree.columns.ordered import time_text
 from mictree.columns.written import TIMES, Column, Test, Tests
+from mictree.estimators.leaves import LeafWords, show_measure
 from mictree.growers.data_loop import Splitting
+from mictree.tree import DIGITS
 
 if TYPE_CHECKING:
     import polars
@@ -46,31 +48,60 @@ class Rule:
     Attributes
     ----------
     conditions : at most one for each column
-    label : the class
+    label : the class, the action or the number
     rows : training rows that satisfy the conditions
     coverage : their share of the weight of all rows
-    precision : the share of their weight that has the label
+    precision : the share of their weight that has the label; None if leaves do not predict classes
     weighted : whether weights make such shares of the tree other than those of rows
+    measures : without precision: the "spread" (standard deviation) of numbers, or the "mean cost"
+        or "mean reward" of an action
+    shown : the label as a text
     """
 
     conditions: tuple[Condition, ...]
     label: Any
     rows: int
     coverage: float
-    precision: float
+    precision: float | None
     weighted: bool = False
+    measures: tuple[tuple[str, float], ...] = ()
+    shown: str = ""
 
     def __str__(self) -> str:
         lead = f"if {_join_words(self.conditions)} then" if self.conditions else "always"
-        return show_text(f"{lead} {self.label}")
+        return show_text(f"{lead} {self.shown or self.label}")
 
     @property
     def support(self) -> str:
         """Rows, coverage and precision in words."""
         rows, share = count_of(self.rows, "row"), f"{self.coverage:.0%} of all"
+        if self.precision is None:
+            found = ", ".join(show_measure(*each) for each in self.measures)
+            return f"{rows}{WEIGHTED + ':' if self.weighted else ','} {share}; {found}"
         if self.weighted:
             return f"{rows}{WEIGHTED}: {share}, {self.precision:.0%} {self.label}"
         return f"{rows}, {share}; {self.precision:.0%} of them {self.label}"
+
+    @property
+    def names(self) -> list[tuple[str, bool]]:
+        """What tells how good the label is, and whether each is a measure of no class."""
+        if self.precision is not None:
+            return [("precision", False)]
+        return [(name, True) for name, _ in self.measures]
+
+    @property
+    def values(self) -> list[float]:
+        """The numbers of the same."""
+        if self.precision is not None:
+            return [self.precision]
+        return [value for _, value in self.measures]
+
+    @property
+    def cells(self) -> list[str]:
+        """The same as texts."""
+        if self.precision is not None:
+            return [f"{self.precision:.0%}"]
+        return [show_number(value, DIGITS) for value in self.values]
 
 
 class Leaf(NamedTuple):
@@ -86,7 +117,9 @@ class Rules(Sequence[Rule]):
     ``str`` gives one line for each rule.
     """
 
-    def __init__(self, rules: Sequence[Rule], leaves: Sequence[Leaf], classes: Sequence[Any]):
+    def __init__(
+        self, rules: Sequence[Rule], leaves: Sequence[Leaf] = (), classes: Sequence[Any] = ()
+    ):
         self._rules, self._leaves = tuple(rules), tuple(leaves)
         self._classes = tuple(classes)  # those of the leaves' shares
 
@@ -116,12 +149,13 @@ class Rules(Sequence[Rule]):
         from mictree._support.words import to_table
 
         rows = [
-            (_join_words(rule.conditions) or "always", rule.label, f"{rule.rows:,}",
-             f"{rule.coverage:.0%}", f"{rule.precision:.0%}")
+            (_join_words(rule.conditions) or "always", rule.shown or rule.label, f"{rule.rows:,}",
+             f"{rule.coverage:.0%}", *rule.cells)
             for rule in self
         ]  # fmt: skip
         kind = "weighted " if self.weighted else ""
-        return to_table(["if", "then", "rows", f"{kind}coverage", f"{kind}precision"], rows)
+        names = [name if measure else f"{kind}{name}" for name, measure in self[0].names]
+        return to_table(["if", "then", "rows", f"{kind}coverage", *names], rows)
 
     @property
     def weighted(self) -> bool:
@@ -139,7 +173,10 @@ class Rules(Sequence[Rule]):
                 "label": [rule.label for rule in self],
                 "rows": [rule.rows for rule in self],
                 "coverage": [rule.coverage for rule in self],
-                "precision": [rule.precision for rule in self],
+            }
+            | {
+                name: [rule.values[number] for rule in self]
+                for number, (name, _) in enumerate(self[0].names)
             }
         )
 
@@ -154,6 +191,7 @@ class Rules(Sequence[Rule]):
         proba : give the probability of every class instead, as expressions with the names that
             ``mictree predict --proba`` has for them; every leaf of the tree has its own
         """
+        self._check_proba(proba)
         if not proba:
             return _case([(rule.conditions, _sql(rule.label)) for rule in self])
         texts = []
@@ -175,6 +213,7 @@ class Rules(Sequence[Rule]):
         proba : return a dictionary with the probability of every class instead of the label; every
             leaf of the tree has its own
         """
+        self._check_proba(proba)
         name = ("predict_proba" if proba else "predict") if name is None else name
         if not name.isidentifier():
             raise ValueError(f"name must be an identifier; got {name!r}")
@@ -198,6 +237,10 @@ class Rules(Sequence[Rule]):
             lines += [f"    if {' and '.join(tests)}:", f"        return {end}"]
         return "\n".join([*lines, f"    return {ends[-1][1]}"]) + "\n"
 
+    def _check_proba(self, proba: bool) -> None:
+        if proba and not self._classes:
+            raise ValueError("probabilities need classes; the leaves of this tree have none")
+
 
 def _case(ends: Sequence[tuple[tuple[Condition, ...], str]]) -> str:
     """Conditions and what each gives, as an expression in SQL; the last one is the ELSE."""
@@ -210,34 +253,47 @@ def _case(ends: Sequence[tuple[tuple[Condition, ...], str]]) -> str:
     return "\n".join([*lines, f"  ELSE {ends[-1][1]}", "END"])
 
 
-def make_rules(splitting: Splitting, tests: Tests, classes: np.ndarray) -> Rules:
-    """The rules of the tree that a splitting makes; its literals are numbers of the tests."""
-    labels = classes.tolist()
+def make_rules(words: LeafWords, tests: Tests, classes: Sequence[Any] = ()) -> Rules:
+    """The rules of the tree that a splitting makes; its literals are numbers of the tests.
+
+    With classes, also the share of each at every leaf.
+    """
+    splitting = words.splitting
     weights = splitting.masses.sum(axis=1).tolist()
     rules = []
-    for leaf, code, path in _ends(splitting, tests, merged=True):
-        rows = int(splitting.rows[leaf].sum())
-        precision = float(splitting.masses[leaf, code]) / weights[leaf]
-        shares = weights[leaf] / weights[0], precision, splitting.weighted
-        rules.append(Rule(merge(path), labels[code], rows, *shares))
+    for leaf, label, path in _ends(splitting, tests, merged=True):
+        rows, measures = int(splitting.rows[leaf].sum()), words.measures(leaf, label)
+        precision, text = measures.pop("precision", None), words.text(label)
+        share = weights[leaf] / weights[0]
+        rule = Rule(
+            merge(path), words.value(label), rows, share, precision, splitting.weighted,
+            tuple(measures.items()), "" if precision is not None else text,
+        )  # fmt: skip
+        rules.append(rule)
+    rules.sort(key=lambda rule: -rule.coverage)
+    if not len(classes):
+        return Rules(rules)
     ends = sorted(_ends(splitting, tests, merged=False), key=lambda end: -weights[end[0]])
     shares = splitting.masses / splitting.masses.sum(axis=1, keepdims=True)
     leaves = [Leaf(merge(path), tuple(shares[leaf].tolist())) for leaf, _, path in ends]
-    return Rules(sorted(rules, key=lambda rule: -rule.coverage), leaves, labels)
+    return Rules(rules, leaves, classes)
 
 
 def _ends(
     splitting: Splitting, tests: Tests, merged: bool
-) -> Iterator[tuple[int, int, list[Step]]]:
-    """Each leaf with its class and path; merged, a split between leaves of one class is none."""
+) -> Iterator[tuple[int, Any, list[Step]]]:
+    """Each leaf with its label and path; merged, a split between leaves of one label is none."""
     split_of = {int(leaf): number for number, leaf in enumerate(splitting.leaves)}
-    label = {}  # of the leaves, and of splits that decide nothing
+    labels: list[Any] = splitting.labels.tolist()
+    label: dict[int, Any] = {}  # of the leaves, and of splits that decide nothing
     for leaf in reversed(range(len(splitting.rows))):  # children come after their parents
         split = split_of.get(leaf)
         if split is None:
-            label[leaf] = int(splitting.labels[leaf])
-        elif merged and label.get(2 * split + 1, -1) == label.get(2 * split + 2, -2):
-            label[leaf] = label[2 * split + 1]
+            label[leaf] = labels[leaf]
+            continue
+        low, high = 2 * split + 1, 2 * split + 2
+        if merged and low in label and high in label and label[low] == label[high]:
+            label[leaf] = label[low]
     waiting: list[tuple[int, list[Step]]] = [(0, [])]
     while waiting:
         leaf, path = waiting.pop()
@@ -273,20 +329,18 @@ def walk(splitting: Splitting, tests: Tests, row: Any) -> Walk:
     return Walk(nodes, path, shown)
 
 
-def explain(splitting: Splitting, tests: Tests, classes: np.ndarray, row: Any) -> str:
+def explain(words: LeafWords, tests: Tests, row: Any) -> str:
     """The path of a row in words, and what the training rows at its end were."""
+    splitting = words.splitting
     nodes, path, shown = walk(splitting, tests, row)
-    masses = splitting.masses[nodes[-1]]
-    names = [str(label) for label in classes]
-    label = names[int(masses.argmax())]
+    label = words.text(splitting.labels[nodes[-1]].item())
     conditions = merge(path)
     lines = [f"{label}, because" if conditions else f"{label}, always"]
     for condition in conditions:
         lines.append(f"  {condition.in_words()} (it is {shown[condition.column.name]})")
     count = int(splitting.rows[nodes[-1]].sum())
-    shares = sorted(zip(masses / masses.sum(), names, strict=True), key=lambda each: -each[0])
-    found = ", ".join(f"{share:.0%} {name}" for share, name in shares if share > 0)
     kind = WEIGHTED if splitting.weighted else ""
+    found = words.rows_like(nodes[-1])
     lines.append(f"The {count_of(count, 'training row')} like this{kind}: {found}.")
     return "\n".join(map(show_text, lines))
 

@@ -2,10 +2,11 @@
 
 ``to_json`` writes the columns that are tested, the tests, and for each tree its splits with the
 rows and weights of every node; ``FORMAT`` names the version of this layout, and models of the
-version before are read too. ``from_json`` trusts nothing. A schema checks types and ranges of each
-kind of part; then it is checked that every split has a leaf to split, that counts add up, and that
-no name is unknown or occurs twice. So whatever a file holds, the answer is a model that works or a
-``ValueError``, and what could not be read back is not written.
+version before are read too. Models that predict numbers, or actions by what they cost, have more
+parts, the layout ``TASK_FORMAT``. ``from_json`` trusts nothing. A schema checks types and ranges of
+each kind of part; then it is checked that every split has a leaf to split, that counts add up, and
+that no name is unknown or occurs twice. So whatever a file holds, the answer is a model that works
+or a ``ValueError``, and what could not be read back is not written.
 
 A loaded model finds its columns by name, whatever other columns a table has. A test "code is 007"
 fails for every other text. That is right for the categories that the tree was grown on, but a text
@@ -33,17 +34,20 @@ from mictree._support.words import count_of, shorten, show_name
 from mictree.columns.cells import FIRST, MOMENTS, NUMBERS
 from mictree.columns.data import PARTS, Data
 from mictree.columns.written import KINDS, Column, Pair, Test, Tests
-from mictree.estimators.base import TreeClassifier
+from mictree.estimators.base import TreeModel
+from mictree.estimators.kinds import TreeClassifier, TreePolicy, TreeRegressor
 from mictree.growers.data_loop import Splitting
+from mictree.problems.tasks import ActionCosts, Errors, MatrixCosts, Outcome, Squared, Task
 from mictree.tree import Tree
 
 FORMAT, OLDER = "mictree.model/2", "mictree.model/1"
+TASK_FORMAT = "mictree.model/3"  # of other tasks than the fewest errors
 SHOWN = 6  # names of columns in the repr
 MOST_BYTES = 2**28  # a larger file is no model
 
 
-class SavedTreeClassifier(TreeClassifier):
-    """A tree classifier that was read from a file: it predicts, draws and explains.
+class SavedTree(TreeModel):
+    """A tree that was read from a file: it predicts, draws and explains.
 
     It finds the columns that its trees test by their names, whatever other columns a table has.
     ``mictree.load`` makes it.
@@ -51,7 +55,7 @@ class SavedTreeClassifier(TreeClassifier):
     Attributes
     ----------
     estimator_ : the name of the class that was fitted, such as ``"TopDownClassifier"``
-    classes_, n_features_in_ : as in scikit-learn
+    n_features_in_ : as in scikit-learn
     literals_ : the tests that the trees make
     tree_ : the ``Tree`` of full size
     """
@@ -60,6 +64,7 @@ class SavedTreeClassifier(TreeClassifier):
     _tests: Tests
     _splittings: tuple[Splitting, ...]  # one by size, or the largest if smaller ones begin it
     _prefixes: bool
+    _loaded_task: Task
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_tests" in vars(self)
@@ -97,6 +102,10 @@ class SavedTreeClassifier(TreeClassifier):
     def _all_sizes(self) -> tuple[Sequence[Splitting], bool]:
         return self._splittings, self._prefixes
 
+    @property
+    def _task(self) -> Task:
+        return self._fitted("_loaded_task")
+
     def _write_tests(self, used: Sequence[Pair]) -> Tests:
         return self._tests.only([number for number, _ in used])
 
@@ -126,12 +135,35 @@ class SavedTreeClassifier(TreeClassifier):
         return data
 
 
-def save(model: TreeClassifier, path: Path) -> None:
+class SavedTreeClassifier(SavedTree, TreeClassifier):
+    """A tree classifier that was read from a file: it predicts, draws and explains.
+
+    Attributes
+    ----------
+    classes_ : as in scikit-learn
+    actions_ : what leaves may predict
+    """
+
+
+class SavedTreeRegressor(SavedTree, TreeRegressor):
+    """A tree regressor that was read from a file: it predicts, draws and explains."""
+
+
+class SavedPolicyTree(SavedTree, TreePolicy):
+    """A tree of actions that was read from a file: it predicts, draws and explains.
+
+    Attributes
+    ----------
+    actions_ : what leaves may predict
+    """
+
+
+def save(model: TreeModel, path: Path) -> None:
     """Write a model; the file is whole or absent."""
     write_whole(path, to_json(model).encode())
 
 
-def load(path: str | Path) -> SavedTreeClassifier:
+def load(path: str | Path) -> Any:
     """Read a model that ``save`` or ``mictree fit --save`` has written.
 
     Nothing in the file is executed. A file that is no model raises a ``ValueError``, one that does
@@ -168,25 +200,25 @@ def load(path: str | Path) -> SavedTreeClassifier:
         raise ValueError(f"a model must be JSON in UTF-8; {file} is not") from None
 
 
-def to_json(model: TreeClassifier) -> str:
+def to_json(model: TreeModel) -> str:
     """A text that ``from_json`` reads back."""
     grown, prefixes = model._all_sizes()
     dates = getattr(model, "dates_", {})  # how mictree fit read columns of dates
     splittings, tests = model._write(grown)
-    classes = [_plain(label) for label in model.classes_.tolist()]
+    classes = _write_labels(getattr(model, "classes_", None))
     levels = [level for column in tests.read for level in column.levels or ()]
-    for value in [*classes, *levels, *(test.value for test in tests.tests)]:
-        if not isinstance(value, (*CELLS, type(None))):
-            raise ValueError(f"classes and categories must be texts or numbers; got {value!r}")
+    for value in [*levels, *(test.value for test in tests.tests)]:
+        _check_cell(value)
+    task = model._task
     content = {
-        "format": FORMAT,
+        "format": FORMAT if isinstance(task, Errors) else TASK_FORMAT,
         "estimator": getattr(model, "estimator_", type(model).__name__),
         "columns": [
             _column(replace(column, **dates.get(column.name, {}))) for column in tests.read
         ],
         "width": model.n_features_in_,
         "named": tests.named,
-        "classes": {"type": _type_of(model.classes_), "values": classes},
+        "classes": classes,
         "tests": [vars(test) for test in tests.tests],
         "max_size": model._max_size,
         "prefixes": prefixes,
@@ -201,9 +233,48 @@ def to_json(model: TreeClassifier) -> str:
             for each in splittings
         ],
     }
+    if not isinstance(task, Errors):
+        content["task"] = _write_task(model, task)
+        for part, each in zip(content["trees"], splittings, strict=True):
+            part["outcome"] = _write_outcome(each)
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     from_json(text)  # what cannot be read is not written
     return text
+
+
+def _write_labels(labels: np.ndarray | None) -> dict[str, Any] | None:
+    """Classes or actions with their type; None for none."""
+    if labels is None:
+        return None
+    values = [_plain(label) for label in labels.tolist()]
+    for value in values:
+        _check_cell(value)
+    return {"type": _type_of(labels), "values": values}
+
+
+def _check_cell(value: Any) -> None:
+    if not isinstance(value, (*CELLS, type(None))):
+        raise ValueError(f"classes and categories must be texts or numbers; got {value!r}")
+
+
+def _write_task(model: Any, task: Task) -> dict[str, Any]:
+    """What a leaf costs, and what it may predict."""
+    return {
+        "name": task.name,
+        "actions": _write_labels(getattr(model, "actions_", None)),
+        "matrix": task.given.tolist() if isinstance(task, MatrixCosts) else None,
+        "offset": model._splitting.offset,
+        "rewards": getattr(model, "_rewarded", False),
+    }
+
+
+def _write_outcome(splitting: Splitting) -> dict[str, Any]:
+    """What each node predicts, and what that costs."""
+    outcome = splitting.outcome
+    assert outcome is not None
+    return {
+        name: None if part is None else part.tolist() for name, part in outcome._asdict().items()
+    }
 
 
 def _column(column: Column) -> dict[str, Any]:
@@ -221,7 +292,7 @@ def _type_of(classes: np.ndarray) -> str:
     return "text" if classes.dtype.kind == "U" else str(classes.dtype)
 
 
-def from_json(text: str, name: str = "the text") -> SavedTreeClassifier:
+def from_json(text: str, name: str = "the text") -> Any:
     """Read the output of ``to_json``, else raise a ``ValueError``."""
     try:
         content = json.loads(
@@ -231,13 +302,15 @@ def from_json(text: str, name: str = "the text") -> SavedTreeClassifier:
         raise ValueError(f"a model must be JSON; {name} is not: {error}") from None
     if isinstance(content, dict) and content.get("format") == OLDER:
         content = _renew(content)
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    form = content.get("format") if isinstance(content, dict) else None
+    tasked = form == TASK_FORMAT and "task" in content
+    if form != FORMAT and not tasked:
         raise ValueError(f"a model's JSON must say format {FORMAT!r}; {name} does not")
-    parts = _Record(content, "the model", MODEL)
-    classes = _read_classes(parts["classes"])
+    parts = _Record(content, "the model", TASK_MODEL if tasked else MODEL)
+    model = _read_kind(parts) if tasked else _plain_classifier(parts)
     tests = _read_tests(parts)
     trees = [
-        _read_tree(tree, f"tree {number}", tests, len(classes))
+        _read_tree(tree, f"tree {number}", tests, model)
         for number, tree in enumerate(parts["trees"])
     ]
     if not trees or (parts["prefixes"] and len(trees) > 1):
@@ -248,11 +321,53 @@ def from_json(text: str, name: str = "the text") -> SavedTreeClassifier:
         raise ValueError(f"the tree of a size must have at most so many splits; they have {sizes}")
     if (most is None) > parts["prefixes"] or (most is not None and sizes[-1] > most):
         raise ValueError(f"max_size must be at least the size of the trees; it is {most}")
-    model = SavedTreeClassifier()
     model.estimator_, model.n_features_in_ = parts["estimator"], parts["width"]
-    model.classes_, model._tests, model._max_size = classes, tests, most
+    model._tests, model._max_size = tests, most
     model._splittings, model._prefixes = tuple(trees), parts["prefixes"]
     model._splitting = trees[-1]
+    return model
+
+
+def _plain_classifier(parts: _Record) -> SavedTreeClassifier:
+    """A model with its classes, which are all that leaves may predict."""
+    model = SavedTreeClassifier()
+    model.classes_ = model.actions_ = _read_labels(parts["classes"])
+    model._loaded_task = Errors()
+    return model
+
+
+def _read_kind(parts: _Record) -> Any:
+    """A model of another task, with its classes and actions."""
+    task = _Record(parts["task"], "the task", TASK)
+    name, matrix = task["name"], task["matrix"]
+    wanted = {
+        "classes": name == MatrixCosts.name,
+        "actions": name != Squared.name,
+        "matrix": name == MatrixCosts.name,
+    }
+    for key, there in wanted.items():
+        if (parts if key == "classes" else task)[key] is None and there:
+            raise ValueError(f"a model by {name} must have {key}; it has none")
+        if (parts if key == "classes" else task)[key] is not None and not there:
+            raise ValueError(f"a model by {name} must have no {key}; it has some")
+    if name == Squared.name:
+        model: Any = SavedTreeRegressor()
+        model._loaded_task, model._offset = Squared(), float(task["offset"])
+        return model
+    actions = _read_labels(task["actions"], "actions")
+    if name == ActionCosts.name:
+        model = SavedPolicyTree()
+        model._loaded_task, model._rewarded = ActionCosts(tuple(actions.tolist())), task["rewards"]
+    else:
+        model = SavedTreeClassifier()
+        model.classes_ = _read_labels(parts["classes"])
+        costs = _table(matrix, "the cost matrix", len(actions), _is_number)
+        if len(costs) != len(model.classes_) or min(map(min, costs)) < 0:
+            raise ValueError("a cost matrix must have a row a class, not negative; this has not")
+        given = np.array(costs, dtype=float)
+        least = given.min(axis=1)
+        model._loaded_task = MatrixCosts(given - least[:, None], least, tuple(actions.tolist()))
+    model.actions_, model._offset = actions, float(task["offset"])
     return model
 
 
@@ -324,6 +439,23 @@ MODEL: dict[str, Check] = {
     "prefixes": _is_bool,
     "trees": _is_list,
 }
+TASK_MODEL = MODEL | {
+    "classes": lambda value: value is None or _is_object(value),
+    "task": _is_object,
+}
+TASK: dict[str, Check] = {
+    "name": lambda value: value in (MatrixCosts.name, ActionCosts.name, Squared.name),
+    "actions": lambda value: value is None or _is_object(value),
+    "matrix": lambda value: value is None or _is_list(value),
+    "offset": _is_number,
+    "rewards": _is_bool,
+}
+OUTCOME: dict[str, Check] = {
+    "labels": _is_list,
+    "costs": _is_list,
+    "by_action": lambda value: value is None or _is_list(value),
+    "base": lambda value: value is None or _is_list(value),
+}
 COLUMN: dict[str, Check] = {
     "name": _is_text,
     "position": _is_count,
@@ -348,6 +480,7 @@ TEST: dict[str, Check] = {
     "negated": lambda value: _is_text(value) and bool(value.strip()),
 }
 TREE: dict[str, Check] = dict.fromkeys(("leaves", "tests", "gains", "rows", "masses"), _is_list)
+TASK_TREE: dict[str, Check] = TREE | {"outcome": _is_object}
 
 
 class _Record(dict[str, Any]):
@@ -370,24 +503,27 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _read_classes(content: Any) -> np.ndarray:
-    """Different classes of one type, in order."""
-    parts = _Record(content, "classes", CLASSES)
+def _read_labels(content: Any, what: str = "classes") -> np.ndarray:
+    """Different classes of one type, in order; actions in any order."""
+    parts = _Record(content, what, CLASSES)
     values, kind = parts["values"], parts["type"]
     if not all(isinstance(value, CELLS) for value in values):
-        raise ValueError("classes must be texts or numbers; one is not")
+        raise ValueError(f"{what} must be texts or numbers; one is not")
     wanted = {"text": (str,), "object": CELLS, "bool": (bool,)}.get(kind)
     if wanted is None:
         wanted = (float,) if kind.startswith("float") else (int,)
     if any(type(value) not in wanted for value in values):
-        raise ValueError(f"classes must all be of the type {kind}; one is not")
+        raise ValueError(f"{what} must all be of the type {kind}; one is not")
     try:
         classes = np.array(values, dtype=None if kind == "text" else kind)
-        distinct = bool(np.all(classes[:-1] < classes[1:]))
+        if what == "classes":
+            distinct = bool(np.all(classes[:-1] < classes[1:]))
+        else:
+            distinct = len(set(classes.tolist())) == len(classes)
     except (OverflowError, TypeError) as error:
-        raise ValueError(f"classes must be of the type {kind} and have an order; {error}") from None
+        raise ValueError(f"{what} must be of the type {kind} and have an order; {error}") from None
     if not distinct:
-        raise ValueError("classes must be different and in order; they are not")
+        raise ValueError(f"{what} must be different and in order; they are not")
     return classes
 
 
@@ -451,9 +587,11 @@ def _as_tuple(content: list[Any] | None) -> tuple[Any, ...] | None:
     return None if content is None else tuple(content)
 
 
-def _read_tree(content: Any, what: str, tests: Tests, classes: int) -> Splitting:
+def _read_tree(content: Any, what: str, tests: Tests, model: Any) -> Splitting:
     """Splits whose leaves exist, and counts that add up."""
-    parts = _Record(content, what, TREE)
+    plain = isinstance(model._loaded_task, Errors)
+    parts = _Record(content, what, TREE if plain else TASK_TREE)
+    classes = len(model.classes_) if hasattr(model, "classes_") else 1
     size = len(parts["leaves"])
     for key, length in (("tests", size), ("gains", size), ("rows", 2 * size + 1)):
         if len(parts[key]) != length:
@@ -484,7 +622,36 @@ def _read_tree(content: Any, what: str, tests: Tests, classes: int) -> Splitting
         np.array([tests.threshold(test) for test in parts["tests"]], dtype=float),
         np.array(parts["gains"], dtype=float), np.array(rows, dtype=np.int64),
         np.array(masses, dtype=float),
+        None if plain else _read_outcome(parts["outcome"], f"{what}'s outcome", len(rows), model),
+        0.0 if plain else model._offset,
     )  # fmt: skip
+
+
+def _read_outcome(content: Any, what: str, nodes: int, model: Any) -> Outcome:
+    """What each node predicts, and what that costs."""
+    parts = _Record(content, what, OUTCOME)
+    numbers = isinstance(model._loaded_task, Squared)
+    actions = 0 if numbers else len(model.actions_)
+    for key in ("labels", "costs") if numbers else OUTCOME:
+        if parts[key] is None or len(parts[key]) != nodes:
+            raise ValueError(f"{what} must have {key} of {nodes} nodes; it has not")
+    if numbers and (parts["by_action"] is not None or parts["base"] is not None):
+        raise ValueError(f"{what} must have no costs of actions; it has some")
+    for label in parts["labels"]:
+        if not (_is_number(label) if numbers else _is_count(label) and label < actions):
+            raise ValueError(f"{what} must have labels that the model has; got {_short(label)}")
+    if not all(_is_number(cost) and cost >= 0 for cost in parts["costs"]):
+        raise ValueError(f"{what} must have costs of at least 0; one is not")
+    labels = np.array(parts["labels"], dtype=float if numbers else np.intp)
+    costs = np.array(parts["costs"], dtype=float)
+    if numbers:
+        return Outcome(labels, costs)
+    by_action = _table(parts["by_action"], what, actions, _is_number)
+    if not all(_is_number(number) for number in parts["base"]):
+        raise ValueError(f"{what} must have finite numbers; one is not")
+    return Outcome(
+        labels, costs, np.array(by_action, dtype=float), np.array(parts["base"], dtype=float)
+    )
 
 
 def _table(content: list[Any], what: str, width: int, check: Check) -> list[list[Any]]:
@@ -497,7 +664,7 @@ def _table(content: list[Any], what: str, width: int, check: Check) -> list[list
 class Unseen:
     """Counts such texts, by column, in one table or in the batches of a larger one."""
 
-    def __init__(self, model: SavedTreeClassifier, size: int | None = None) -> None:
+    def __init__(self, model: SavedTree, size: int | None = None) -> None:
         self._model = model if size is None else model.at_size(size)
         self._tests = self._model.literals_
         self._rows: dict[int, Counter[str]] = {}  # by the number of the tested column

@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, indexable
 
 from mictree._support.checks import check_count, check_unmasked
@@ -31,9 +31,11 @@ from mictree._support.parallel import spread
 from mictree._support.words import count_of, show_number
 from mictree.columns.data import Data, is_missing, read_array
 from mictree.distributed.collections import is_collection
-from mictree.estimators.base import TreeClassifier
-from mictree.estimators.predicting import Scorer, read_scoring
-from mictree.problems.sample import Coded, class_weights, weights_among
+from mictree.estimators.base import TreeModel
+from mictree.estimators.kinds import costs_of_labels
+from mictree.estimators.predicting import Scorer, read_numeric, read_scoring
+from mictree.problems.sample import Coded, SampleProblem, class_weights, weights_among
+from mictree.problems.tasks import MatrixCosts, read_cost_matrix
 
 if TYPE_CHECKING:
     import polars
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 
 CHOICES = ("one-standard-error", "least")
-LARGEST = {"OptimalTreeClassifier": 8}  # with max_size="auto"
+LARGEST = {"OptimalTreeClassifier": 8, "OptimalTreeRegressor": 8}  # with max_size="auto"
 LARGEST_GREEDY = 32
 ROUNDING = 1e-12  # costs that differ by less are equal
 
@@ -58,10 +60,12 @@ class SizeChoice:
     Attributes
     ----------
     size : the chosen number of splits
-    scores : by fold and size; higher is better. Accuracy, unless ``scoring`` was given.
+    scores : by fold and size; higher is better. Accuracy, unless ``scoring`` was given; mean
+        squared errors and mean costs are negative.
     folds : of one cross-validation, without its repetitions
     choose : the rule
     scoring : the name of the scoring, or nothing for accuracy
+    loss : "mean squared error" of numbers, or "mean cost"; nothing for other scores
 
     Examples
     --------
@@ -77,6 +81,7 @@ class SizeChoice:
     folds: int
     choose: str
     scoring: str = ""
+    loss: str = ""
 
     @property
     def means(self) -> FloatArray:
@@ -85,8 +90,8 @@ class SizeChoice:
 
     @property
     def measure(self) -> str:
-        """What ``shown`` is: "error", or the name of the scoring."""
-        return self.scoring or "error"
+        """What ``shown`` is: "error", or the name of the loss or of the scoring."""
+        return self.scoring or self.loss or "error"
 
     @property
     def title(self) -> str:
@@ -95,8 +100,10 @@ class SizeChoice:
 
     @property
     def shown(self) -> FloatArray:
-        """The mean error by size, or with a scoring the mean score."""
-        return self.means if self.scoring else 1 - self.means
+        """The mean error or loss by size, or with a scoring the mean score."""
+        if self.scoring:
+            return self.means
+        return 0.0 - self.means if self.loss else 1 - self.means
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -131,14 +138,17 @@ class SizeChoice:
 
     def __repr__(self) -> str:
         score, error = self.means[self.size], self.standard_errors[self.size]
+        found = f"score={score:.4f} ± {error:.4f}"
+        if self.loss:
+            found = f"{self.loss} {self.shown[self.size]:.4g} ± {error:.2g}"
         return (
-            f"SizeChoice(size={self.size}, score={score:.4f} ± {error:.4f}, "
+            f"SizeChoice(size={self.size}, {found}, "
             f"{len(self.scores)} folds, {len(self.means)} sizes, choose={self.choose!r})"
         )
 
 
 def select_size(
-    estimator: TreeClassifier,
+    estimator: TreeModel,
     X: Any,
     y: Any,
     *,
@@ -156,7 +166,8 @@ def select_size(
 
     Parameters
     ----------
-    estimator : a classifier of mictree; its ``max_size`` is the largest size to consider
+    estimator : a classifier or regressor of mictree; its ``max_size`` is the largest size to
+        consider
     X, y : matrix or frame, and labels
     cv : the number of folds, in which classes are in proportion, or a scikit-learn splitter
     repeats : how often to repeat the cross-validation with other folds; only with a number of folds
@@ -164,7 +175,8 @@ def select_size(
         best; or "least", the smallest size with the best score
     scoring : as in scikit-learn: None for accuracy, a name such as "balanced_accuracy", or a
         callable ``(model, X, y)``. Accuracy is weighted by the estimator's ``class_weight``, as
-        its training errors are; scorings are not.
+        its training errors are; scorings are not. None stands for the mean cost if the estimator
+        has a ``cost_matrix``, and for the mean squared error of a regressor.
     groups : rows of one group are never both in training and in held-out rows
     sample_weight : a weight for each row, in fits and in scores; a callable does not get them
     random_state : random seed for the folds
@@ -183,8 +195,12 @@ def select_size(
     SizeChoice(size=3, score=1.0000 ± 0.0000, 5 folds, 6 sizes, choose='one-standard-error')
     """
     settings = _Settings(choose, cv, repeats, scoring, random_state, n_jobs)
-    if not hasattr(estimator, "at_size"):
-        raise ValueError(f"estimator must be a classifier of mictree; got {estimator!r}")
+    if not hasattr(estimator, "at_size") or not (
+        is_classifier(estimator) or is_regressor(estimator)
+    ):
+        raise ValueError(
+            f"estimator must be a classifier or a regressor of mictree; got {estimator!r}"
+        )
     if is_collection(X):
         raise TypeError("select_size must have its rows on one machine; X is a Dask collection")
     X = X if hasattr(X, "shape") else read_array(X)
@@ -200,14 +216,14 @@ def select_size(
         check_after(cv, repeats, groups)
         splits, folds = time_folds(rank_moments(after, len(np.asarray(labels))), cv), int(cv)
     else:
-        splits, folds = _splits(X, labels, groups, settings)
+        splits, folds = _splits(X, labels, groups, settings, is_regressor(model))
     curves = list(spread(_score_fold, [(X, trial, *fold) for fold in splits], settings.n_jobs))
     if len(curves) < 2:
         raise ValueError(f"cv must give at least 2 folds; got {len(curves)}")
     most = max(map(len, curves))
     scores = np.array([[*curve, *[curve[-1]] * (most - len(curve))] for curve in curves], float)
     name = "" if trial.scorer is None else trial.scorer.name
-    choice = SizeChoice(0, scores, folds, choose, name)
+    choice = SizeChoice(0, scores, folds, choose, name, "" if name else model.judged_by)
     return replace(choice, size=choose_size(choice))
 
 
@@ -236,9 +252,26 @@ class _Trial:
     fit_weights: FloatArray | None
     score_weights: FloatArray | None  # of held-out rows
     scorer: Scorer | None
+    classes: Any = None  # none of numbers
+    task: MatrixCosts | None = None
+
+    def measure(self, fitted: Any, X: Any, truth: np.ndarray, weights: Any) -> FloatArray:
+        """The score by size, more is better, of the model without a scorer."""
+        if self.task is not None:
+            return -fitted._by_size(X, costs_of_labels(self.task, self.classes, truth, weights))
+        if self.classes is None:
+            return -fitted._staged_costs(X, truth, weights)
+        return fitted.staged_score(X, truth, weights)
 
 
 def _read_trial(model: Any, labels: Any, weights: Any, settings: _Settings) -> _Trial:
+    fit_weights = None if weights is None else np.asarray(weights, dtype=float)
+    if is_regressor(model):
+        numbers = read_numeric(labels, len(labels))
+        scorer = read_scoring(settings.scoring)
+        if scorer is not None:
+            scorer.check(numbers, regression=True)
+        return _Trial(model, labels, fit_weights, fit_weights, scorer)
     classes, codes = Coded.positions(np.asarray(labels).reshape(-1))  # refuses what is no label
     factors = class_weights(
         getattr(model, "class_weight", None), Coded(tuple(classes.tolist()), codes)
@@ -246,10 +279,12 @@ def _read_trial(model: Any, labels: Any, weights: Any, settings: _Settings) -> _
     scorer = read_scoring(settings.scoring)
     if scorer is not None:
         scorer.check(classes)
-    fit_weights = score_weights = None if weights is None else np.asarray(weights, dtype=float)
+    score_weights, task = fit_weights, None
+    if getattr(model, "cost_matrix", None) is not None:
+        task = read_cost_matrix(model.cost_matrix, tuple(classes.tolist()))
     if factors is not None and scorer is None:
         score_weights = factors[codes] * (1.0 if fit_weights is None else fit_weights)
-    return _Trial(model, labels, fit_weights, score_weights, scorer)
+    return _Trial(model, labels, fit_weights, score_weights, scorer, classes, task)
 
 
 def _score_fold(X: Any, trial: _Trial, train: RowNumbers, test: RowNumbers) -> list[float]:
@@ -258,12 +293,14 @@ def _score_fold(X: Any, trial: _Trial, train: RowNumbers, test: RowNumbers) -> l
     known = _safe_indexing(trial.labels, train)
     if isinstance(getattr(fitted, "class_weight", None), Mapping):  # a fold may lack a rare class
         fitted.set_params(class_weight=weights_among(fitted.class_weight, known))
+    if trial.task is not None:
+        fitted.set_params(cost_matrix=trial.task.named(trial.classes.tolist(), known))
     weights = None if trial.fit_weights is None else trial.fit_weights[train]
     fitted.fit(_safe_indexing(X, train), known, weights)
     rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(trial.labels, test))
     weights = None if trial.score_weights is None else trial.score_weights[test]
     if trial.scorer is None:
-        return fitted.staged_score(rows, truth, weights).tolist()
+        return trial.measure(fitted, rows, truth, weights).tolist()
     sizes = range(fitted.get_n_leaves() if fitted._max_size is None else fitted._max_size + 1)
     return [trial.scorer(fitted.at_size(size), rows, truth, weights) for size in sizes]
 
@@ -282,14 +319,22 @@ def choose_size(choice: Any) -> int:
     means = choice.means
     best = int(means.argmax())
     slack = choice.standard_errors[best] if choice.choose == "one-standard-error" else 0.0
-    return int(np.argmax(means >= means[best] - slack - 1e-12))
+    rounding = ROUNDING
+    if getattr(choice, "loss", ""):  # in any unit
+        rounding *= scale_of(means)
+    return int(np.argmax(means >= means[best] - slack - rounding))
 
 
 def _splits(
-    X: Any, y: Any, groups: Any, settings: _Settings
+    X: Any, y: Any, groups: Any, settings: _Settings, regression: bool
 ) -> tuple[Iterator[tuple[RowNumbers, RowNumbers]], int]:
     """Training and held-out rows of each fold, and the number of folds of one repetition."""
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+    from sklearn.model_selection import (
+        GroupKFold,
+        KFold,
+        StratifiedGroupKFold,
+        StratifiedKFold,
+    )
 
     cv, seed = settings.cv, settings.random_state
     times = check_count(settings.repeats, "repeats")
@@ -305,7 +350,9 @@ def _splits(
         raise ValueError(f"a size can be chosen by 2 {what} or more; there is {len(parts)}")
     if not 2 <= folds <= len(parts):
         raise ValueError(f"cv must be from 2 to the number of {what}, {len(parts)}; got {folds}")
-    common = int(np.unique(np.asarray(y), return_counts=True)[1].max())
+    common = folds
+    if not regression:
+        common = int(np.unique(np.asarray(y), return_counts=True)[1].max())
     if groups is None and common == 1:
         raise ValueError(
             f"a size can be chosen if some label occurs twice; all {len(y)} rows have different "
@@ -316,7 +363,8 @@ def _splits(
             f"cv must be at most the number of rows with the most common label, {common}; got "
             f"{folds}"
         )
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    plain, grouped = (KFold, GroupKFold) if regression else (StratifiedKFold, StratifiedGroupKFold)
+    kind: Any = plain if groups is None else grouped
 
     def all_folds() -> Iterator[tuple[RowNumbers, RowNumbers]]:
         with warnings.catch_warnings():  # a class with fewer rows than folds is missing from some
@@ -413,8 +461,9 @@ class PriceRange:
 class PenaltyPath(Sequence[PriceRange]):
     """The best size for every price per split, from high prices to low ones."""
 
-    def __init__(self, ranges: Sequence[PriceRange]) -> None:
+    def __init__(self, ranges: Sequence[PriceRange], rounding: float = ROUNDING) -> None:
         self._ranges = tuple(ranges)
+        self._rounding = rounding
 
     def __getitem__(self, number: Any) -> Any:
         return self._ranges[number]
@@ -431,7 +480,9 @@ class PenaltyPath(Sequence[PriceRange]):
         if not price >= 0:
             raise ValueError(f"a price must be at least 0; got {price!r}")
         return [
-            each for each in self._ranges if each.least - ROUNDING <= price <= each.most + ROUNDING
+            each
+            for each in self._ranges
+            if each.least - self._rounding <= price <= each.most + self._rounding
         ]
 
     @property
@@ -467,16 +518,25 @@ class PenaltyPath(Sequence[PriceRange]):
         return f"PenaltyPath({len(self)} ranges, sizes {', '.join(str(r.size) for r in self)})"
 
 
-def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> PenaltyPath:
+def scale_of(bounds: FloatArray) -> float:
+    """How large errors are that have any unit, from bounds on them; rounding grows with it."""
+    return float(np.abs(bounds).max()) or 1.0
+
+
+def penalty_path(
+    lower: FloatArray, upper: FloatArray, beyond: float | None, scale: float = 1.0
+) -> PenaltyPath:
     """The path of certified errors by size.
 
     Parameters
     ----------
     lower, upper : bounds on the least error of each size; ``upper`` is attained
     beyond : a lower bound on the error of larger trees; None if no larger tree does better
+    scale : how large errors are
     """
+    rounding = ROUNDING * scale
     found = list(enumerate(np.asarray(upper, dtype=float).tolist()))
-    best, least = _hull(found), _hull(_possible(lower, beyond))
+    best, least = (_hull(points, rounding) for points in (found, _possible(lower, beyond)))
     prices = sorted({0.0, *_prices(best), *_prices(least)}, reverse=True)
     ranges: list[PriceRange] = []
     for number, low in enumerate(prices):
@@ -484,16 +544,22 @@ def penalty_path(lower: FloatArray, upper: FloatArray, beyond: float | None) -> 
         inside = low + 1 if math.isinf(high) else (low + high) / 2
         size, error = min(best, key=lambda point: (_cost(point, inside), point[0]))
         cheapest = min(_cost(point, inside) for point in least)
-        certified = _cost((size, error), inside) <= cheapest + ROUNDING
+        certified = _cost((size, error), inside) <= cheapest + rounding
         last = ranges[-1] if ranges else None
         if last is not None and (last.size, last.certified) == (size, certified):
             ranges[-1] = PriceRange(low, last.most, size, error, certified)
         else:
             ranges.append(PriceRange(low, high, size, error, certified))
-    return PenaltyPath(ranges)
+    return PenaltyPath(ranges, rounding)
 
 
-def is_certified(lower: FloatArray, upper: FloatArray, beyond: float | None, price: float) -> bool:
+def is_certified(
+    lower: FloatArray,
+    upper: FloatArray,
+    beyond: float | None,
+    price: float,
+    scale: float = 1.0,
+) -> bool:
     """Whether no tree of any size costs less, at this price, than the cheapest one.
 
     The arguments are those of ``penalty_path``. A whole range of prices may be open around a price
@@ -503,11 +569,14 @@ def is_certified(lower: FloatArray, upper: FloatArray, beyond: float | None, pri
         min(_cost(point, price) for point in points)
         for points in (enumerate(upper.tolist()), _possible(lower, beyond))
     )
-    return found <= least + ROUNDING
+    return found <= least + ROUNDING * scale
 
 
-def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> float:
-    """The error of every tree: rows that are equal in all columns but not in class."""
+def unavoidable(data: Data, problem: SampleProblem, rows: RowNumbers) -> float:
+    """The error of every tree: rows that are equal in all columns, but not in what they cost.
+
+    ``rows`` numbers the rows of the problem, in its order, among those of the data.
+    """
     group = np.zeros(data.rows, dtype=np.int64)
     for number in range(data.width):
         values = data.column(number)
@@ -517,9 +586,7 @@ def unavoidable(data: Data, codes: np.ndarray, weights: FloatArray | None) -> fl
         else:
             found = np.unique(values, return_inverse=True)[1]
         group = np.unique(group * (int(found.max()) + 1) + found, return_inverse=True)[1]
-    mass = np.zeros((int(group.max()) + 1, int(codes.max()) + 1))
-    np.add.at(mass, (group, codes), 1.0 if weights is None else weights)
-    return float((mass.sum(axis=1) - mass.max(axis=1)).sum() / mass.sum())
+    return problem.cost_of_groups(group[rows]) / problem.total + problem.offset
 
 
 def _possible(lower: FloatArray, beyond: float | None) -> list[Point]:
@@ -535,11 +602,11 @@ def _cost(point: Point, price: float) -> float:
     return error + price * size
 
 
-def _hull(points: list[Point]) -> list[Point]:
+def _hull(points: list[Point], rounding: float) -> list[Point]:
     """The lower convex hull, from the smallest size to the first with the least error."""
     hull: list[Point] = []
     for point in points:
-        if hull and point[1] >= hull[-1][1] - ROUNDING:
+        if hull and point[1] >= hull[-1][1] - rounding:
             continue  # more splits, no less error
         while len(hull) > 1 and _slope(hull[-2], point) <= _slope(hull[-2], hull[-1]):
             hull.pop()

@@ -110,12 +110,18 @@ def limits_of(limits: sample.Limits, min_leaf_mass: float) -> Limits:
 def may_split(rows, depth, limits):
     """Whether a leaf is impure, large and high enough to have its splits looked at."""
     total = total_of(rows)
-    if depth >= limits.max_depth or total < limits.min_samples_split:
+    if not is_large(total, depth, limits):
         return False
     impure = True
     for here in rows:
         impure &= here < total
     return impure
+
+
+@inner_jit
+def is_large(rows, depth, limits):
+    """Whether a leaf is large and high enough to be split."""
+    return depth < limits.max_depth and rows >= limits.min_samples_split
 
 
 @inner_jit
@@ -455,12 +461,18 @@ class _Order(NamedTuple):
 @inner_jit
 def new_scan(matrix, leaf, task):
     """For ``screen_cuts`` and then ``weigh_cuts`` of one leaf."""
-    # numba learns the types of the lists from what is taken out again
+    return _Scan(matrix, leaf, task, make_room(len(leaf.sums)), no_cuts())
+
+
+@inner_jit
+def no_cuts():
+    """Empty lists."""
+    # numba learns their types from what is taken out again
     cuts = Cuts([0.0], [0], [0])
     cuts.gains.pop()
     cuts.places.pop()
     cuts.columns.pop()
-    return _Scan(matrix, leaf, task, make_room(len(leaf.sums)), cuts)
+    return cuts
 
 
 @inner_jit

@@ -15,9 +15,10 @@ in later.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,7 +81,7 @@ from mictree.growers.rules import (
     curve,
     depth_of,
 )
-from mictree.impurity.criteria import name_of
+from mictree.impurity.criteria import Criterion, name_of
 from mictree.problems.sample import SampleProblem
 from mictree.problems.tasks import Errors, MatrixCosts, Outcome
 
@@ -151,6 +152,10 @@ class Splitting:
         others[np.arange(len(others)), self.labels] = 0.0
         return others.sum(axis=1)
 
+    def with_outcome(self, outcome: Outcome, offset: float) -> Splitting:
+        """The same for a task other than errors."""
+        return replace(self, outcome=outcome, offset=offset)
+
     def until(self, size: int) -> Splitting:
         """The first splits only."""
         made = min(size, len(self.leaves))
@@ -176,21 +181,15 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     criterion = criterion_on(rule, problem)
     if isinstance(problem.task, MatrixCosts) and criterion != "minority":
         return _split_by_classes(problem, problem.task, rule, max_size)
-    if depth_of(rule) > 1 or not isinstance(problem.task, Errors):
+    if depth_of(rule) > 1:
         return _split_again(problem, loop.grow_any(rule, problem, max_size))
-    # every split leaves a row on both sides and no literal is tested twice on a path
-    limit = min(
-        max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.literals), 62) - 1
-    )
+    if not isinstance(problem.task, Errors):
+        from mictree.growers.data_sums import split_by_sums  # kernels that few problems need
+
+        return split_by_sums(problem, rule, max_size)
     functions = RuleFunctions(rule)
-    out = Splits(
-        *np.empty((4, limit), dtype=np.int64),
-        gain=np.empty(limit),
-        rows=np.empty((2 * limit + 1, len(problem.classes)), dtype=np.int64),
-        sums=np.empty((2 * limit + 1, len(problem.classes))),
-        draws=stream(rule.with_seed().seed or 0),
-        refused=functions.refused_priority,
-    )
+    out = new_splits(problem, rule, functions, max_size)
+    limit = len(out.leaf)
     task = Task(
         weighing_of(
             problem.factors.values, len(problem.whole_weights) > 0, rule.criterion, functions
@@ -200,8 +199,31 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     )
     origin = np.arange(64 * len(problem.valid) if problem.ranks else 0, dtype=np.uint32)
     rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights, origin)
-    size = grow(rows, _sort(problem, limit), task, out)
+    size = grow(rows, sort_columns(problem, limit) if problem.ranks else None, task, out)
     functions.settle()
+    return splitting_of(problem, out, size)
+
+
+def new_splits(
+    problem: SampleProblem, rule: Grower, functions: RuleFunctions, max_size: int
+) -> Splits:
+    """Room for as many splits as there may be, at most ``max_size``."""
+    # every split leaves a row on both sides and no literal is tested twice on a path
+    limit = min(
+        max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.literals), 62) - 1
+    )
+    return Splits(
+        *np.empty((4, limit), dtype=np.int64),
+        gain=np.empty(limit),
+        rows=np.empty((2 * limit + 1, len(problem.class_rows)), dtype=np.int64),
+        sums=np.empty((2 * limit + 1, len(problem.class_rows))),
+        draws=stream(rule.with_seed().seed or 0),
+        refused=functions.refused_priority,
+    )
+
+
+def splitting_of(problem: SampleProblem, out: Splits, size: int) -> Splitting:
+    """What a loop has written, as tests and weights of the problem."""
     count = 2 * size + 1
     leaves, (literals, thresholds) = out.leaf[:size], _tests(problem, out, size)
     if problem.rounded:
@@ -211,10 +233,8 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     return Splitting(leaves, literals, thresholds, out.gain[:size], out.rows[:count], masses)
 
 
-def _sort(problem: SampleProblem, limit: int) -> Sorted | None:
-    """The rows in the order of each ordered column; None without such columns."""
-    if not problem.ranks:
-        return None
+def sort_columns(problem: SampleProblem, limit: int) -> Sorted:
+    """The rows in the order of each ordered column, if there are any."""
     columns, rows = problem.literals.ordered, int(problem.class_rows.sum())
     entries = np.empty((len(columns), rows), dtype=np.uint32)
     missing = np.zeros((2 * limit + 1, len(columns)), dtype=np.int64)
@@ -263,20 +283,33 @@ def _split_by_classes(
     problem: SampleProblem, task: MatrixCosts, rule: Grower, max_size: int
 ) -> Splitting:
     """Grow on classes whose weights are multiplied by the cost of missing them; then see costs."""
-    factors = task.missing_costs
-    for label, factor in zip(problem.classes, factors.tolist(), strict=True):
-        if factor == 0:
-            raise ValueError(
-                f"criterion {name_of(rule.criterion)!r} needs classes that cost something to miss; "
-                f'{label!r} costs the same whatever is predicted: use criterion="minority"'
-            )
-    altered = problem.reweighted(problem.class_weight * factors / factors.max())
+    factors = altered_priors(task, problem.classes, rule.criterion)
+    altered = problem.reweighted(problem.class_weight * factors)
     if task.shares_actions:  # leaves of several classes may be pure
         return _split_again(problem, loop.grow_any(rule, altered, max_size))
     altered.task = Errors()
-    grown = split(altered, rule, max_size)
-    masses = grown.masses / (factors / factors.max())
-    return replace(grown, masses=masses, outcome=task.outcome(masses), offset=problem.offset)
+    return priced(split(altered, rule, max_size), task, factors, problem.offset)
+
+
+def altered_priors(task: MatrixCosts, classes: Sequence[Any], criterion: Criterion) -> FloatArray:
+    """What missing each class costs, the largest as 1; refuses classes that cost nothing to miss.
+
+    Growth by this criterion multiplies the weights of classes by it.
+    """
+    factors = task.missing_costs
+    for label, factor in zip(classes, factors.tolist(), strict=True):
+        if factor == 0:
+            raise ValueError(
+                f"criterion {name_of(criterion)!r} needs classes that cost something to miss; "
+                f'{label!r} costs the same whatever is predicted: use criterion="minority"'
+            )
+    return factors / factors.max()
+
+
+def priced(grown: Splitting, task: MatrixCosts, factors: FloatArray, offset: float) -> Splitting:
+    """A growth on altered priors with the weights of classes as they are, and with costs."""
+    masses = grown.masses / factors
+    return replace(grown, masses=masses).with_outcome(task.outcome(masses), offset)
 
 
 def _split_again(problem: SampleProblem, growth: Growth) -> Splitting:

@@ -359,12 +359,12 @@ def share_rows(columns, side, leaf, low, low_rows, rows, chosen):
         if column == chosen:  # missing values are in the low child
             columns.missing[low, column], columns.missing[low + 1, column] = missing, 0
             continue
-        columns.missing[low, column] = _partition(entries, missing, side, columns.scratch)
+        columns.missing[low, column] = partition(entries, missing, side, columns.scratch)
         columns.missing[low + 1, column] = missing - columns.missing[low, column]
 
 
 @inner_jit
-def _partition(entries, missing, side, scratch):
+def partition(entries, missing, side, scratch):
     """Move the rows of the high child behind the others; of the missing ones, how many stay.
 
     A flag of a row that goes to the other child passes to the next one of this child. There is no

@@ -383,10 +383,14 @@ class Lookahead(Grower):
 RULES: dict[str, type[Grower]] = {rule.name: rule for rule in (TopDown, BestFirst, ID3, Lookahead)}
 
 
+def task_name(problem: Any) -> str:
+    """What a leaf of a problem costs; "errors" where that is the probability of a mistake."""
+    return getattr(getattr(problem, "task", None), "name", "errors")
+
+
 def criterion_on(rule: Grower, problem: Any) -> Criterion:
     """The criterion by which a rule grows on a problem, which may have one of its own."""
-    task = getattr(problem, "task", None)
-    name = getattr(task, "name", "errors")
+    name = task_name(problem)
     if name == "squared":
         if not rule.implied:
             raise ValueError(

@@ -59,7 +59,6 @@ class ActionData(NamedTuple):
     keys: np.ndarray
 
 
-
 class NumberData(NamedTuple):
     """Distinct rows with whole weights and labels; see ``costs``."""
 
@@ -69,7 +68,6 @@ class NumberData(NamedTuple):
     signed: np.ndarray  # (rows, 2) floats: weight, weight times label
     shift: np.ndarray  # (1,)
     keys: np.ndarray
-
 
 
 def make_cost_frames(

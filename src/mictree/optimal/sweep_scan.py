@@ -182,7 +182,9 @@ leaf_error = KernelByType(1)  # (level, data, frames) the cost of a frame's rows
 # fills the sums of its rows, its mass and its floor
 fill_tests = KernelByType(1)  # (level, data, frames) fills the tests of a frame; the least cost of
 # one: LEAF exactly, lower bounds in ONE, masses and shares
-sweep = KernelByType(2)  # (level, count, data, frames, control) fills ``found`` for the picked tests:
+sweep = KernelByType(
+    2
+)  # (level, count, data, frames, control) fills ``found`` for the picked tests:
 # lower bounds of the least costs with one split of both children
 sweeps_exactly = KernelByType(0)  # (data) whether these bounds are the least costs themselves
 first_lane = KernelByType(3)  # (both, level, count, data, frames) which lane to look at first

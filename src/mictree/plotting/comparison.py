@@ -129,11 +129,12 @@ def draw_errors(
     choice: SizeChoice | None,
     optimal: CertifiedErrors | None,
     size: int,
+    measure: str = "error",
 ) -> Axes:
     """Draw errors against size; a dashed line marks the chosen size.
 
     Scores are no errors, and have axes of their own beside them. The errors of a rule are None if
-    it is the optimum.
+    it is the optimum. The ``measure`` says what errors are.
     """
     scored = choice is not None and bool(choice.scoring)
     figure.set_size_inches(7.6, 4.6)
@@ -147,7 +148,7 @@ def draw_errors(
     if errors is not None:
         ax.plot(errors, color=TRAINING_COLOUR, marker="o", markersize=4, label=f"{rule}: training")
     if choice is not None and not scored:
-        means, spread = 1 - choice.means, choice.standard_errors
+        means, spread = choice.shown, choice.standard_errors
         sizes = np.arange(len(means))
         band = {"color": VALIDATED_COLOUR, "alpha": 0.15, "linewidth": 0}
         ax.fill_between(sizes, means - spread, means + spread, **band)
@@ -162,7 +163,7 @@ def draw_errors(
         ax.plot(sizes, optimal.upper, color=OPTIMAL_COLOUR, marker="s", markersize=3, linewidth=1.2,
                 label="optimal: training")  # fmt: skip
     ax.set_xlabel("size (splits)")
-    ax.set_ylabel("error")
+    ax.set_ylabel(measure)
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)

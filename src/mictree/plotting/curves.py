@@ -120,7 +120,7 @@ def draw_sizes(ax: Axes | None, choice: SizeChoice) -> Axes:
         from matplotlib import pyplot
 
         ax = pyplot.figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
-    means, errors = choice.means, choice.standard_errors
+    means, errors = choice.shown if choice.loss else choice.means, choice.standard_errors
     sizes = np.arange(len(means))
     ax.fill_between(
         sizes, means - errors, means + errors, color=SCORE_COLOUR, alpha=0.15, linewidth=0
@@ -134,10 +134,10 @@ def draw_sizes(ax: Axes | None, choice: SizeChoice) -> Axes:
         label=f"chosen: {choice.size} split{'' if choice.size == 1 else 's'}",
     )  # fmt: skip
     ax.set_xlabel("size (splits)")
-    ax.set_ylabel(f"{choice.scoring or 'score'} on held-out rows", parse_math=False)
+    ax.set_ylabel(f"{choice.scoring or choice.loss or 'score'} on held-out rows", parse_math=False)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="lower right", frameon=False)
+    ax.legend(loc="upper right" if choice.loss else "lower right", frameon=False)
     return ax
 
 

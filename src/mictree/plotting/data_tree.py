@@ -4,6 +4,9 @@ Tests are wrapped between words and never cut. A class's name has at most four l
 more of a longer one. Cards are as wide as their texts in the current font. Layout and pens are
 those of ``mictree.plotting.tree``: inches at full size, drawn at one scale.
 
+A tree that predicts numbers shows them in place of classes: a leaf has the colour of its mean on a
+scale, and the bar shows the mean and a standard deviation to both sides.
+
 No two classes share a colour of the palette. If there are more classes than colours, those that
 leaves predict come first, then the most frequent ones, and all others are grey.
 """
@@ -17,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 from mictree._support.words import count_of
 from mictree.plotting.tree import (
@@ -64,10 +67,12 @@ class Card:
     ----------
     title : a test, or a class
     notes : lines below the bar
-    shares : of each class, which sum to one
+    shares : of each class, which sum to one; empty or zeros if rows have no classes
     label : the class of a leaf, None at a split
     folded : whether splits below it are not shown
     marked : whether the node is on the path to highlight
+    level : of a leaf that predicts a number: where that lies on the scale, from 0 to 1
+    span : on the same scale, a standard deviation below the mean, the mean, and one above
     """
 
     title: str
@@ -76,6 +81,8 @@ class Card:
     label: int | None = None
     folded: bool = False
     marked: bool = False
+    level: float | None = None
+    span: tuple[float, float, float] | None = None
 
 
 def draw_data_tree(
@@ -118,7 +125,7 @@ class _Drawing:
 
     titles: list[list[str]]
     layout: Layout
-    colours: ClassColours
+    colours: ClassColours | Ramp
     legend: list[list[LegendEntry]]
 
     @property
@@ -135,7 +142,9 @@ def _lay_out(tree: Tree, cards: Sequence[Card], classes: Sequence[str]) -> _Draw
     layout = _place(tree, titles, cards)
     left, right, _ = layout.extent
     predicted = {card.label for card in cards if card.label is not None}
-    colours = choose_colours(cards[0].shares, predicted)
+    numbers = any(card.span is not None for card in cards)
+    shares = cards[0].shares or [0.0] * len(classes)
+    colours = Ramp(len(classes)) if numbers else choose_colours(shares, predicted)
     return _Drawing(titles, layout, colours, _legend_rows(classes, colours, right - left))
 
 
@@ -152,7 +161,7 @@ def _draw(pen: Pen | TikzPen, tree: Tree, cards: Sequence[Card], drawing: _Drawi
 def _title(card: Card) -> list[str]:
     """The lines of a test, or of a class's name, whose words may break and whose middle may go."""
     lines = wrap(card.title)
-    if card.label is None:
+    if card.label is None:  # a test, or a number, which is short
         return lines
     lines = [part for line in lines for part in textwrap.wrap(line, LONGEST_LINE) or [line]]
     return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 2], "…", lines[-1]]
@@ -192,7 +201,8 @@ def _place(tree: Tree, titles: Sequence[Sequence[str]], cards: Sequence[Card]) -
     )  # fmt: skip
     lines = np.array([len(title) for title in titles])
     notes = np.array([len(card.notes) for card in cards])
-    height = TITLE_LINE * lines + NOTE_LINE * notes + BAR + 4 * PAD
+    bars = np.array([_bar_height(card) for card in cards])
+    height = TITLE_LINE * lines + NOTE_LINE * notes + bars + 4 * PAD
     centre = to_centres(tree, width)
     return Layout(centre, to_tops(tree, centre, height), width, height)
 
@@ -228,20 +238,46 @@ def _draw_card(pen: Pen | TikzPen, drawing: _Drawing, node: int, card: Card) -> 
     frame = {"edgecolor": INK if card.marked else LINE, "linewidth": 2.0 if card.marked else 0.8}
     style = (0, (3, 2)) if card.folded else "solid"
     pen.box(x, top, width, height, shape, frame | {"facecolor": "white", "linestyle": style})
-    fill = SPLIT_FILL if card.label is None else colours.of(card.label)
+    fill = SPLIT_FILL
+    if card.label is not None:
+        fill = colours.of(card.label)
+    elif card.level is not None and isinstance(colours, Ramp):
+        fill = colours.at(card.level)
     pen.box(x, top, width, strip, shape, frame | {"facecolor": fill, "linestyle": style})
-    ink = INK if card.label is None else _ink_on(fill)
+    ink = INK if fill == SPLIT_FILL else _ink_on(fill)
     pen.text(x, top - strip / 2, "\n".join(title), NAME_POINTS, color=ink)
     start, inner = x - width / 2 + TEXT_PAD, width - 2 * TEXT_PAD
-    for share, colour in colours.parts(card.shares):
+    for begin, end, colour in _bar(card, colours):
         part = {"facecolor": colour, "edgecolor": "none", "linewidth": 0}
-        if share > 0:
-            pen.rectangle(start, top - strip - PAD - BAR, share * inner, BAR, part)
-        start += share * inner
-    outline = {"facecolor": "none", "edgecolor": LINE, "linewidth": 0.4}
-    pen.rectangle(x - inner / 2, top - strip - PAD - BAR, inner, BAR, outline)
-    middle = top - strip - PAD - BAR - (height - strip - PAD - BAR) / 2
+        if end > begin:
+            place = start + begin * inner
+            pen.rectangle(place, top - strip - PAD - BAR, (end - begin) * inner, BAR, part)
+    bar = _bar_height(card)
+    if bar:
+        outline = {"facecolor": "none", "edgecolor": LINE, "linewidth": 0.4}
+        pen.rectangle(x - inner / 2, top - strip - PAD - BAR, inner, BAR, outline)
+    middle = top - strip - PAD - bar - (height - strip - PAD - bar) / 2
     pen.text(x, middle, "\n".join(card.notes), NOTE_POINTS)
+
+
+def _bar_height(card: Card) -> float:
+    """The height of a card's bar, 0 where there is nothing to show."""
+    return BAR if card.span is not None or any(card.shares) else 0.0
+
+
+def _bar(card: Card, colours: ClassColours | Ramp) -> list[tuple[float, float, str]]:
+    """The parts of a bar from 0 to 1: where each begins and ends, and its colour."""
+    if card.span is not None:
+        low, mean, high = card.span
+        tick = min(max(mean, TICK / 2), 1 - TICK / 2)
+        return [(low, high, SPAN_COLOUR), (tick - TICK / 2, tick + TICK / 2, INK)]
+    if not isinstance(colours, ClassColours) or not card.shares:
+        return []
+    parts, begin = [], 0.0
+    for share, colour in colours.parts(card.shares):
+        parts.append((begin, begin + share, colour))
+        begin += share
+    return parts
 
 
 def _ink_on(colour: str) -> str:
@@ -253,7 +289,7 @@ def _ink_on(colour: str) -> str:
 
 
 def _legend_rows(
-    classes: Sequence[str], colours: ClassColours, most: float
+    classes: Sequence[str], colours: ClassColours | Ramp, most: float
 ) -> list[list[LegendEntry]]:
     """The classes in rows that are about as wide as the tree."""
     rows: list[list[LegendEntry]] = []
@@ -288,6 +324,38 @@ CLASS_COLOURS = (
     "#999999", "#882255", "#44AA99", "#332288", "#DDCC77",
 )  # fmt: skip
 OTHERS_COLOUR = "#E4E4E4"
+RAMP = ("#FFF7D6", "#8CCBBE", "#1F5A9A")  # of numbers, from the least to the largest
+SPAN_COLOUR = "#B9C4D0"
+TICK = 0.03  # the width of the mark of a mean, as a share of the bar
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Colours of numbers on a scale.
+
+    Attributes
+    ----------
+    count : how many of them the legend shows, evenly spaced
+    """
+
+    count: int
+    others = 0
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The steps of the legend."""
+        return tuple(range(self.count))
+
+    def of(self, number: int) -> str:
+        """The colour of a step."""
+        return self.at(number / (self.count - 1) if self.count > 1 else 0.5)
+
+    def at(self, level: float) -> str:
+        """The colour at a level from 0 to 1."""
+        stops = np.linspace(0, 1, len(RAMP))
+        parts = np.array([to_rgb(colour) for colour in RAMP])
+        red, green, blue = (float(np.interp(level, stops, part)) for part in parts.T)
+        return to_hex((red, green, blue))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import as_fraction, check_count, check_unmasked
-from mictree._support.jit import jit
+from mictree._support.jit import inner_jit, jit
 from mictree._support.numbers import as_number, exact_sum, exact_sums
 from mictree._support.parallel import temporary_array
 from mictree._support.progress import Report, ignore
@@ -98,6 +98,7 @@ MOST_PLACES = 1074  # of binary places: the least float is 2**-1074
 NO_WEIGHT = "sample_weight must be positive for some row; all are zero"
 
 FloatArray = np.typing.NDArray[np.float64]
+IntArray = np.typing.NDArray[np.int64]
 Labels = np.typing.NDArray[Any]
 
 
@@ -297,6 +298,111 @@ class Products(NamedTuple):
         return cls(whole, math.ldexp(1.0, min(places, 1023)), bool(np.any(whole != scaled)))
 
 
+MOST_BITS = 61  # of sums of weighted labels, so that a difference of two fits in 63
+LIGHT = 2**26  # weights of a smaller sum leave a label 35 bits
+
+
+class LabelRange(NamedTuple):
+    """What is known of numbers to predict before they are added up."""
+
+    digits: int | None  # their decimal places; None if that is too many for whole floats
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, labels: FloatArray) -> LabelRange:
+        """Of all labels."""
+        return cls(decimals_of(np.abs(labels)), float(labels.min()), float(labels.max()))
+
+
+class LabelGrid(NamedTuple):
+    """A coarse scale of labels: whole numbers, whose sums do not depend on the order of rows.
+
+    They say where labels lie and how far apart, and from that follows the fine ``LabelScale``.
+    """
+
+    least: float
+    shift: int  # a label's distance from the least one times this power of two
+
+    @classmethod
+    def of(cls, labels: LabelRange, mass: int) -> LabelGrid:
+        """For labels in a range, of whole weights with this sum."""
+        exponent = math.frexp(labels.most - labels.least)[1]
+        return cls(labels.least, MOST_BITS - mass.bit_length() - exponent)
+
+    def total(self, labels: FloatArray, weights: IntArray | None) -> int:
+        """The weighted sum of some labels."""
+        return _weighted(np.rint(np.ldexp(labels - self.least, self.shift)), weights)
+
+    def centre(self, total: int, mass: int) -> float:
+        """A label near the mean, from the total of all."""
+        return self.least + math.ldexp(total / mass, -self.shift)
+
+    def spread(self, labels: FloatArray, weights: IntArray | None, centre: float) -> int:
+        """The weighted sum of the distances of some labels from the centre, rounded up."""
+        return _weighted(np.ceil(np.ldexp(np.abs(labels - centre), self.shift)), weights)
+
+
+def _weighted(whole: FloatArray, weights: IntArray | None) -> int:
+    integers = whole.astype(np.int64)
+    return int((integers if weights is None else integers * weights).sum())
+
+
+class LabelScale(NamedTuple):
+    """How numbers to predict, times weights, become whole numbers whose sums fit in 62 bits.
+
+    Decimals with few digits do so exactly: times a power of ten, less a whole number near their
+    mean, times a power of two. Others are rounded.
+    The scale depends on the set of rows alone, however they are ordered or divided.
+    """
+
+    digits: int | None  # decimal places; None if labels are rounded
+    centre: float  # what is subtracted; from decimals, after they are whole
+    places: int  # binary places
+    light: bool  # labels are rounded before they are multiplied, so that equal ones stay equal
+
+    @classmethod
+    def of(
+        cls, labels: LabelRange, grid: LabelGrid, mass: int, centre: float, spread: int
+    ) -> LabelScale:
+        """From the coarse scale, and the centre and spread that it gave."""
+        digits = labels.digits
+        if digits is not None:
+            whole = float(np.round(centre * 10.0**digits))
+            most = Fraction(2) ** -grid.shift * spread * 10**digits + mass
+            # the more places, the nearer is a whole number to the mean of a leaf
+            places = MOST_BITS - int(most).bit_length()
+            if places >= 0:
+                return cls(digits, whole, places, mass < LIGHT)
+        places = MOST_BITS + grid.shift - spread.bit_length() if spread else 0
+        return cls(None, centre, places, mass < LIGHT)
+
+    @property
+    def unit(self) -> float:
+        """The label that is 1."""
+        written = 1.0 if self.digits is None else 10.0**-self.digits
+        return math.ldexp(written, -self.places)
+
+    def products(self, labels: FloatArray, weights: IntArray | None) -> IntArray:
+        """The whole products of some rows."""
+        if self.digits is not None:
+            whole = (np.round(labels * 10.0**self.digits) - self.centre).astype(np.int64)
+            return (whole if weights is None else whole * weights) << self.places
+        distances = labels - self.centre
+        if weights is not None and not self.light:
+            return np.rint(np.ldexp(weights * distances, self.places)).astype(np.int64)
+        whole = np.rint(np.ldexp(distances, self.places)).astype(np.int64)
+        return whole if weights is None else whole * weights
+
+
+def label_scale(labels: FloatArray, weights: IntArray | None) -> LabelScale:
+    """The scale of labels with some whole weights, None if all are 1."""
+    found, mass = LabelRange.of(labels), len(labels) if weights is None else int(weights.sum())
+    grid = LabelGrid.of(found, mass)
+    centre = grid.centre(grid.total(labels, weights), mass)
+    return LabelScale.of(found, grid, mass, centre, grid.spread(labels, weights, centre))
+
+
 class Factors(NamedTuple):
     """The factors of classes, with a power of two taken out, so that products keep their digits.
 
@@ -411,7 +517,6 @@ def weigh_exactly(mask: np.ndarray, weights: np.ndarray, first_word: np.ndarray)
     ]
 
 
-IntArray = np.typing.NDArray[np.int64]
 Words = np.typing.NDArray[np.uint64]
 
 
@@ -730,6 +835,8 @@ class SampleProblem(PackedRows, Problem):
         columns: Sequence[str] | None = None,
         drop: Sequence[str] | None = None,
         sample_weight: str | None = None,
+        cost_matrix: Any = None,
+        loss: str | None = None,
         rows: tuple[float, float] | None = None,
         seed: int = 0,
         max_thresholds: int | None = 255,
@@ -739,16 +846,20 @@ class SampleProblem(PackedRows, Problem):
         """The rows of Parquet files that may be larger than the memory.
 
         The files are read batch by batch, several times. Only a bit stays for each row of a column
-        of 0 and 1, and a byte or two for each row of an ordered column. The trees are those of
-        the same rows read at once with the same ``max_thresholds``.
+        of 0 and 1, a byte or two for each row of an ordered column, and eight bytes for each number
+        to predict. The trees are those of the same rows read at once with the same
+        ``max_thresholds``.
 
         Parameters
         ----------
         paths : a pattern such as ``"data/*.parquet"``, a folder, a file, or several of them
-        target : the column of labels
+        target : the column of labels, or of numbers with ``loss="squared"``
         columns : the columns to learn from; by default all others
         drop : columns to leave out, if ``columns`` is not given
         sample_weight : a column of weights
+        cost_matrix : what it costs to predict the second class for a row of the first, as for rows
+            in memory
+        loss : "squared" for numbers to predict
         rows : read a share of the rows only: ``(0, 0.75)`` is three quarters of them, and
             ``(0.75, 1)`` the others, for ``staged_score_parquet``. A hash of the row's number
             decides, so the parts depend on the seed and the order of the rows alone. Nothing is
@@ -773,13 +884,22 @@ class SampleProblem(PackedRows, Problem):
         from mictree.problems.streamed import choose_columns, read_parquet
 
         most = check_thresholds(max_thresholds)
-        files = ParquetSet(paths, Share.of(rows, seed))
-        names = choose_columns(files, target, sample_weight, columns, drop)
-        read = read_parquet(files, target, names, sample_weight, most, progress or ignore)
+        if loss is not None:
+            check_loss(loss)
+        if loss is not None and cost_matrix is not None:
+            raise ValueError("cost_matrix and loss exclude each other; got both")
+        files, numbers = ParquetSet(paths, Share.of(rows, seed)), loss is not None
+        names = choose_columns(files, target, sample_weight, columns, drop, numbers)
+        read = read_parquet(files, target, names, sample_weight, most, progress or ignore, numbers)
         problem = object.__new__(cls)
-        problem.classes, problem.task = read.classes, Errors()
-        problem.targets = problem.least_costs = np.empty(0)
-        problem.class_weight = np.ones(len(read.classes))
+        problem.classes, problem.targets, problem.least_costs = (
+            read.classes, read.targets, np.empty(0),
+        )  # fmt: skip
+        problem.task = Squared() if numbers else Errors()
+        if cost_matrix is not None:
+            problem.task = read_cost_matrix(cost_matrix, read.classes)
+        problem._written = None
+        problem.class_weight = np.ones(max(1, len(read.classes)))
         problem.limits = limits or NO_LIMITS
         problem.min_gain = problem.limits.min_gain
         problem.lay_out(read.class_rows)
@@ -801,6 +921,14 @@ class SampleProblem(PackedRows, Problem):
         for name in CACHED:
             vars(other).pop(name, None)
         other.class_weight = class_weight
+        return other
+
+    def with_costs(self, cost_matrix: Any) -> SampleProblem:
+        """The same rows with a cost matrix in place of their own costs."""
+        other = copy.copy(self)
+        for name in CACHED:
+            vars(other).pop(name, None)
+        other.task = read_cost_matrix(cost_matrix, self.classes)
         return other
 
     def __repr__(self) -> str:
@@ -872,10 +1000,36 @@ class SampleProblem(PackedRows, Problem):
             return None
         if isinstance(self.task, MatrixCosts):
             return self.task.outcome(masses)
-        found = [self.outcome_of_rows(unpack(mask)[self.slots].astype(bool)) for mask in masks]
+        held = [unpack(mask)[self.slots].astype(bool) for mask in masks]
+        found = [self.outcome_of_rows(here) for here in held]
         labels, costs, by_action = zip(*found, strict=True)
-        several = isinstance(self.task, ActionCosts)
-        return Outcome(np.array(labels), np.array(costs), np.array(by_action) if several else None)
+        if isinstance(self.task, Squared):
+            return Outcome(np.array(labels), np.array(costs))
+        least = self.row_weights() * self.least_costs
+        base = [float(least[here].sum()) for here in held]
+        return Outcome(np.array(labels), np.array(costs), np.array(by_action), np.array(base))
+
+    def cost_of_groups(self, rows: IntArray) -> float:
+        """What the rows cost, without the offset, if each group of them were a leaf.
+
+        ``rows`` has the group of each row, in the order of ``ranks``.
+        """
+        groups, weights = int(rows.max()) + 1, self.row_weights()
+        if self.classes:
+            codes = np.repeat(np.arange(len(self.class_rows)), self.class_rows)
+            masses = np.zeros((groups, len(self.class_rows)))
+            np.add.at(masses, (rows, codes), weights * self.class_weight[codes])
+            if isinstance(self.task, MatrixCosts):
+                return float(self.task.outcome(masses).costs.sum())
+            return float((masses.sum(axis=1) - masses.max(axis=1)).sum())
+        if isinstance(self.task, ActionCosts):
+            by_action = np.zeros((groups, len(self.actions)))
+            np.add.at(by_action, rows, weights[:, None] * self.targets)
+            return float(by_action.min(axis=1).sum())
+        mass = np.bincount(rows, weights, groups)
+        sums = np.bincount(rows, weights * self.targets, groups)
+        means = np.divide(sums, mass, out=np.zeros(groups), where=mass > 0)
+        return float(weights @ (self.targets - means[rows]) ** 2)
 
     def outcome_of_rows(self, here: np.ndarray) -> tuple[Any, float, FloatArray]:
         """The label, the cost and the costs by action of a leaf with some rows without classes.
@@ -893,10 +1047,8 @@ class SampleProblem(PackedRows, Problem):
         weights, targets = self.row_weights()[here], self.targets[here]
         if not len(weights):
             return 0.0, 0.0, np.empty(0)
-        if targets.min() == targets.max():
-            return float(targets[0]), 0.0, np.empty(0)
-        mean = math.fsum((weights * targets).tolist()) / math.fsum(weights.tolist())
-        return mean, float((weights * (targets - mean) ** 2).sum()), np.empty(0)
+        mean, cost, _ = mean_of(np.arange(len(weights), dtype=np.uint32), targets, weights)
+        return float(mean), float(cost), np.empty(0)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -1134,9 +1286,11 @@ class SampleProblem(PackedRows, Problem):
 
     def without_rows(self, literals: Literals) -> SampleProblem:
         """The same classes and some literals without the data; growers can no longer use it."""
-        return SampleProblem.bare(
+        other = SampleProblem.bare(
             self.classes, literals, self.class_weight, self.weight_unit, self.limits
         )
+        other.task = self.task
+        return other
 
     @classmethod
     def bare(
@@ -1171,6 +1325,51 @@ def _subtract_written(numbers: FloatArray, center: float) -> FloatArray:
         return numbers - center
     unit = 10.0**places
     return (np.round(numbers * unit) - round(center * unit)) / unit
+
+
+@jit
+def mean_of(rows, labels, weights):
+    """The mean of some rows' labels, their squared distances from it, and whether all are equal.
+
+    Each term is rounded once and each sum once, so that the order of rows plays no part. Without
+    weights all rows weigh 1.
+    """
+    least = most = labels[rows[0]]
+    mass = total = cost = (0.0, 0.0, 0.0)
+    for row in rows:
+        label = labels[row]
+        least, most = min(least, label), max(most, label)
+        if len(weights):
+            mass = _add_exactly(mass, weights[row])
+            total = _add_exactly(total, weights[row] * label)
+        else:
+            total = _add_exactly(total, label)
+    if least == most:
+        return least, 0.0, True
+    mean = _rounded(total) / (_rounded(mass) if len(weights) else np.float64(len(rows)))
+    for row in rows:
+        distance = labels[row] - mean
+        once = weights[row] * distance if len(weights) else distance
+        cost = _add_exactly(cost, once * distance)
+    return mean, _rounded(cost), False
+
+
+@inner_jit
+def _add_exactly(parts, term):
+    """Add a number to a sum of three floats, each of which has what the one before rounds off."""
+    first, second, third = parts
+    total = first + term
+    back = total - first
+    rest = (first - (total - back)) + (term - back)
+    more = second + rest
+    back = more - second
+    third += (second - (more - back)) + (rest - back)
+    return total, more, third
+
+
+@inner_jit
+def _rounded(parts):
+    return parts[0] + (parts[1] + parts[2])
 
 
 def check_thresholds(max_thresholds: int | None) -> int | None:

@@ -2,7 +2,8 @@
 
 The first pass stores the labels, a byte or two each, and counts them, so that each class has its
 words. Every later pass finds the slot of each row from its label: rows of a class take the class's
-slots in turn. With weights, a second pass stores them.
+slots in turn. Numbers to predict take eight bytes each, and their rows the slots in turn. With
+weights, a second pass stores them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from mictree.columns.parquet import (
     read_integers,
 )
 from mictree.columns.streamed import PlacedBatch, learn_columns, store_columns
-from mictree.problems.sample import Coded, Whole, as_weights, whole_weights
+from mictree.problems.sample import NO_WEIGHT, Coded, Whole, as_weights, whole_weights
+from mictree.problems.tasks import MOST_LABEL
 
 MOST_CLASSES = 2**16
 LABELS = ("String", "Boolean", "Categorical", "Enum")  # beside numbers
@@ -39,6 +41,7 @@ class Streamed(NamedTuple):
     """The parts of a sample problem, in its order of slots."""
 
     classes: tuple[Any, ...]
+    targets: FloatArray  # numbers to predict instead of classes
     class_rows: IntArray
     all_class_rows: IntArray
     weights: FloatArray
@@ -53,10 +56,17 @@ def read_parquet(
     sample_weight: str | None,
     max_thresholds: int | None,
     report: Report = ignore,
+    numbers: bool = False,
 ) -> Streamed:
-    """Read files in as many passes as needed; only bits, ranks and weights stay in memory."""
+    """Read files in as many passes as needed; only bits, ranks and weights stay in memory.
+
+    So do the targets if they are ``numbers`` to predict.
+    """
     rows = _Rows(files, target, sample_weight, report)
-    rows.count()
+    if numbers:
+        rows.read_targets()
+    else:
+        rows.count()
     rows.weigh()
     some = len(rows.weights) > 0 or files.share is not None
     # files state what all rows hold; those of weight 0 do not count, nor those that are not read
@@ -65,12 +75,12 @@ def read_parquet(
     count = int(rows.class_rows.sum())
     encoded = store_columns(learned, settled, rows.slots, count, rows.passes)
     counts = rows.class_rows, rows.all_class_rows
-    return Streamed(rows.classes, *counts, rows.weights, rows.whole, encoded)
+    return Streamed(rows.classes, rows.targets, *counts, rows.weights, rows.whole, encoded)
 
 
 def choose_columns(
     files: ParquetSet, target: str, sample_weight: str | None, columns: Sequence[str] | None,
-    drop: Sequence[str] | None,
+    drop: Sequence[str] | None, numbers: bool = False,
 ) -> list[str]:  # fmt: skip
     """The columns to learn from, checked: those named, or all others but those to drop."""
     if columns is not None and drop is not None:
@@ -99,13 +109,15 @@ def choose_columns(
     data = Data(files.empty(names))
     for number in range(len(names)):
         data.column(number)  # refuses types such as lists
-    check_label_type(files, target)
+    check_label_type(files, target, numbers)
     return names
 
 
-def check_label_type(files: ParquetSet, target: str) -> None:
-    """Refuse labels that are no classes."""
+def check_label_type(files: ParquetSet, target: str, numbers: bool = False) -> None:
+    """Refuse labels that are no classes, or no ``numbers`` to predict."""
     kind = files.schema[target]
+    if numbers and not kind.is_numeric() and str(kind) != "Boolean":
+        raise ValueError(f"y must hold numbers; {target} has {kind}")
     if not kind.is_numeric() and not str(kind).startswith(LABELS):
         raise ValueError(f"labels must be numbers, texts or booleans; {target} has {kind}")
 
@@ -163,6 +175,7 @@ class _Rows:
             files, target, sample_weight, report,
         )  # fmt: skip
         self.classes: tuple[Any, ...] = ()
+        self.targets = np.empty(0)  # of rows with a slot, in their order
         self._codes = np.empty(0, dtype=np.uint8)  # of each row, a number for its label
         self._class_of = np.empty(0, dtype=np.uint8)  # of such a number
         self.class_rows = np.zeros(0, dtype=np.int64)  # without rows of weight 0
@@ -194,12 +207,29 @@ class _Rows:
                     f"has more in {batch.file}"
                 )
         if not labels.counts.sum():
-            raise ValueError("sample_weight must be positive for some row; all are zero")
+            raise ValueError(NO_WEIGHT)
         self.classes = Coded.read(list(labels.place)).classes
         order = labels.find(self.classes)  # 0 or 1 may be new
         self.class_rows, self.all_class_rows = labels.counts[order], labels.all_counts[order]
         self._codes = labels.codes
         self._class_of = np.argsort(order).astype(np.min_scalar_type(len(order) - 1))
+        self._weight = self._weight if weighs else None
+
+    def read_targets(self) -> None:
+        """Store the number of each row that has a slot; all rows are of one class."""
+        targets, kept, weighs = np.empty(self._files.rows), 0, False
+        for batch in self._batches([self._target], "reading numbers"):
+            numbers = numbers_of(batch, self._target)
+            weights = self._read_weights(batch)
+            if weights is not None:
+                weighs |= bool(np.any(weights != 1))
+                numbers = numbers[weights > 0]
+            targets[kept : kept + len(numbers)] = numbers
+            kept += len(numbers)
+        if not kept:
+            raise ValueError(NO_WEIGHT)
+        self.targets = targets if kept == len(targets) else targets[:kept].copy()
+        self.class_rows, self.all_class_rows = np.array([kept]), np.array([len(targets)])
         self._weight = self._weight if weighs else None
 
     def weigh(self) -> None:
@@ -216,11 +246,15 @@ class _Rows:
         slot, place = 64 * self._first_word[:-1], np.cumsum(self.class_rows) - self.class_rows
         done = 0
         for batch in self._batches(names, what):
-            codes = self._codes[done : done + batch.table.num_rows]
-            done += len(codes)
+            rows = batch.table.num_rows
+            if len(self.targets):
+                codes = np.zeros(rows, dtype=np.uint8)
+            else:
+                codes = np.take(self._class_of, self._codes[done : done + rows])
+            done += rows
             weights = self._read_weights(batch)
             keep = np.empty(0, dtype=bool) if weights is None else weights > 0
-            placement = Placement(np.take(self._class_of, codes), keep, slot, place)
+            placement = Placement(codes, keep, slot, place)
             if weights is not None and len(self.whole.weights):
                 whole = np.zeros(len(weights))
                 whole[placement.rows] = self.whole.weights[placement.slots]
@@ -249,6 +283,25 @@ def labels_of(batch: Batch, target: str) -> tuple[list[Any], np.typing.NDArray[A
     if any(value is None or value != value for value in values) or np.any(codes == len(values)):
         raise ValueError(f"y must not contain missing values; {target} does, in {batch.file}")
     return values, codes
+
+
+def numbers_of(batch: Batch, target: str) -> FloatArray:
+    """The labels of a batch as numbers to predict."""
+    import polars
+
+    given = as_polars(batch.table.select([target])).to_series()
+    if given.null_count():
+        raise ValueError(f"y must not contain missing values; {target} does, in {batch.file}")
+    numbers = given.cast(polars.Float64).to_numpy()
+    wrong = numbers[~np.isfinite(numbers)]
+    if len(wrong):
+        raise ValueError(f"y must be finite; {target} has {wrong[0]:g} in {batch.file}")
+    if np.abs(numbers).max(initial=0.0) > MOST_LABEL:
+        raise ValueError(
+            f"y must have squares that a 64-bit float can hold; {target} has "
+            f"{np.abs(numbers).max():g} in {batch.file}"
+        )
+    return numbers
 
 
 def weights_of(batch: Batch, name: str) -> FloatArray:

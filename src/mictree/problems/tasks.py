@@ -42,11 +42,14 @@ class Outcome(NamedTuple):
     labels: np.ndarray  # positions of actions, or numbers
     costs: FloatArray  # the least cost of each leaf: a sum over its rows, without the offset
     by_action: FloatArray | None = None  # (leaves, actions): the cost of each action
+    base: FloatArray | None = None  # by leaf, the sum of what was subtracted from costs
 
     def until(self, count: int) -> Outcome:
         """Of the first leaves only."""
-        by_action = None if self.by_action is None else self.by_action[:count]
-        return Outcome(self.labels[:count], self.costs[:count], by_action)
+        by_action, base = (
+            None if part is None else part[:count] for part in (self.by_action, self.base)
+        )
+        return Outcome(self.labels[:count], self.costs[:count], by_action, base)
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,15 @@ class MatrixCosts:
         """The matrix as the user gave it."""
         return self.matrix + self.least[:, None]
 
+    def named(self, classes: Sequence[Any], labels: Any) -> dict[Any, dict[Any, float]]:
+        """The matrix as given, by the names of those classes that are among some labels."""
+        known = set(np.unique(np.asarray(labels)).tolist())
+        return {
+            label: dict(zip(self.actions, row, strict=True))
+            for label, row in zip(classes, self.given.tolist(), strict=True)
+            if label in known
+        }
+
     @property
     def missing_costs(self) -> FloatArray:
         """What missing each class costs: the sum over actions.
@@ -78,6 +90,11 @@ class MatrixCosts:
         of CART (Breiman et al. 1984, section 4.4).
         """
         return self.matrix.sum(axis=1)
+
+    def class_of_action(self, classes: Sequence[Any]) -> list[int]:
+        """For each action its position among the classes, -1 if it is none."""
+        places = {label: place for place, label in enumerate(classes)}
+        return [places.get(action, -1) for action in self.actions]
 
     @property
     def shares_actions(self) -> bool:
@@ -97,7 +114,8 @@ class MatrixCosts:
         matrix, scale = self.whole
         by_action = masses @ matrix / scale
         labels = cheapest(by_action)
-        return Outcome(labels, by_action[np.arange(len(labels)), labels], by_action)
+        costs = by_action[np.arange(len(labels)), labels]
+        return Outcome(labels, costs, by_action, masses @ self.least)
 
     def leads(self, masses: FloatArray, label: int) -> FloatArray:
         """By how much another action is cheaper than a given one, for some weights by class.
@@ -261,19 +279,28 @@ class RowCosts(NamedTuple):
 
 def read_costs(costs: Any, rows: int) -> RowCosts:
     """A cost for each row and action: an array, or a frame whose columns name the actions."""
+    actions, numbers = read_cost_table(costs, rows)
+    least = numbers.min(axis=1)
+    return RowCosts(actions, _subtract(numbers, least), least)
+
+
+def read_cost_table(
+    costs: Any, rows: int, name: str = "costs"
+) -> tuple[tuple[Any, ...], FloatArray]:
+    """The actions of a table of costs, and its numbers; ``name`` is what messages call it."""
     names = list(costs.columns) if hasattr(costs, "columns") else None
     if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"costs must name each action once; its columns are {names}")
-    values = costs.to_numpy() if names is not None else check_unmasked(costs, "costs")
-    numbers = _as_numbers(values, "costs")
+        raise ValueError(f"{name} must name each action once; its columns are {names}")
+    values = costs.to_numpy() if names is not None else check_unmasked(costs, name)
+    numbers = _as_numbers(values, name)
     if numbers.ndim != 2 or numbers.shape[1] == 0:
-        raise ValueError(f"costs must be a table of rows and actions; its shape is {numbers.shape}")
+        raise ValueError(
+            f"{name} must be a table of rows and actions; its shape is {numbers.shape}"
+        )
     if len(numbers) != rows:
-        raise ValueError(f"X and costs must have as many rows; they have {rows}, {len(numbers)}")
-    _check_finite(numbers, "costs")
-    least = numbers.min(axis=1)
-    actions = tuple(range(numbers.shape[1])) if names is None else tuple(names)
-    return RowCosts(actions, _subtract(numbers, least), least)
+        raise ValueError(f"X and {name} must have as many rows; they have {rows}, {len(numbers)}")
+    _check_finite(numbers, name)
+    return tuple(range(numbers.shape[1])) if names is None else tuple(names), numbers
 
 
 def read_numbers(y: Any, rows: int) -> FloatArray:

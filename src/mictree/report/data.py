@@ -22,18 +22,29 @@ from matplotlib.figure import Figure
 
 from mictree import __version__
 from mictree._support import words
-from mictree._support.words import count_of, merged_note
+from mictree._support.words import (
+    SQUARED,
+    count_of,
+    measure_of,
+    merged_note,
+    names_of_labels,
+    root_of,
+    show_measured,
+    show_significant,
+)
 from mictree.estimators.predicting import MOST_CLASSES, NEVER
+from mictree.estimators.results import ActionResults, LeafResults
 from mictree.plotting.comparison import draw_errors
+from mictree.plotting.residuals import draw_residuals
 from mictree.report.page import Table, fill
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
-    from mictree.estimators.base import TreeClassifier
-    from mictree.estimators.greedy import GreedyTreeClassifier
-    from mictree.estimators.optimal import OptimalTreeClassifier
+    from mictree.estimators.base import TreeModel
     from mictree.estimators.predicting import ClassResults
     from mictree.estimators.sizes import SizeChoice
+
+    Results = ClassResults | ActionResults | LeafResults
 
 
 SVG_STYLE: dict[Any, Any] = {
@@ -41,10 +52,21 @@ SVG_STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "svg.hashsalt": "mictree data",
 }
-RULE_HEADS = ("if", "then", "rows", "of all", "right")
+DROPS = {"error": "impurity", "mean cost": "impurity", SQUARED: "squared error"}
+RULE_HEADS = ("if", "then", "rows", "of all")  # then how good the rule is
+SHOWN_AS = {"precision": "right"}  # what else a rule has is called by its name
 WEIGHTED = (  # a drawing and rules show numbers of rows beside them
     "Class shares and errors in the drawing, and the rules' columns of all and right, are weighted."
 )
+WEIGHTED_OTHERS = "All numbers in the drawing and in the rules but those of rows are weighted."
+CARDS = {  # what a node of the drawing shows, by what errors are
+    "error": "its test, a bar of class shares, the rows that come there, and the error of their "
+    "most frequent class",
+    "mean cost": "its test, a bar of class shares, the rows that come there, and the mean cost of "
+    "the cheapest action",
+    SQUARED: "its test, a bar with the mean of its rows and one standard deviation to both sides "
+    "of it, the rows that come there, and the same two numbers",
+}
 ENLARGED, PAGE_WIDTH = 1.6, 744  # how many times, and points: 62 rem, as in page.css
 MOST_IMPORTANT = 20  # columns that the page lists
 
@@ -62,17 +84,34 @@ class Curves:
 
 @dataclass(frozen=True)
 class ShownTree:
-    """A tree: its picture, and its rules with their rows, coverage and precision.
+    """A tree: its picture, and its rules with their rows, coverage, and how good each is.
 
-    ``results`` has a table of classes on held-out rows, and a confusion matrix if it fits.
+    Attributes
+    ----------
+    caption : what a node of the picture shows
+    rule_heads : the headings of the rules
+    results : what the tree does on held-out rows
     """
 
     title: str
     note: str
     svg: bytes
     text: str
-    rules: tuple[tuple[str, str, str, str, str], ...]
-    results: tuple[Table, ...] = ()
+    caption: str
+    rule_heads: tuple[str, ...]
+    rules: tuple[tuple[str, ...], ...]
+    results: "ShownResults | None" = None
+
+
+@dataclass(frozen=True)
+class ShownResults:
+    """What a tree does on held-out rows: a picture or none, tables, and how to read them."""
+
+    title: str
+    tables: tuple[Table, ...]
+    legend: str
+    svg: bytes = b""
+    alt: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,46 +145,91 @@ class DataPage:
     importance_heads: tuple[str, ...]
     facts: dict[str, object]
     command: str = ""
+    drop: str = "impurity"  # what importances are shares of
 
 
 def render(page: DataPage) -> str:
     """The page as HTML text."""
     facts = {"mictree": __version__, **page.facts}
-    return fill("data.html", page=page, rule_heads=RULE_HEADS, facts=facts, never=NEVER)
+    return fill("data.html", page=page, facts=facts, never=NEVER)
 
 
 def show_tree(
-    model: "TreeClassifier",
+    model: "TreeModel",
     title: str,
     note: str = "",
-    results: "ClassResults | None" = None,
+    results: "Results | None" = None,
     merge: bool = True,
+    target: str = "",
 ) -> ShownTree:
     """A fitted model's tree of full size; the note ends with weights and merged splits."""
     with matplotlib.rc_context(SVG_STYLE):
         drawn = enlarge(words.to_svg(model.draw(merge=merge))).encode()
+    measure = measure_of(model)
     tree = model.tree_.merged() if merge else model.tree_
     merged = merged_note(model.tree_.size - tree.size)
     rules = model.to_rules()
-    weighted = WEIGHTED if rules.weighted else ""
+    weighted = (WEIGHTED if measure == "error" else WEIGHTED_OTHERS) if rules.weighted else ""
     note = " ".join(filter(None, [note, weighted, f"{merged}." if merged else ""]))
-    text = tree.to_text([str(label) for label in model.classes_], merge=False)
+    heads = [SHOWN_AS.get(name) or name for name, _ in rules[0].names]
     rows = tuple(
-        (str(row["rule"]), str(row["label"]), f"{row['rows']:,}", f"{row['coverage']:.0%}",
-         f"{row['precision']:.0%}")
-        for row in rules.frame.iter_rows(named=True)
+        (str(row["rule"]), rule.shown or str(rule.label), f"{rule.rows:,}", f"{rule.coverage:.0%}",
+         *rule.cells)
+        for rule, row in zip(rules, rules.frame.iter_rows(named=True), strict=True)
     )  # fmt: skip
-    tables = () if results is None else show_classes(results)
-    return ShownTree(title[0].upper() + title[1:], note, drawn, text, rows, tables)
+    return ShownTree(
+        title=title[0].upper() + title[1:],
+        note=note,
+        svg=drawn,
+        text=tree.to_text(names_of_labels(model), merge=False),
+        caption=f"At every node: {CARDS[measure]}.",
+        rule_heads=(*RULE_HEADS, *heads),
+        rules=rows,
+        results=None if results is None else show_results(results, target),
+    )
 
 
-def show_classes(results: "ClassResults") -> tuple[Table, ...]:
-    """Recall and precision of classes, and their confusion matrix unless it is too large."""
+def show_results(results: "Results", target: str) -> ShownResults:
+    """What a tree does on held-out rows: by class, by class and action, or by leaf."""
+    if isinstance(results, LeafResults):
+        return _show_leaves(results, target)
     by_class = Table("classes on held-out rows", results.heads(), tuple(results.cells()))
+    if isinstance(results, ActionResults):
+        return ShownResults("Held-out rows by class", (by_class,), ACTION_LEGEND)
     if len(results.classes) > MOST_CLASSES:
-        return (by_class,)
+        return ShownResults("Held-out rows by class", (by_class,), CLASS_LEGEND)
     matrix = Table("confusion matrix", results.matrix_heads(), tuple(results.matrix_cells()))
-    return by_class, matrix
+    return ShownResults("Held-out rows by class", (by_class, matrix), CLASS_LEGEND)
+
+
+def _show_leaves(results: LeafResults, target: str) -> ShownResults:
+    """Predicted beside true numbers, and residuals by leaf."""
+    table = Table("what is predicted, on held-out rows", results.heads(), tuple(results.cells()))
+    return ShownResults(
+        "Held-out rows by what is predicted",
+        (table,),
+        LEAF_LEGEND,
+        to_svg(lambda figure: draw_residuals(figure, results, target)),
+        f"Left: true against predicted {target} of held-out rows. Right: residuals of each leaf; "
+        "the table below has the numbers.",
+    )
+
+
+CLASS_LEGEND = (
+    "Recall: the share of a class's rows that the tree finds. Precision: the share of its "
+    "predictions of a class that are right. The second table counts rows by true and predicted "
+    "class."
+)
+ACTION_LEGEND = (
+    "Mean cost: of the actions that the tree takes for the rows of a class. Then the rows for "
+    "which it takes each action."
+)
+LEAF_LEGEND = (
+    "A residual is the true number minus the predicted one. Left: points on the dashed line are "
+    "predicted exactly. Right: a box has the middle half of a leaf's rows and a line at their "
+    "median, whiskers the middle 90%. A leaf whose mean residual is far from 0 is wrong on one "
+    "side."
+)
 
 
 def enlarge(svg: str) -> str:
@@ -158,7 +242,7 @@ def enlarge(svg: str) -> str:
     return svg[: found.start()] + size + svg[found.end() :]
 
 
-def importances(models: Sequence["TreeClassifier"], names: Sequence[str]) -> tuple[Importance, ...]:
+def importances(models: Sequence["TreeModel"], names: Sequence[str]) -> tuple[Importance, ...]:
     """The columns that some tree tests, the most important of the first tree first."""
     shares = [model.feature_importances_.tolist() for model in models]
     found = [
@@ -184,46 +268,61 @@ def to_svg(draw: Callable[[Figure], object]) -> bytes:
 def make_comparison_page(
     result: "Comparison", file: str, target: str, size: int, settings: dict[str, object],
     remarks: Sequence[str] = (), command: str = "", merge: bool = True,
+    results: "Results | None" = None,
 ) -> DataPage:  # fmt: skip
     """The page about learners and optimal trees; the tree of the given size is shown.
 
-    ``remarks`` are about a tree that helps nobody; the ``command`` writes the tree.
+    ``remarks`` are about a tree that helps nobody; the ``command`` writes the tree. ``results`` are
+    those of the tree on held-out rows, by default by class.
     """
     model = result.model(size)
     names = [column.name for column in result.optimal_trees.problem.literals.columns]
-    error = result.optimal_errors.upper[size]
-    weighted = model.to_rules().weighted
-    note = f"{'Weighted training' if weighted else 'Training'} error {error:.2%}."
+    weighted, measure = model.to_rules().weighted, measure_of(model)
+    note = _say(f"{'weighted ' * weighted}training {measure}",
+                _percentage(result.optimal_errors.upper[size], measure))  # fmt: skip
     if result.held_out:
         value = result.held_out["optimal"].shown[size]
-        kind = "Weighted held-out" if weighted and not result.scoring else "Held-out"
-        shown = f"{value:.4g}" if result.scoring else f"{value:.2%}"
-        note += f" {kind} {result.measure} {shown}."
-    results = result.class_results(size) if result.held_out else None
+        kind = "weighted " * (weighted and not result.scoring)
+        shown = f"{value:.4g}" if result.scoring else _percentage(value, measure)
+        note += f" {_say(f'{kind}held-out {result.measure}', shown)}"
+    if results is None and result.held_out and result.classes:
+        results = result.class_results(size)
     return DataPage(
         title=f"{file}: predicting {target}",
         subtitle=result.title,
         advice=tuple(line[0].upper() + line[1:] + "." for line in result.advice),
         notes=(*(f"{line[0].upper()}{line[1:]}." for line in remarks), *result.findings),
-        curves=_comparison_curves(result),
-        trees=(show_tree(model, result.tree_title(size), note, results, merge),),
+        curves=_comparison_curves(result, measure),
+        trees=(show_tree(model, result.tree_title(size), note, results, merge, target),),
         importances=importances([model], names),
         importance_heads=(count_of(size, "split"),),
         facts=settings,
         command=command,
+        drop=DROPS[measure],
     )
 
 
-def _comparison_curves(result: "Comparison") -> Curves:
+def _say(what: str, shown: str) -> str:
+    """A sentence that begins with a capital letter."""
+    return f"{what[0].upper()}{what[1:]} {shown}."
+
+
+def _percentage(value: float, measure: str) -> str:
+    """An error as a share of rows; costs and squared errors are none."""
+    return f"{value:.2%}" if measure == "error" else show_measured(value, measure, 4)
+
+
+def _comparison_curves(result: "Comparison", measure: str) -> Curves:
     def draw(figure: Any) -> None:
         result.plot(figure)
 
-    kinds = f"Training error and held-out {result.measure}" if result.held_out else "Training error"
+    kinds = f"Training {measure}"
+    kinds += f" and held-out {result.measure}" if result.held_out else ""
     learners = ", ".join(result.names)
     grey = "" if result.proved else " Grey: the interval of an optimal error that is not proved."
     legend = (
         f"MIC({result.max_size}): the mean, over the sizes 1 to {result.max_size}, of a learner's "
-        "excess: its training error minus the optimal one."
+        f"excess: its training {measure} minus the optimal one."
     )
     if not result.proved:
         legend += " Two numbers with dots between them are a certified interval."
@@ -236,7 +335,7 @@ def _comparison_curves(result: "Comparison") -> Curves:
         svg=to_svg(draw),
         alt=f"{kinds} against size for the optimal trees and {learners}; the table below has "
         "the numbers.",
-        caption=f"Errors against size, the number of splits.{grey}",
+        caption=f"{_errors(measure)} against size, the number of splits.{grey}",
         numbers=Table(
             "Errors by size",
             tuple(result.columns()),
@@ -260,30 +359,41 @@ class Fitted:
     size : the chosen one
     choice : the cross-validation that chose it; None if the user did
     optimal : the optimal trees of the same rows up to this size, or None
-    wrong : for the chosen tree and the optimal one, the number of held-out rows with a wrong label
+    wrong : for the chosen tree and the optimal one, the number of held-out rows with a wrong
+        label; empty if errors are no mistakes
     rows, held_out : the numbers of rows that the tree grew on, and of held-out ones
     rates : the errors of the same trees on held-out rows; by default shares of rows
     weighted : whether rows or classes have weights
     scores : for the same trees, the name of a scoring and its value on held-out rows
-    results : for the same trees, the results of each class on held-out rows
+    results : for the same trees, the results on held-out rows, by class or by leaf
     remarks : sentences about a tree that helps nobody
     command : what to type to write the optimal tree
     """
 
-    model: "GreedyTreeClassifier | OptimalTreeClassifier"
+    model: Any
     rule: str
     size: int
     choice: "SizeChoice | None"
-    optimal: "OptimalTreeClassifier | None"
+    optimal: Any
     wrong: tuple[int, ...]
     rows: int
     held_out: int
     rates: tuple[float, ...] = ()
     weighted: bool = False
     scores: tuple[tuple[str, float], ...] = ()
-    results: tuple["ClassResults", ...] = ()
+    results: tuple["Results", ...] = ()
     remarks: tuple[str, ...] = ()
     command: str = ""
+
+    @property
+    def measure(self) -> str:
+        """What errors are: "error", "mean cost" or "mean squared error"."""
+        return measure_of(self.model)
+
+    @property
+    def slack(self) -> float:
+        """Errors that differ by less are equal."""
+        return SLACK if self.measure == "error" else SLACK * abs(float(self.errors[0]))
 
     @property
     def growth(self) -> Any:
@@ -308,17 +418,17 @@ class Fitted:
     @property
     def is_improved(self) -> bool:
         """Whether the optimal tree makes fewer errors, and on held-out rows no more of them."""
-        if self.optimal is None or self.rate(1) > self.rate(0) + SLACK:
+        if self.optimal is None or self.rate(1) > self.rate(0) + self.slack:
             return False
         ahead = float(self.errors[self.size]) - float(self.frontier.upper[self.size])
-        return ahead > SLACK or self.rate(1) < self.rate(0) - SLACK
+        return ahead > self.slack or self.rate(1) < self.rate(0) - self.slack
 
 
 def make_fitted_page(
     fitted: Fitted, file: str, target: str, settings: dict[str, object], merge: bool = True
 ) -> DataPage:
     """The page about a tree and the optimal tree of its size."""
-    models: list[TreeClassifier] = [
+    models: list[TreeModel] = [
         each.at_size(fitted.size) for each in (fitted.model, fitted.optimal) if each is not None
     ]
     titles = [f"{fitted.rule}'s tree of {count_of(fitted.size, 'split')}"]
@@ -331,15 +441,14 @@ def make_fitted_page(
         errors = [*errors, fitted.frontier.upper[fitted.size]]
     trees = [
         show_tree(model, titles[number], _note(fitted, errors[number], number),
-                  fitted.results[number] if fitted.results else None, merge)
+                  fitted.results[number] if fitted.results else None, merge, target)
         for number, model in enumerate(models)
     ]  # fmt: skip
     names = [column.name for column in fitted.model.literals_.columns]
     return DataPage(
         title=f"{file}: predicting {target}",
         subtitle=f"{count_of(fitted.rows, 'row')} to grow on, {fitted.held_out:,} held out, "
-        f"{count_of(len(fitted.model.literals_), 'literal')}, "
-        f"{count_of(len(fitted.model.classes_), 'class', 'es')}",
+        f"{count_of(len(fitted.model.literals_), 'literal')}{_labels_in_words(fitted.model)}",
         advice=(advice(fitted),),
         notes=tuple(notes(fitted)),
         curves=_fitted_curves(fitted),
@@ -348,18 +457,46 @@ def make_fitted_page(
         importance_heads=(fitted.rule, "optimal")[: len(models)],
         facts=settings,
         command=fitted.command if fitted.is_improved else "",
+        drop=DROPS[fitted.measure],
     )
+
+
+def _labels_in_words(model: Any) -> str:
+    """How many classes and actions there are; nothing of a regression."""
+    names = names_of_labels(model)
+    if names is None:
+        return ", regression"
+    classes = f", {count_of(len(model.classes_), 'class', 'es')}"
+    if measure_of(model) == "error":
+        return classes
+    return f"{classes}, {count_of(len(names), 'action')}"
 
 
 def advice(fitted: Fitted) -> str:
     """What to do, in one sentence."""
     by = "" if fitted.choice is None else ", chosen by cross-validation"
+    use = f"Use {count_of(fitted.size, 'split')}{by}: expect"
+    a = "a weighted" if fitted.weighted else "an" if fitted.measure == "error" else "a"
+    if fitted.measure == SQUARED:
+        found, root = fitted.rate(0), show_significant(root_of(fitted.rate(0)))
+        explained = _explained(fitted, 0)
+        return (
+            f"{use} {a} mean squared error of about {show_significant(found)} on new rows: "
+            f"predictions are off by about {root}, its root{explained}."
+        )
+    if fitted.measure != "error":
+        shown = show_measured(fitted.rate(0), fitted.measure, 4)
+        return f"{use} {a} {fitted.measure} of about {shown} on new rows."
     wrong = f"{fitted.wrong[0]:,} of {count_of(fitted.held_out, 'held-out row')}"
-    kind = "a weighted error" if fitted.weighted else "an error"
-    return (
-        f"Use {count_of(fitted.size, 'split')}{by}: expect {kind} of about {fitted.rate(0):.1%} on "
-        f"new rows (wrong on {wrong})."
-    )
+    return f"{use} {a} error of about {fitted.rate(0):.1%} on new rows (wrong on {wrong})."
+
+
+def _explained(fitted: Fitted, number: int) -> str:
+    """The R^2 of a regression on held-out rows, as a part of a sentence."""
+    found = fitted.results[number] if fitted.results else None
+    if not isinstance(found, LeafResults) or np.isnan(found.r2):
+        return ""
+    return f"; R^2 {show_significant(found.r2)}"
 
 
 def notes(fitted: Fitted) -> list[str]:
@@ -372,29 +509,51 @@ def _certified(fitted: Fitted) -> list[str]:
     """How far an optimal tree that is not proved may be from the best one."""
     if fitted.growth is not None or bool(fitted.frontier.proved[fitted.size]):
         return []
-    most = 100 * float(fitted.frontier.upper[fitted.size] - fitted.frontier.lower[fitted.size])
-    return [f"No tree of this size is more than {most:.1f} points better on training rows."]
+    return _at_best(fitted, float(fitted.frontier.upper[fitted.size]))
+
+
+def _at_best(fitted: Fitted, own: float) -> list[str]:
+    """How much better than an error any tree of the size can be on training rows."""
+    lower = float(fitted.frontier.lower[fitted.size])
+    if fitted.measure == "error":
+        most = 100 * max(own - lower, 0.0)
+        return [f"No tree of this size is more than {most:.1f} points better on training rows."]
+    if lower <= 0:  # of any tree
+        return []
+    least = show_measured(lower, fitted.measure, 4)
+    return [f"No tree of this size has a training {fitted.measure} below {least}."]
 
 
 def _compare(fitted: Fitted) -> list[str]:
     """The optimum beside a greedy tree."""
     frontier, size = fitted.frontier, fitted.size
-    own = float(fitted.errors[size])
+    own, other = float(fitted.errors[size]), float(frontier.upper[size])
     proved = bool(frontier.proved[size])
     best = "optimal tree of this size" if proved else "best tree of this size that was found"
-    ahead = _better(own - float(frontier.upper[size]))
-    found = [f"The {best} is {ahead} on training rows; on held-out rows {_on_new_rows(fitted)}."]
+    if fitted.measure == "error":
+        ahead = _better(own - other)
+        found = [
+            f"The {best} is {ahead} on training rows; on held-out rows {_on_new_rows(fitted)}."
+        ]
+        few = "makes no more training errors than"
+    else:
+        mine, its, new, its_new = (
+            show_measured(error, fitted.measure, 4)
+            for error in (other, own, fitted.rate(1), fitted.rate(0))
+        )
+        ahead = f"The {best} is no better on training rows"
+        if own - other > fitted.slack:
+            ahead = (
+                f"The {best} has a {fitted.measure} of {mine} on training rows, {fitted.rule}'s "
+                f"tree {its}"
+            )
+        found = [f"{ahead}; on held-out rows it has {new}, {fitted.rule}'s tree {its_new}."]
+        few = f"has no larger training {fitted.measure} than"
     if not proved:
-        most = 100 * max(own - float(frontier.lower[size]), 0.0)
-        found.append(
-            f"No tree of this size is more than {most:.1f} points better on training rows."
-        )
-    enough = int(np.argmax(frontier.upper <= own + SLACK))
+        found += _at_best(fitted, own)
+    enough = int(np.argmax(frontier.upper <= own + fitted.slack))
     if enough < size:
-        found.append(
-            f"A tree of {count_of(enough, 'split')} makes no more training errors than "
-            f"{fitted.rule}'s of {size}."
-        )
+        found.append(f"A tree of {count_of(enough, 'split')} {few} {fitted.rule}'s of {size}.")
     return found
 
 
@@ -418,12 +577,14 @@ def _better(difference: float) -> str:
 
 
 def _note(fitted: Fitted, error: float, number: int) -> str:
-    wrong = f"{fitted.wrong[number]:,} of {count_of(fitted.held_out, 'row')}"
-    kinds = (
-        ("Weighted training", "Weighted held-out") if fitted.weighted else ("Training", "Held-out")
-    )
-    note = f"{kinds[0]} error {error:.2%}. {kinds[1]} error {fitted.rate(number):.2%}"
-    note += f"; wrong on {wrong}." if fitted.weighted else f": {wrong}."
+    measure, kind = fitted.measure, "weighted " * fitted.weighted
+    rate = fitted.rate(number)
+    note = _say(f"{kind}training {measure}", _percentage(error, measure))
+    shown = _percentage(rate, measure)
+    if measure == "error":
+        wrong = f"{fitted.wrong[number]:,} of {count_of(fitted.held_out, 'row')}"
+        shown += f"; wrong on {wrong}" if fitted.weighted else f": {wrong}"
+    note += " " + _say(f"{kind}held-out {measure}", f"{shown}{_explained(fitted, number)}")
     if fitted.scores:
         name, score = fitted.scores[number]
         note += f" Held-out {name} {score:.4g}."
@@ -435,12 +596,15 @@ def _fitted_curves(fitted: Fitted) -> Curves:
     errors = None if fitted.growth is None else fitted.errors
 
     def draw(figure: Any) -> None:
-        draw_errors(figure, fitted.rule, errors, fitted.choice, optimal, fitted.size)
+        draw_errors(
+            figure, fitted.rule, errors, fitted.choice, optimal, fitted.size, fitted.measure
+        )
 
-    known = ["training error"] if fitted.growth is not None else []
+    training = f"training {fitted.measure}"
+    known = [training] if fitted.growth is not None else []
     if fitted.choice is not None:
         known.append(f"cross-validated {fitted.choice.measure} with its standard error")
-    known += ["optimal training error"] if optimal is not None else []
+    known += [f"optimal {training}"] if optimal is not None else []
     open_ = optimal is not None and not optimal.proved.all()
     legend = "An arrow marks the chosen size."
     if fitted.choice is not None:
@@ -450,7 +614,7 @@ def _fitted_curves(fitted: Fitted) -> Curves:
     return Curves(
         svg=to_svg(draw),
         alt=f"By size: {', '.join(known)}; the table below has the numbers.",
-        caption="Errors against size, the number of splits."
+        caption=f"{_errors(fitted.measure)} against size, the number of splits."
         + (" Grey: the interval of an optimal error that is not proved." if open_ else ""),
         numbers=_numbers(fitted),
         legend=legend,
@@ -468,21 +632,32 @@ def _numbers(fitted: Fitted) -> Table:
     return Table("Errors by size", tuple(heads), tuple(_cells(fitted, size) for size in sizes))
 
 
+def _errors(measure: str) -> str:
+    """Errors in the plural, at the beginning of a sentence."""
+    return f"{measure[0].upper()}{measure[1:]}s"
+
+
 def _cells(fitted: Fitted, size: int) -> tuple[str, ...]:
+    squared = fitted.measure == SQUARED
+
+    def show(error: float) -> str:
+        return show_significant(error) if squared else f"{error:.4f}"
+
     cells = [f"{size}{' ←' if size == fitted.size else ''}"]
     if fitted.growth is not None:
         split = fitted.growth.steps[size - 1].variable if size else ""
-        cells += [split, f"{fitted.errors[size]:.4f}"]
+        cells += [split, show(fitted.errors[size])]
     if fitted.choice is not None:
         place = min(size, len(fitted.choice.means) - 1)  # no fold has a larger tree
         value, error = fitted.choice.shown[place], fitted.choice.standard_errors[place]
-        cells.append(f"{value:.4f}\u00a0±\u00a0{error:.4f}")
+        shown = show if not fitted.choice.scoring else "{:.4f}".format
+        cells.append(f"{shown(value)}\u00a0±\u00a0{shown(error)}")
     frontier = fitted.frontier
     if frontier is not None:
         if size >= len(frontier):
             cells.append("")
         elif frontier.proved[size]:
-            cells.append(f"{frontier.upper[size]:.4f}")
+            cells.append(show(frontier.upper[size]))
         else:
-            cells.append(f"{frontier.lower[size]:.4f}..{frontier.upper[size]:.4f}")
+            cells.append(f"{show(frontier.lower[size])}..{show(frontier.upper[size])}")
     return tuple(cells)
