@@ -241,7 +241,7 @@ class GoodTrees:
         return f"GoodTrees(within={show_number(self.within)}, counts={self.counts}{at_least})"
 
     def __str__(self) -> str:
-        heads, rows = self._cells()
+        heads, rows = self.cells()
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         return "\n".join(
             "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -249,9 +249,9 @@ class GoodTrees:
         )
 
     def _repr_html_(self) -> str:
-        return to_table(*self._cells())
+        return to_table(*self.cells())
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
+    def cells(self) -> tuple[list[str], list[list[str]]]:
         """The heads and the rows of a table by size."""
         rows = []
         for size, (count, least, ended) in enumerate(
