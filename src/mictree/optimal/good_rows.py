@@ -86,7 +86,7 @@ class Costs(ABC):
 
     @abstractmethod
     def screen(self, sums: np.ndarray) -> np.ndarray:
-        """The costs of many sets of points, perhaps rounded; their sums stand along the last axes."""
+        """The costs of many sets of points, perhaps rounded, from sums along the last axes."""
 
     @abstractmethod
     def floor(self, limit: Fraction) -> Any:
@@ -117,8 +117,8 @@ class ActionSums(Costs):
                 costs[np.arange(len(codes)), codes] = 0
                 return cls(costs, int(integers.sum()), Fraction(0))
         raise ValueError(
-            "good trees are counted by exact errors: costs and weights must be multiples of a unit, "
-            "with sums of at most 62 binary digits"
+            "good trees are counted by exact errors: costs and weights must be multiples of a "
+            "unit, with sums of at most 62 binary digits"
         )
 
     def leaf(self, sums: np.ndarray) -> tuple[int, int]:
@@ -396,7 +396,7 @@ class RowCounting(Counting):
     def _tally(
         self, costs: np.ndarray, limit: Any, found: Spectrum, exactly: Callable[[Any], Any]
     ) -> None:
-        """Count costs up to a limit; where they are rounded, those that may be within it exactly."""
+        """Count costs up to a limit; rounded ones exactly, where they may be within it."""
         slack = self.space.costs.slack
         if not slack:
             values, counts = np.unique(costs[costs <= limit], return_counts=True)

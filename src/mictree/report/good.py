@@ -49,7 +49,8 @@ def make_page(good: GoodTrees, name: str, chances: Sequence[Chance] = ()) -> Goo
         shares, trees = to_svg(good.plot()), to_svg(good.draw(size).axes[0])
     return GoodPage(
         f"Good trees of {name}",
-        f"Every tree whose error exceeds the least of its size by at most {show_number(good.within)}",
+        "Every tree whose error is at most the least one of its size, and "
+        f"{show_number(good.within)} more",
         tuple(sentences(good, size)),
         Table("Good trees by size", tuple(heads), tuple(map(tuple, rows))),
         shares.encode(),
