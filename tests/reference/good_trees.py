@@ -1,9 +1,9 @@
 """All trees one by one, as decision 13 counts them; and all ways in which random ties may fall.
 
 A row is its values by column and its costs by action, Fractions; or its weight and its label, where
-numbers are predicted and a leaf costs the squared distances from its mean. A test is a column and the rows on
-its high side; two tests of a column that divide the rows of a leaf alike, complements included, are
-one. A leaf that costs no more than its rows do one by one is pure and is not split.
+numbers are predicted and a leaf costs the squared distances from its mean. A test is a column and
+the rows on its high side; two tests of a column that divide the rows of a leaf alike, complements
+included, are one. A leaf that costs no more than its rows do one by one is pure and is not split.
 """
 
 from collections.abc import Callable, Iterator, Sequence

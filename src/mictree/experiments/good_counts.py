@@ -78,7 +78,7 @@ def good_counts(
     Examples
     --------
     >>> found = good_counts(Plan(variables=2, max_size=3))
-    >>> found.at(3).rows()  # exclusive or: each variable may come first
+    >>> found.at(3).filter(table=6).rows()  # exclusive or: each variable may come first
     [(6, 2, 3, 2, 1.0, 1.0)]
     """
     store, report = cache or Cache(), progress or ignore

@@ -2,9 +2,10 @@
 
 Each part is a function that makes a ``Section`` of an experiment's results: words, claims, tables
 and drawings. The parts are the sizes of greedy trees against the least ones; whether the MIC of one
-function of a symmetry class stands for the whole class, relabelled; how many best trees there are, and how often greed finds one; which criterion, how much
-looking ahead and how many candidates come closest to the optimum; and statements of other papers
-with their verdicts. Each claim is judged by cases in numbers and names its range.
+function of a symmetry class stands for the whole class, relabelled; how many best trees there are,
+and how often greed finds one; which criterion, how much looking ahead and how many candidates come
+closest to the optimum; and statements of other papers with their verdicts. Each claim is judged by
+cases in numbers and names its range.
 """
 
 import itertools
