@@ -7,6 +7,7 @@ from mictree.experiments import (
     checked,
     dependence,
     function_sizes,
+    good_counts,
     noise,
     rankings,
     relabellings,
@@ -20,6 +21,7 @@ from tests.shared import shared_folder
 SMALL = AtlasPlan(
     sizes=function_sizes.Plan((("all", 3), ("monotone", 4), ("threshold", 3))),
     labels=relabellings.Plan(variables=3, max_size=7, members=20, relabellings=10),
+    counted=good_counts.Plan(variables=3, max_size=4),
     ranked=rankings.Plan(
         (
             rankings.Range("2 terms of 3, bias 0.3", 2, 3, (0.3,), max_size=8),

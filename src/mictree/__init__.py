@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         optimal_trees,
         staircase_tree,
     )
+    from mictree.optimal.good import GoodTrees, good_trees
     from mictree.problems import FormulaProblem, Leaf, Problem, TableProblem, distributions
     from mictree.problems.sample import SampleProblem
     from mictree.tree import Tree
@@ -52,6 +53,7 @@ __all__ = [
     "Comparison",
     "ForestErrors",
     "FormulaProblem",
+    "GoodTrees",
     "Grower",
     "Growth",
     "GrowthStep",
@@ -82,6 +84,7 @@ __all__ = [
     "distributions",
     "families",
     "forest_errors",
+    "good_trees",
     "identify_rule",
     "impurity",
     "load",
@@ -129,6 +132,7 @@ _NAMES = {
         "optimal_trees",
         "staircase_tree",
     ),
+    "optimal.good": ("GoodTrees", "good_trees"),
     "problems": ("FormulaProblem", "Leaf", "Problem", "TableProblem", "distributions"),
     "problems.sample": ("SampleProblem",),
     "tree": ("Tree",),

@@ -8,14 +8,15 @@ import typer
 
 from mictree import __version__
 from mictree._support.checks import Complaints
-from mictree.cli import compiling, data, fit, formulas, pages, predict, sweep
+from mictree.cli import compiling, data, fit, formulas, good, pages, predict, sweep
 from mictree.cli.output import guarded_output
 
 HELP = """How far is a greedily grown decision tree from the best tree of its size?
 
-mic, grow, optimal and biases take a formula; fit, predict and data take a table of data; sweep
-covers whole families of formulas or functions; explore writes a page to play with; reproduce and
-verify check the paper; atlas shows where greedy trees fail; compile saves waiting later.
+mic, grow, optimal and biases take a formula; fit, predict and data take a table of data; good
+takes either; sweep covers whole families of formulas or functions; explore writes a page to play
+with; reproduce and verify check the paper; atlas shows where greedy trees fail; compile saves
+waiting later.
 
 \b
 Examples:
@@ -68,6 +69,7 @@ def _top(
 app.command()(formulas.mic)
 app.command()(formulas.grow)
 app.command()(formulas.optimal)
+app.command()(good.good)
 app.command()(sweep.biases)
 app.command()(fit.fit)
 app.command()(predict.predict)

@@ -2,8 +2,9 @@
 
 ``mic`` compares greedy with optimal trees of every size, ``grow`` grows one tree and shows every
 split, ``optimal`` finds the best tree. All of them read the formula, its biases and its noise in
-one way (``_read``): a read-once DNF without noise becomes a ``FormulaProblem``, which may have many
-variables; any other target becomes a truth table. Biases and noise are fractions, exactly as typed.
+one way (``read_formula``): a read-once DNF without noise becomes a ``FormulaProblem``, which may
+have many variables; any other target becomes a truth table. Biases and noise are fractions, exactly
+as typed.
 """
 
 import json
@@ -117,7 +118,7 @@ def mic(
       mictree mic "a & (b ^ c) | ~a & d" --max-size 5 --top 1
       mictree mic "x1 & x2 | y1 & y2 & y3" --max-size 8 --noise 0.1
     """
-    problem, described = _read(formula, bias, noise)
+    problem, described = read_formula(formula, bias, noise)
     rules = make_rules(rule, depth, criterion, [ties], seed)
     if top is not None:
         described |= {"top": top}
@@ -165,7 +166,7 @@ def grow(
       mictree grow "x1 & x2 | y1 & y2 & y3" --size 8 --draw tree.svg
       mictree grow "a ^ b | c & d" --size 5 --rule lookahead --depth 2
     """
-    problem, described = _read(formula, bias, noise)
+    problem, described = read_formula(formula, bias, noise)
     (grower,) = make_rules([rule], depth, criterion, [ties], seed)
     check_drawing(draw)
     check_size(size, "--size")
@@ -218,7 +219,7 @@ def optimal(
       mictree optimal "a & b | c & d" --bias 0.3 --bias d=0.7 --size 3 --draw best.png
       mictree optimal "(a | b) & ~c ^ a -> d" --size 4 --top 2
     """
-    problem, described = _read(formula, bias, noise)
+    problem, described = read_formula(formula, bias, noise)
     if top is not None:
         described |= {"top": top, "criterion": criterion}
     check_drawing(draw)
@@ -245,7 +246,7 @@ class _Target(NamedTuple):
     described: dict[str, Any]
 
 
-def _read(text: str, biases: list[str], typed_noise: str | None) -> _Target:
+def read_formula(text: str, biases: list[str], typed_noise: str | None) -> _Target:
     """A read-once DNF without noise as a FormulaProblem, any other target as a table."""
     try:
         formula, reason = ReadOnceDNF.parse(text), ""

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.colors import LogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from mictree.experiments.dependence import Dependence
     from mictree.experiments.function_sizes import FunctionSizes, Witness
+    from mictree.experiments.good_counts import GoodCounts
     from mictree.experiments.histograms import Spread
     from mictree.experiments.noise import Noise
     from mictree.experiments.rankings import Rankings
@@ -186,6 +188,37 @@ def _shorten(text: str, most: int = 120) -> str:
 
 RULE_COLOURS = {"TopDown": TOPDOWN, "BestFirst": BESTFIRST}
 RULE_LINES = {"TopDown": "solid", "BestFirst": "dashed"}
+
+
+def draw_good_counts(figure: Figure, found: GoodCounts) -> Figure:
+    """Left: how many best trees functions have, by size; right: how often rules end in one."""
+    figure.set_size_inches(10.2, 4.0)
+    left, right = figure.subplots(1, 2)
+    sizes = sorted(set(found.frame["size"].to_list()))
+    shades = np.linspace(0.25, 0.95, len(sizes))
+    for size, shade in zip(sizes, shades, strict=True):
+        rows = found.at(size).sort("trees")
+        weights = rows["count"].to_numpy()
+        at_least = 1 - (np.cumsum(weights) - weights) / weights.sum()
+        left.step(
+            rows["trees"].to_numpy(), at_least, where="pre", label=f"{size}",
+            color=colormaps["viridis"](1 - shade),
+        )  # fmt: skip
+    left.set_xscale("log")
+    left.set_xlabel("number of best trees")
+    left.set_ylabel("share of functions with at least so many")
+    left.legend(title="size", frameon=False)
+    for (_, label, colour, line), rule in zip(RULES, found.plan.rules, strict=False):
+        chances = [found.mean_chance(rule, size) for size in sizes]
+        right.plot(sizes, chances, color=colour, linestyle=line, marker="o", label=label)
+    right.set_xlabel("size (splits)")
+    right.set_ylabel("mean chance to end in a best tree")
+    right.set_ylim(0, 1.02)
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right.legend(frameon=False)
+    for ax in (left, right):
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
 
 
 def draw_relabellings(figure: Figure, found: Relabellings) -> Figure:

@@ -1,10 +1,11 @@
-"""The atlas's parts about all small functions: sizes, relabellings, rankings, statements.
+"""The atlas's parts about all small functions: sizes, names, best trees, rankings, statements.
 
 Each part is a function that makes a ``Section`` of an experiment's results: words, claims, tables
 and drawings. The parts are the sizes of greedy trees against the least ones; whether the MIC of one
-function of a symmetry class stands for the whole class, relabelled; which criterion, how much
-looking ahead and how many candidates come closest to the optimum; and statements of other papers
-with their verdicts. Each claim is judged by cases in numbers and names its range.
+function of a symmetry class stands for the whole class, relabelled; how many best trees there are,
+and how often greed finds one; which criterion, how much looking ahead and how many candidates come
+closest to the optimum; and statements of other papers with their verdicts. Each claim is judged by
+cases in numbers and names its range.
 """
 
 import itertools
@@ -14,12 +15,14 @@ import polars as pl
 
 from mictree.experiments.checked import LaterStatements
 from mictree.experiments.function_sizes import FunctionSizes
+from mictree.experiments.good_counts import GoodCounts
 from mictree.experiments.rankings import LOOKAHEAD, TOP, ZERO, Rankings
 from mictree.experiments.relabellings import RULES, Relabellings
 from mictree.families.sweep import SIZE_NAMES
 from mictree.impurity import CRITERIA
 from mictree.plotting.families import (
     draw_function_sizes,
+    draw_good_counts,
     draw_rankings,
     draw_relabellings,
     draw_witnesses,
@@ -32,6 +35,106 @@ from mictree.statements.checks import VERDICT_RULE, sentence
 LABELS = "labels"
 ERRORS = 3  # standard errors
 TENTH = 0.1
+
+
+COUNTED = "counted"
+
+
+def counted_section(found: GoodCounts) -> Section:
+    """Everything about the number of optimal trees."""
+    return Section(
+        COUNTED,
+        "Best trees",
+        "How many best trees there are, and how often greed finds one",
+        "One optimal tree is one of many. For every function and size all trees that are as good "
+        "as the best are counted, without listing them; every split divides, pure leaves are not "
+        "split, and a tree counts at its own size. A greedy rule whose ties are taken at random "
+        "ends in one of them with a chance that is computed exactly.",
+        (_counted_drawing(found),),
+        (several_best(found), finds_best(found)),
+        (_counted_table(found),),
+    )
+
+
+def counted_range(found: GoodCounts) -> str:
+    """The functions, in words."""
+    plan = found.plan
+    return (
+        f"All {2**2**plan.variables:,} functions of {plan.variables} variables under the uniform "
+        f"distribution, sizes 1 to {plan.max_size}; entropy, ties at random."
+    )
+
+
+def _counted_sizes(found: GoodCounts) -> list[int]:
+    """The sizes of which some function has an optimal tree."""
+    return sorted(set(found.frame["size"].to_list()))
+
+
+def several_best(found: GoodCounts) -> Claim:
+    """Whether a best tree is rarely the only one."""
+    sizes = _counted_sizes(found)
+    shares = [found.share_of_one(size) for size in sizes]
+    met = [share < 0.5 for share in shares]
+    return Claim(
+        counted_range(found),
+        "Most functions have more than one best tree of a size.",
+        tuple(
+            f"Size {size}: {share:.1%} have one, the median function {found.median(size):,}."
+            for size, share in zip(sizes, shares, strict=True)
+        ),
+        "Cases are the sizes: of the functions with a best tree of exactly this size, fewer than "
+        f"half have only one. {count_met(met)}",
+        decide(met),
+    )
+
+
+def finds_best(found: GoodCounts) -> Claim:
+    """Whether TopDown ends in a best tree more often than BestFirst."""
+    sizes, (one, other) = _counted_sizes(found), found.plan.rules
+    chances = {rule: [found.mean_chance(rule, size) for size in sizes] for rule in (one, other)}
+    met = [mine >= its for mine, its in zip(chances[one], chances[other], strict=True)]
+    return Claim(
+        counted_range(found),
+        f"With random ties, {one} ends in a best tree at least as often as {other}.",
+        tuple(
+            f"Size {size}: {one} {mine:.3f}, {other} {its:.3f} on average; for "
+            f"{found.never(one, size):,} functions {one} never does."
+            for size, mine, its in zip(sizes, chances[one], chances[other], strict=True)
+        ),
+        f"Cases are the sizes: the mean chance of {one} is no smaller. {count_met(met)}",
+        decide(met),
+    )
+
+
+def _counted_table(found: GoodCounts) -> Table:
+    rules = found.plan.rules
+    rows = tuple(
+        (
+            str(size), f"{found.at(size)['count'].sum():,}", f"{found.share_of_one(size):.2%}",
+            f"{found.median(size):,}", f"{found.at(size)['trees'].max():,}",
+            *(f"{found.mean_chance(rule, size):.4f}" for rule in rules),
+            *(f"{found.never(rule, size):,}" for rule in rules),
+        )
+        for size in _counted_sizes(found)
+    )  # fmt: skip
+    columns = (
+        "size", "functions with a best tree of it", "with one only", "median", "most",
+        *(f"mean chance of {rule}" for rule in rules), *(f"never by {rule}" for rule in rules),
+    )  # fmt: skip
+    return Table("Best trees by size, entropy, ties at random", columns, rows, COUNTED)
+
+
+def _counted_drawing(found: GoodCounts) -> Drawing:
+    sizes = _counted_sizes(found)
+    medians = ", ".join(f"{found.median(size):,} at size {size}" for size in sizes)
+    return Drawing(
+        "good-counts",
+        COUNTED,
+        f"{counted_range(found)} Left: the share of functions with at least so many best trees, by "
+        "size. Right: the mean chance that a rule with random ties ends in a best tree.",
+        f"Curves of the number of best trees, with medians of {medians}; and mean chances by size.",
+        lambda figure: draw_good_counts(figure, found),
+    )
 
 
 def labels_section(found: Relabellings) -> Section:

@@ -30,6 +30,7 @@ from mictree.experiments import (
     checked,
     dependence,
     function_sizes,
+    good_counts,
     noise,
     rankings,
     relabellings,
@@ -47,7 +48,8 @@ from mictree.report.page import Section, fill
 SHARES = {
     "sizes": 0.02,
     "labels": 0.06,
-    "ranked": 0.64,
+    "counted": 0.03,
+    "ranked": 0.61,
     "biased": 0.11,
     "two_terms": 0.04,
     "dependent": 0.04,
@@ -65,6 +67,7 @@ class AtlasPlan:
 
     sizes: function_sizes.Plan = field(default_factory=function_sizes.Plan)
     labels: relabellings.Plan = field(default_factory=relabellings.Plan)
+    counted: good_counts.Plan = field(default_factory=good_counts.Plan)
     ranked: rankings.Plan = field(default_factory=rankings.Plan)
     biased: worst_over_biases.Plan = field(default_factory=worst_over_biases.Plan)
     two_terms: two_term_biases.Plan = field(default_factory=two_term_biases.Plan)
@@ -80,6 +83,7 @@ class AtlasResults:
 
     sizes: function_sizes.FunctionSizes
     labels: relabellings.Relabellings
+    counted: good_counts.GoodCounts
     ranked: rankings.Rankings
     biased: worst_over_biases.WorstOverBiases
     two_terms: two_term_biases.TwoTermBiases
@@ -111,6 +115,7 @@ def _on_all_cores(experiment: Callable[..., Any]) -> Callable[..., Any]:
 STAGES = {
     "sizes": _on_all_cores(function_sizes.function_sizes),
     "labels": _on_all_cores(relabellings.relabellings),
+    "counted": _on_all_cores(good_counts.good_counts),
     "ranked": rankings.rankings,
     "biased": worst_over_biases.worst_over_biases,
     "two_terms": two_term_biases.two_term_biases,
@@ -218,6 +223,7 @@ def sections(results: AtlasResults) -> tuple[Section, ...]:
     return (
         functions.sizes_section(results.sizes),
         functions.labels_section(results.labels),
+        functions.counted_section(results.counted),
         functions.ranked_section(results.ranked),
         formulas.biased_section(results.biased),
         formulas.two_terms_section(results.two_terms),

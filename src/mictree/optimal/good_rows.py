@@ -1,0 +1,605 @@
+"""The states of data below which trees are counted: sets of rows.
+
+Rows with equal inputs are one point, with the sum of their costs for each action. A test divides
+the points of a state; thresholds between two neighbouring values are one test, and so are two
+categories that are all there is. Trees with one and two splits are not walked: with the costs of
+all pairs of tests, which are a product of matrices, they are counted at once. For more splits the
+search that finds optimal trees says what the children need at least, and few tests remain.
+
+Invariant: a cut of an ordered column has more points above it than the next cut of the column, so
+cuts that divide a child alike are neighbours with as many of its points above.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mictree.optimal.costs import Actions, Numbers, Written, counts_errors
+from mictree.optimal.frontier import choose_strategy
+from mictree.optimal.good_counting import Counting, Share, Spectrum, Stopped, Watch
+from mictree.optimal.good_spaces import NOTHING, Barred, Branch, Ends, Space, State
+from mictree.optimal.ordered_rows import CostRows
+from mictree.optimal.questions import UNLIMITED, Workers
+from mictree.optimal.rows import build, row_slots, to_integers
+from mictree.problems.base import Leaf
+from mictree.problems.sample import SampleProblem, unpack
+from mictree.problems.tasks import Squared
+from mictree.tree import Tree
+
+FAR = 2**61  # above every error, and two of them still fit 64 bits
+BLOCK = 2**22  # pairs of tests that are looked at together
+MOST_ASKED = 8  # splits of the trees that are asked about; of larger ones a bound for these holds
+SCREENED = 1e-9  # of the sum of squares: far more than the rounding of costs in floats
+EXACT = 2**24  # float32 holds all whole numbers up to here
+
+
+class Column(NamedTuple):
+    """What the tests of a column read of each point.
+
+    Either ranks, of which the missing value is 0, or the bits of its literals, which are disjoint.
+    """
+
+    number: int
+    ranks: np.ndarray | None
+    bits: np.ndarray  # (literals, points)
+    literals: np.ndarray  # of the bits; for ranks the literal of rank 0, then that of "is missing"
+
+
+class Tests(NamedTuple):
+    """The tests of a state: one for each way in which a column divides its points."""
+
+    members: np.ndarray  # the points
+    upper: np.ndarray  # (tests, members): above the cut, or the literal holds
+    literal: np.ndarray
+    flipped: np.ndarray  # the literal holds below the cut: "is missing"
+    column: np.ndarray  # the place of each test's column
+    cut: np.ndarray  # whether that has ranks
+    sums: np.ndarray  # (kinds, members)
+    totals: np.ndarray  # (kinds,)
+    below: np.ndarray  # (kinds, tests): sums below the cut
+    above: np.ndarray
+
+
+class Costs(ABC):
+    """What points cost as leaves.
+
+    Attributes
+    ----------
+    sums : (kinds, points): what adds up
+    unit, offset : of errors; see ``Space``
+    """
+
+    sums: np.ndarray
+    unit: Any
+    offset: Fraction = Fraction(0)
+
+    @abstractmethod
+    def leaf(self, sums: np.ndarray) -> tuple[Any, Any]:
+        """The label of some points with these sums, and what they cost, exactly."""
+
+    @abstractmethod
+    def screen(self, sums: np.ndarray) -> np.ndarray:
+        """The costs of many sets of points, perhaps rounded, from sums along the last axes."""
+
+    @abstractmethod
+    def floor(self, limit: Fraction) -> Any:
+        """The largest cost that is within a limit."""
+
+    slack: float = 0.0  # by how much a screened cost may be wrong
+
+
+class ActionSums(Costs):
+    """Costs by action, whole numbers: errors are the costs of labels."""
+
+    def __init__(self, costs: np.ndarray, unit: Any, offset: Fraction) -> None:
+        self.sums, self.unit, self.offset = costs.T.copy(), unit, offset
+
+    @classmethod
+    def of(cls, problem: SampleProblem) -> ActionSums:
+        if not counts_errors(problem):
+            costs, rounded, scale = Actions.of(problem)
+            if rounded is None:
+                return cls(costs, scale.total, scale.offset)
+        else:
+            slots = row_slots(problem)
+            codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
+            weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
+            integers, rounded = to_integers(weights, codes, problem.class_weight, True)
+            if rounded is None:
+                costs = np.repeat(integers[:, None], len(problem.classes), axis=1)
+                costs[np.arange(len(codes)), codes] = 0
+                return cls(costs, int(integers.sum()), Fraction(0))
+        raise ValueError(
+            "good trees are counted by exact errors: costs and weights must be multiples of a "
+            "unit, with sums of at most 62 binary digits"
+        )
+
+    def leaf(self, sums: np.ndarray) -> tuple[int, int]:
+        label = int(sums.argmin())
+        return label, int(sums[label])
+
+    def screen(self, sums: np.ndarray) -> np.ndarray:
+        return sums.min(axis=0)
+
+    def floor(self, limit: Fraction) -> int:
+        return math.floor(limit)
+
+
+class NumberSums(Costs):
+    """Weight, weighted label and its square: errors are squares of the distance from the mean."""
+
+    def __init__(self, problem: SampleProblem) -> None:
+        written = self.written = Written.of(problem)
+        weights, labels = (each.astype(object) for each in (written.weights, written.labels))
+        self.sums = np.stack([weights, weights * labels, weights * labels * labels])
+        self.unit = sum(weights.tolist()) / written.label_unit**2
+        self.slack = SCREENED * float(sum(self.sums[2].tolist()))
+
+    def leaf(self, sums: np.ndarray) -> tuple[float, Fraction]:
+        weight, total, squares = map(int, sums)
+        mean = Fraction(total, weight)
+        return float(mean * self.written.label_unit + self.written.centre), squares - total * mean
+
+    def screen(self, sums: np.ndarray) -> np.ndarray:
+        weight, total, squares = sums.astype(float)
+        return squares - total * total / np.maximum(weight, 1)
+
+    def floor(self, limit: Fraction) -> Fraction:
+        return limit
+
+
+class RowSpace(Space):
+    """Sets of points, as packed bits, and the barred columns."""
+
+    def __init__(self, problem: SampleProblem) -> None:
+        self.problem = problem
+        self.variables = tuple(column.name for column in problem.literals.columns)
+        squared = isinstance(problem.task, Squared)
+        self.costs: Costs = NumberSums(problem) if squared else ActionSums.of(problem)
+        self.unit, self.offset = self.costs.unit, self.costs.offset
+        slots = row_slots(problem)
+        columns = list(_columns(problem, slots))
+        inputs = np.concatenate(
+            [each.bits if each.ranks is None else each.ranks[None] for each in columns]
+            or [np.zeros((1, len(slots)))]
+        )
+        _, chosen, group = np.unique(
+            inputs.astype(np.int64), axis=1, return_index=True, return_inverse=True
+        )
+        self.point_of = group.ravel()
+        rows, self.points = self.costs.sums, len(chosen)
+        self.sums = np.zeros((len(rows), self.points), dtype=rows.dtype)
+        for kind, each in enumerate(rows):
+            np.add.at(self.sums[kind], self.point_of, each)
+        self.columns = [
+            each._replace(
+                ranks=None if each.ranks is None else each.ranks[chosen], bits=each.bits[:, chosen]
+            )
+            for each in columns
+        ]
+        self._tests: tuple[State, Tests] | None = None
+
+    def floor(self, error: Fraction) -> Any:
+        return self.costs.floor((error - self.offset) * self.unit)
+
+    def root(self, barred: Barred = NOTHING) -> State:
+        return self.pack(np.arange(self.points)), barred
+
+    def start(self) -> Any:
+        return self.root()
+
+    def without(self, barred: Barred) -> SampleProblem:
+        """The problem with barred columns that are constant."""
+        problem, literals = copy.copy(self.problem), self.problem.literals
+        owner = np.array([literals.locate(each)[0] for each in literals.stored_bits.tolist()])
+        problem.bits = problem.bits.copy()
+        problem.bits[np.isin(owner, list(barred))] = 0
+        problem.ranks = tuple(
+            np.zeros_like(ranks) if number in barred else ranks
+            for number, ranks in zip(literals.ordered, problem.ranks, strict=True)
+        )
+        return problem
+
+    def pack(self, members: np.ndarray) -> bytes:
+        """The bits of some points."""
+        held = np.zeros(self.points, dtype=bool)
+        held[members] = True
+        return np.packbits(held).tobytes()
+
+    def members(self, state: Any) -> np.ndarray:
+        """The points of a state."""
+        bits = np.unpackbits(np.frombuffer(state[0], dtype=np.uint8), count=self.points)
+        return np.flatnonzero(bits)
+
+    def leaf(self, state: Any) -> tuple[Any, bool]:
+        cost = self.cost(self.members(state))
+        return cost, cost == 0
+
+    def cost(self, members: np.ndarray) -> Any:
+        """What some points cost as a leaf, exactly."""
+        return self.costs.leaf(self.sums[:, members].sum(axis=1))[1]
+
+    def state_of(self, leaf: Leaf) -> State:
+        here = unpack(leaf.state.mask)[self.problem.slots].astype(bool)
+        return self.pack(self.point_of[here]), NOTHING
+
+    def label(self, place: Any) -> Any:
+        return self.costs.leaf(self.sums[:, self.members(place)].sum(axis=1))[0]
+
+    def tests(self, state: Any) -> Tests:
+        """The tests of a state; those of the last one are kept."""
+        if self._tests is None or self._tests[0] != state:
+            self._tests = state, self._find_tests(state)
+        return self._tests[1]
+
+    def _find_tests(self, state: Any) -> Tests:
+        members = self.members(state)
+        upper, literal, flipped, column = [], [], [], []
+        for place, each in enumerate(self.columns):
+            if each.number in state[1]:
+                continue
+            parts = _bits(each, members) if each.ranks is None else _cuts(each, members)
+            upper += parts[0]
+            literal += parts[1]
+            flipped += parts[2]
+            column += [place] * len(parts[1])
+        above_rows = np.array(upper, dtype=bool).reshape(len(upper), len(members))
+        sums = self.sums[:, members]
+        above = sums @ above_rows.T.astype(sums.dtype)
+        totals = sums.sum(axis=1)
+        return Tests(
+            members, above_rows, np.array(literal, dtype=np.int64), np.array(flipped, dtype=bool),
+            np.array(column, dtype=np.int64),
+            np.array([self.columns[place].ranks is not None for place in column], dtype=bool),
+            sums, totals, totals[:, None] - above, above,
+        )  # fmt: skip
+
+    def branch(self, state: Any, tests: Tests, number: int) -> Branch:
+        """One test of a state."""
+        rows, barred = tests.upper[number], state[1]
+        below, above = self.pack(tests.members[~rows]), self.pack(tests.members[rows])
+        return Branch(
+            (int(tests.literal[number]), bool(tests.flipped[number])), 1, (below, barred),
+            (above, barred),
+        )  # fmt: skip
+
+    def branches(self, state: Any) -> Sequence[Branch]:
+        tests = self.tests(state)
+        return [self.branch(state, tests, number) for number in range(len(tests.literal))]
+
+    def barred_branch(self, state: Any) -> Branch | None:
+        return None  # least errors of trees with a column are those of good trees
+
+    def ends(self, place: Any, branch: Branch) -> Sequence[Ends]:
+        literal, flipped = branch.kind
+        low, high = (state[0] for state in (branch.low, branch.high))
+        if flipped:
+            low, high = high, low
+        return (Ends(literal, (low, NOTHING), (high, NOTHING), flipped),)
+
+    def tree(self, nested: Any) -> Tree:
+        return build(self.problem, nested)
+
+
+def _columns(problem: SampleProblem, slots: np.ndarray) -> Iterator[Column]:
+    """All columns that have a test."""
+    literals = problem.literals
+    for number, column in enumerate(literals.columns):
+        start = literals.starts[number]
+        if number in literals.ordered:
+            ranks = problem.ranks[literals.ordered.index(number)].astype(np.int64)
+            missing = start + column.thresholds if column.missing else -1
+            kinds = np.array([start - column.missing, missing])
+            yield Column(number, ranks, np.empty((0, len(ranks)), dtype=bool), kinds)
+            continue
+        stop = literals.starts[number + 1] if number + 1 < len(literals.starts) else len(literals)
+        positions = np.arange(start, stop)
+        words = problem.bits_of(positions)
+        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, slots]
+        yield Column(number, None, bits.astype(bool), positions)
+
+
+Parts = tuple[list[np.ndarray], list[int], list[bool]]
+
+
+def _cuts(column: Column, members: np.ndarray) -> Parts:
+    """The cuts between the ranks of some points, the one above "missing" first."""
+    assert column.ranks is not None
+    ranks = column.ranks[members]
+    first, is_missing = column.literals.tolist()
+    upper, literal, flipped = [], [], []
+    for rank in np.unique(ranks)[:-1].tolist():
+        upper.append(ranks > rank)
+        flipped.append(is_missing >= 0 and rank == 0)
+        literal.append(is_missing if flipped[-1] else first + rank)
+    return upper, literal, flipped
+
+
+def _bits(column: Column, members: np.ndarray) -> Parts:
+    """The literals that divide some points; of two that are all there is, the first."""
+    bits = column.bits[:, members]
+    counts = bits.sum(axis=1)
+    divides = np.flatnonzero((counts > 0) & (counts < len(members)))
+    if len(divides) == 2 and counts.sum() == len(members):
+        divides = divides[:1]
+    return list(bits[divides]), column.literals[divides].tolist(), [False] * len(divides)
+
+
+# the least error of some points with at most so many splits, as far as it is below a bound
+Ask = Callable[[np.ndarray, int, Any], Any]
+
+
+class RowCounting(Counting):
+    """Spectra of sets of points; ``ask`` bounds the errors of larger trees from below."""
+
+    space: RowSpace
+
+    def __init__(
+        self, space: RowSpace, ask: Ask, barred: Barred = NOTHING, watch: Watch | None = None
+    ) -> None:
+        super().__init__(space, barred, watch)
+        self._ask = ask
+
+    def least(self, state: Any, size: int) -> int | None:
+        """A lower bound of the error; what was asked is not asked again."""
+        if size == 0:
+            return self.space.leaf(state)[0]
+        return self._least.get((state, size), 0)
+
+    def _bound(self, members: np.ndarray, state: State, size: int, needed: Any) -> Any:
+        """A lower bound of the least error, as far as it is below what is needed."""
+        known = self._least.get((state, size), 0)
+        if known is None or known >= needed:
+            return needed
+        self.watch.look(1)
+        bound = self._least[state, size] = max(known, self._ask(members, size, needed))
+        return bound
+
+    def _count(self, state: Any, size: int, limit: Any) -> Spectrum:
+        if size > 2:
+            return super()._count(state, size, limit)
+        found: Spectrum = {}
+        if state == self.root:
+            self.found = found
+        if self.space.leaf(state)[1]:
+            return found
+        tests = self.space.tests(state)
+        below, above = self._leaves(tests)
+        if size == 1:
+            self._tally(below + above, limit, found, lambda test: self._divided(tests, test))
+        else:
+            for block, low, high in self._pairs(tests):
+                for side, errors in enumerate(
+                    (low + above[block, None], below[block, None] + high)
+                ):
+                    self._tally(
+                        errors, limit, found,
+                        lambda pair, side=side, begin=block.start: self._divided(
+                            tests, (pair[0] + begin, pair[1]), 1 - side
+                        ),
+                    )  # fmt: skip
+                self.watch.look(1)
+        self.watch.look(len(found))
+        return found
+
+    def _leaves(self, tests: Tests) -> tuple[np.ndarray, np.ndarray]:
+        """The costs of both children of all tests as leaves, perhaps rounded."""
+        return self.space.costs.screen(tests.below), self.space.costs.screen(tests.above)
+
+    def _tally(
+        self, costs: np.ndarray, limit: Any, found: Spectrum, exactly: Callable[[Any], Any]
+    ) -> None:
+        """Count costs up to a limit; rounded ones exactly, where they may be within it."""
+        slack = self.space.costs.slack
+        if not slack:
+            values, counts = np.unique(costs[costs <= limit], return_counts=True)
+            for cost, count in zip(values.tolist(), counts.tolist(), strict=True):
+                found[cost] = found.get(cost, 0) + count
+            return
+        for place in zip(*np.nonzero(costs <= float(limit) + slack), strict=True):
+            cost = exactly(place)
+            if cost <= limit:
+                found[cost] = found.get(cost, 0) + 1
+                self.watch.look(1)
+
+    def _divided(self, tests: Tests, place: Any, leaf: int = -1) -> Any:
+        """The exact cost of a test, one side of which another test divides.
+
+        ``leaf`` is the side that stays a leaf; -1 for both, where there is no other test.
+        """
+        sides = ~tests.upper[place[0]], tests.upper[place[0]]
+        if leaf == -1:
+            return sum(self.space.cost(tests.members[side]) for side in sides)
+        divided, other = sides[1 - leaf], tests.upper[place[1]]
+        return self.space.cost(tests.members[sides[leaf]]) + sum(
+            self.space.cost(tests.members[divided & part]) for part in (~other, other)
+        )
+
+    def shares(self, state: Any, size: int, limit: int) -> Iterator[Share]:
+        """As of every space; children with one split are counted by pairs of tests."""
+        space = self.space
+        if size == 0 or space.leaf(state)[1]:
+            return
+        tests = space.tests(state)
+        below, above = (each.tolist() for each in self._leaves(tests))
+        ones = self._ones(tests) if size > 1 else None
+        slack = space.costs.slack
+        for number in range(len(tests.literal)):
+            branch: Branch | None = None
+            leaves = below[number], above[number]
+            for low_size in range(size):
+                sizes = low_size, size - 1 - low_size
+                needs = [0, 0]
+                for side, splits in enumerate(sizes):
+                    if splits == 0:
+                        needs[side] = leaves[side]
+                    elif splits == 1:
+                        assert ones is not None
+                        needs[side] = ones[side][number]
+                if sum(needs) > limit + slack:
+                    continue
+                branch = branch or space.branch(state, tests, number)
+                children = branch.low, branch.high
+                rows = tests.upper[number]
+                for side in sorted((0, 1), key=lambda side: sizes[side]):
+                    if sizes[side] > 1 and sum(needs) <= limit + slack:
+                        members = tests.members[rows if side else ~rows]
+                        needed = limit - needs[1 - side] + (slack or 1)
+                        needs[side] = self._bound(members, children[side], sizes[side], needed)
+                if sum(needs) > limit + slack:
+                    continue
+                spectra: list[Spectrum] = []
+                for side in range(2):
+                    room = limit - needs[1 - side] + slack
+                    if sizes[side] == 1:
+                        spectra.append(self._spectrum_of_one(tests, side, number, room))
+                    else:
+                        spectra.append(self.spectrum(children[side], sizes[side], room))
+                if all(spectra):
+                    yield Share(branch, low_size, *spectra)
+
+    def _ones(self, tests: Tests) -> tuple[list[Any], list[Any]]:
+        """The least costs of both children of all tests with one more split."""
+        least = np.full((2, len(tests.literal)), FAR)
+        for block, low, high in self._pairs(tests):
+            if low.shape[1]:
+                least[0, block], least[1, block] = low.min(axis=1), high.min(axis=1)
+        return least[0].tolist(), least[1].tolist()
+
+    def _spectrum_of_one(self, tests: Tests, side: int, number: int, limit: Any) -> Spectrum:
+        """Of a child of one test with one more split."""
+        found: Spectrum = {}
+        rows = tests.upper[number] if side else ~tests.upper[number]
+        for _, *costs in self._pairs(tests, slice(number, number + 1)):
+            self._tally(
+                costs[side][0], limit, found,
+                lambda place: sum(
+                    self.space.cost(tests.members[rows & part])
+                    for part in (tests.upper[place[0]], ~tests.upper[place[0]])
+                ),
+            )  # fmt: skip
+        return found
+
+    def _pairs(
+        self, tests: Tests, only: slice | None = None
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """For blocks of tests, the costs of both children with each test as their one split.
+
+        A cost is FAR where the test does not divide the child, or as one before it of its column,
+        and where the child is pure.
+        """
+        count, screen = len(tests.literal), self.space.costs.screen
+        step = max(1, BLOCK // max(1, count * len(tests.sums)))
+        whole = slice(0, count) if only is None else only
+        most = max(float(np.abs(tests.sums).sum(axis=1).max(initial=0)), len(tests.members))
+        kind = np.float32 if most < EXACT else float
+        upper, sums = tests.upper.astype(kind), tests.sums.astype(kind)
+        numbers = tests.upper.sum(axis=1)
+        exact = tests.sums.dtype if tests.sums.dtype != object else float
+        below, above = tests.below.astype(exact), tests.above.astype(exact)
+        for begin in range(whole.start, whole.stop, step):
+            block = slice(begin, min(whole.stop, begin + step))
+            both = np.stack([(upper[block] * each) @ upper.T for each in sums]).astype(exact)
+            rest = above[:, None, :] - both
+            high = screen(both) + screen(above[:, block, None] - both)
+            low = screen(rest) + screen(below[:, block, None] - rest)
+            together = (upper[block] @ upper.T).astype(np.int64)
+            sizes = numbers[block, None]
+            high[~_divides(together, sizes, tests)] = FAR
+            low[~_divides(numbers[None, :] - together, len(tests.members) - sizes, tests)] = FAR
+            for test in range(block.start, block.stop):
+                if self._is_pure(tests, test, 1):
+                    high[test - begin] = FAR
+                if self._is_pure(tests, test, 0):
+                    low[test - begin] = FAR
+            yield block, low, high
+
+    def _is_pure(self, tests: Tests, test: int, side: int) -> bool:
+        """Whether a child of a test is pure."""
+        return self.space.costs.leaf((tests.above if side else tests.below)[:, test])[1] == 0
+
+
+def _divides(held: np.ndarray, sizes: np.ndarray, tests: Tests) -> np.ndarray:
+    """Whether tests divide children of some sizes, given how many of their points they hold for.
+
+    Of several tests of a column that divide a child alike only the first does. Cuts hold for fewer
+    points one after another; literals of a category hold for different points, so two of them
+    divide alike only where they are all there is.
+    """
+    divides = (held > 0) & (held < sizes)
+    alike = np.zeros(divides.shape, dtype=bool)
+    neighbours = tests.cut[1:] & (tests.column[1:] == tests.column[:-1])
+    alike[:, 1:] = neighbours & (held[:, 1:] == held[:, :-1])
+    for place in np.unique(tests.column[~tests.cut]):
+        mine = np.flatnonzero(tests.column == place)
+        if len(mine) > 1:
+            present = divides[:, mine]
+            all_there_is = (present.sum(axis=1) == 2) & (held[:, mine].sum(axis=1) == sizes[:, 0])
+            alike[:, mine] = all_there_is[:, None] & (present.cumsum(axis=1) == 2)
+    return divides & ~alike
+
+
+class Searched:
+    """Questions about sets of points, put to the search that finds optimal trees."""
+
+    def __init__(self, space: RowSpace, memory_limit: int) -> None:
+        self.space = space
+        engine = choose_strategy(space.problem, True, memory_limit).engine
+        self.workers = Workers(engine, MOST_ASKED, UNLIMITED, memory_limit, glances=engine)
+        self.workers.compile()
+        self._rows = engine.rows
+        self._point_of = _points_of(space, engine.rows)
+        # what a unit of cost is in the search, where that rounds down; 0 if nothing is certain
+        self._ratio: Any = 1
+        if isinstance(self._rows, CostRows) and isinstance(self._rows.costs, Numbers):
+            numbers = self._rows.costs
+            unit = space.costs.written.label_unit / numbers.unit  # type: ignore[attr-defined]
+            self._ratio = 0 if numbers.is_rounded else unit**2 / 2**numbers.shift
+
+    def ask(self, members: np.ndarray, size: int, needed: Any) -> Any:
+        """The least error of some points, as far as it is below what is needed."""
+        held = np.zeros(self.space.points, dtype=bool)
+        held[members] = True
+        rows = np.flatnonzero(held[self._point_of])
+        left_out = self._left_out(members)
+        bound = math.ceil((needed - left_out) * self._ratio)
+        if self._ratio == 0 or bound <= 0:
+            return min(needed, left_out)
+        answer = self.workers.ask(rows, min(size, self.workers.budgets), bound, UNLIMITED)
+        if answer is None:
+            raise Stopped("Ctrl-C" if self.workers.interrupted else "time_limit")
+        return needed if answer >= bound else left_out + answer / self._ratio
+
+    def _left_out(self, members: np.ndarray) -> int:
+        """What the search does not count, as no action avoids it."""
+        if not isinstance(self._rows, CostRows) or isinstance(self._rows.costs, Numbers):
+            return 0
+        return int(self.space.sums[:, members].min(axis=0).sum())
+
+    def counting(self, barred: Barred, watch: Watch) -> RowCounting:
+        """Counts trees without the barred columns."""
+        watch.interrupted = lambda: self.workers.interrupted
+        self.workers.deadline = watch.until
+        return RowCounting(self.space, self.ask, barred, watch)
+
+
+def _points_of(space: RowSpace, rows: Any) -> np.ndarray:
+    """The point of each row of the search."""
+    if hasattr(rows, "chosen"):
+        return space.point_of[rows.chosen]
+    problem = space.problem
+    words = problem.bits_of(np.arange(len(problem.literals)))
+    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, row_slots(problem)]
+    point_of = {
+        row.tobytes(): point
+        for row, point in zip(np.packbits(bits, axis=0).T, space.point_of.tolist(), strict=True)
+    }
+    packed = np.packbits(rows.bits, axis=0).T
+    return np.array([point_of[row.tobytes()] for row in packed], dtype=np.int64)
