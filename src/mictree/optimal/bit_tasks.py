@@ -175,8 +175,12 @@ class SumRows(MergedRows):
 
     def counting(self, depth: int) -> CostCounting:
         """What is known without a search of trees no deeper than ``depth``."""
-        bounds = [0] if self.data.squared else bounds_of_actions(self.data.numbers[:-1].T)
-        return CostCounting([self.leaf().cost, *bounds[1:], 0], depth)
+        costs = self.data.numbers[:-1].T
+
+        def bounds(leaves: int) -> list[int]:
+            return [] if self.data.squared else bounds_of_actions(costs, leaves)
+
+        return CostCounting(self.leaf().cost, bounds, depth)
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """The bits of some rows' slots."""

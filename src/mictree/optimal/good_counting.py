@@ -166,7 +166,7 @@ class Counting:
         low = self.least(branch.low, low_size)
         return _weighted(branch, low, None if low is None else self.least(branch.high, high_size))
 
-    def spectrum(self, state: State, size: int, limit: int) -> Spectrum:
+    def spectrum(self, state: State, size: int, limit: Any) -> Spectrum:
         """The number of trees of a size by error, up to a limit at least."""
         if size == 0:
             error = self.space.leaf(state)[0]
