@@ -251,6 +251,23 @@ def ordered() -> Iterator[tuple[str, Any]]:
         yield "search by all workers", mt.optimal_errors(problem, 4).tolist()
 
 
+def tasks() -> Iterator[tuple[str, Any]]:
+    """Searches for costs of two, three and four actions, and for numbers to predict."""
+    generator = np.random.default_rng(11)
+    numbers = generator.normal(size=(24, 3)).round(1)
+    bits = generator.integers(0, 2, (24, 4), dtype=np.uint8)
+    for name, X in (("numbers", numbers), ("bits", bits)):
+        for actions in (2, 3, 4):
+            costs = generator.integers(0, 30, (24, actions)) / 10
+            problem = mt.SampleProblem(X, costs=costs)
+            yield f"{name}, {actions} actions", mt.optimal_errors(problem, 4).tolist()
+        labels = generator.integers(-9, 10, 24) / 4
+        solved = mt.optimal_trees(mt.SampleProblem(X, labels, loss="squared"), 5, max_depth=3)
+        yield f"{name}, squared", [solved.errors.tolist(), str(solved.tree(5))]
+    with mock.patch.object(SweepEngine, "patience", ()):  # as if the questions took long
+        yield "squared by all workers", mt.optimal_errors(solved.problem, 4).tolist()
+
+
 def wide() -> Iterator[tuple[str, Any]]:
     """Searches whose sums of weights need 32 or 64 bits."""
     generator = np.random.default_rng(7)

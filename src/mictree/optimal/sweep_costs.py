@@ -30,7 +30,7 @@ from mictree.optimal.sweep_scan import (
     ONE,
     PLACE,
     SHARE,
-    SweepFrames,
+    align,
     fill_shared,
     fill_tests,
     find_impurity,
@@ -100,10 +100,12 @@ def make_cost_frames(
     data: ActionData | NumberData, budgets: int, levels: int, root: np.ndarray, claims: np.ndarray
 ) -> CostFrames:  # fmt: skip
     """Frames for one worker."""
-    frames: SweepFrames = make_frames(data, data.sums.shape[1], budgets, levels, root, claims)
-    rows = data.order.shape[1]
-    more = {"found": np.zeros(2 * LANES, dtype=np.int64)}
-    return CostFrames(**frames._asdict(), **more, most=np.zeros((levels, rows), dtype=np.int64))
+    width, rows = data.sums.shape[1], data.order.shape[1]
+    parts = make_frames(data, width, budgets, levels, root, claims)._asdict()
+    parts["lanes"] = align((2 + 3 * width) * LANES, data.signed.dtype)
+    parts["tails"] = parts["tails"][:0]
+    found = np.zeros(2 * LANES, dtype=np.int64)
+    return CostFrames(**parts, found=found, most=np.zeros((levels, rows), dtype=np.int64))
 
 
 @inner_jit

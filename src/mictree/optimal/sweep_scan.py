@@ -158,7 +158,7 @@ def make_frames(
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
         shared=np.zeros(rows, dtype=kind),
-        lanes=_aligned(_count_lines(classes) * LANES, data.signed.dtype),
+        lanes=align(_count_lines(classes) * LANES, data.signed.dtype),
         tails=np.empty(2 * LANES * rows if classes > FEW_CLASSES else 0, dtype=data.signed.dtype),
         seen=np.zeros(classes, dtype=np.int64),
         picked=np.zeros((2, LANES), dtype=np.int64),
@@ -203,7 +203,7 @@ def _count_lines(classes: int) -> int:
     return 2 + classes + (2 * classes**2 if classes <= FEW_CLASSES else 0)
 
 
-def _aligned(count: int, kind: np.dtype) -> np.ndarray:
+def align(count: int, kind: np.dtype) -> np.ndarray:
     """Zeros from the start of a cache line on: a vector across two of them takes far longer."""
     line = CACHE_LINE // kind.itemsize
     room = np.zeros(count + line, dtype=kind)
