@@ -370,6 +370,39 @@ def test_a_split_of_no_gain_is_made():
     assert len(growth.steps) == 3
 
 
+@pytest.mark.parametrize("labels", [(0.1, 0.7), (math.sqrt(2), math.pi)])
+def test_equal_labels_weigh_alike(labels):
+    """XOR again, with cells of the same weight in rows of different weights."""
+    weights = {(0, 0): (1, 2, 4), (0, 1): (3, 4), (1, 0): (7,), (1, 1): (7,)}
+    rows = [(cell, weight) for cell, each in weights.items() for weight in each]
+    y = [labels[a ^ b] for (a, b), _ in rows]
+    X, sample_weight = [cell for cell, _ in rows], [weight for _, weight in rows]
+    growth = mt.TopDown().grow(SampleProblem(X, y, sample_weight, loss="squared"), 5)
+    assert growth.steps[0].gain == 0.0
+    assert growth.steps[0].variable == "x1"
+    assert len(growth.steps) == 3
+    assert growth.errors[3] == 0.0
+
+
+@pytest.mark.parametrize("groups", [3, 5, 6, 7, 9, 11, 13])
+def test_equal_means_gain_nothing(groups):
+    """Also where the mean is no whole number of any unit: a third."""
+    y = [0, 0, 1] * groups
+    X = np.arange(groups).repeat(3)[:, None] >= np.arange(1, groups)
+    problem = SampleProblem(X.astype(float), y, loss="squared")
+    (step,) = mt.TopDown().grow(problem, 1).steps
+    assert step.gain == 0.0
+    assert step.variable == f"x{groups - 2}"
+
+
+def test_costs_of_very_different_size():
+    """A leaf is not pure because its costs are small beside those of other rows."""
+    costs = [[0, 1e20], [1e20, 0], [1e-20, 0], [0, 1e-20]]
+    growth = mt.TopDown().grow(SampleProblem([[1], [2], [3], [4]], costs=costs), 5)
+    assert len(growth.steps) == 2
+    assert growth.errors[-1] == 0
+
+
 def test_priorities_that_are_none_are_refused():
     class Wrong(mt.Grower):
         def priority(self, reach: float, gain: float, born: int) -> float:

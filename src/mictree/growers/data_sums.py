@@ -173,7 +173,7 @@ def _whole_costs(costs: FloatArray, weights: FloatArray) -> tuple[np.ndarray, fl
     places = _places((heavy * costs).sum(axis=0).max())
     if weights.sum() < LIGHT:
         whole = np.maximum(np.rint(np.ldexp(costs, places)), costs > 0)
-        return heavy * whole, np.ldexp(1.0, -places)
+        return heavy.astype(np.int64) * whole.astype(np.int64), np.ldexp(1.0, -places)
     whole = np.rint(np.ldexp(heavy * costs, places))
     return np.maximum(whole, costs > 0), np.ldexp(1.0, -places)
 
@@ -433,7 +433,7 @@ def _add_rows(leaf, here, rows, leaves, out):
 def _find_outcome(leaf, here, more, rows, leaves, task, out, outcome):
     """Write what a leaf predicts, what that costs, and whether its splits are to be looked at.
 
-    A number of rows whose labels are equal, or that agree on an action of no cost, is pure.
+    Rows whose labels are equal, or that have an action in common that costs nothing, are pure.
     """
     totals, targets, given = leaves.totals[leaf], rows.targets, rows.given
     pure = False
@@ -467,12 +467,9 @@ def _tally_smaller(step, tally, rows, columns, leaves, out):
     low_rows, high_rows = total_of(out.rows[low]), total_of(out.rows[high])
     light, count = (low, low_rows) if low_rows <= high_rows else (high, high_rows)
     part, open_literals, found = _new_tally(literals, rows), np.empty(literals, dtype=np.int64), 0
-    for literal in range(literals):  # those constant above need no look at the rows
+    for literal in range(literals):  # those constant above need no sums: they split nothing
         if tally.rows[literal] == low_rows + high_rows:
             part.rows[literal] = count
-            part.sums[literal] = leaves.totals[light]
-            if len(part.masses):
-                part.masses[literal] = leaves.mass[light]
         elif tally.rows[literal] > 0:
             open_literals[found] = literal
             found += 1
