@@ -129,7 +129,7 @@ def test_one_of_costs_and_rewards():
         model.value(X[:2], costs)
     with pytest.raises(ValueError, match="max_size must be an integer"):
         mt.OptimalPolicyTree(max_size="auto").fit(X, costs)
-    with pytest.raises(ValueError, match="classifier or a regressor of mictree"):
+    with pytest.raises(ValueError, match="classifier of mictree, or a regressor"):
         mt.select_size(model, X, [1, 2, 3, 4])
 
 

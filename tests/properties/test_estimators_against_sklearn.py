@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import mictree as mt
 from tests.strategies import nested
@@ -60,4 +60,33 @@ def test_topdown_is_scikit_learns_max_leaf_nodes(start):
             theirs = their_impurity(grown_by_scikit_learn(X, y, size))
             ours = last.tree(size).impurity(last.problem)
             assert ours == pytest.approx(theirs, abs=1e-9)
+    assert without_ties > 20
+
+
+def random_numbers(seed: int):
+    """Inputs that are exact in 32 bits, as scikit-learn rounds to them, and labels to predict."""
+    random = np.random.default_rng(seed)
+    rows, columns = int(random.integers(10, 120)), int(random.integers(1, 5))
+    X = random.integers(-40, 40, (rows, columns)) / 8
+    y = X @ random.standard_normal(columns) + random.standard_normal(rows)
+    weights = random.integers(1, 5, rows) if seed % 3 == 0 else None
+    return X, (np.round(y) if seed % 2 else y), weights
+
+
+@pytest.mark.parametrize("start", range(0, 300, 50))
+def test_topdown_regressors_are_scikit_learns_max_leaf_nodes(start):
+    without_ties = 0
+    for seed in range(start, start + 50):
+        X, y, weights = random_numbers(seed)
+        size = 5
+        first, last = (
+            mt.TopDownRegressor(size, ties=ties).fit(X, y, weights) for ties in ("first", "last")
+        )
+        theirs = DecisionTreeRegressor(max_leaf_nodes=size + 1, random_state=0).fit(X, y, weights)
+        if first.growth_.steps == last.growth_.steps:
+            without_ties += 1
+            assert last.predict(X) == pytest.approx(theirs.predict(X), rel=1e-9, abs=1e-12)
+            assert sorted(theirs.tree_.threshold[theirs.tree_.feature >= 0]) == pytest.approx(
+                sorted(step.threshold for step in last.growth_.steps)
+            )
     assert without_ties > 20

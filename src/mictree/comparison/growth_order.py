@@ -156,7 +156,8 @@ def identify_rule(learner: Any) -> GrowthOrder:
     >>> mt.identify_rule(DecisionTreeClassifier()).order
     'weighted'
     """
-    numeric = is_regressor(learner) if hasattr(learner, "get_params") else False
+    made = hasattr(learner, "get_params") and not isinstance(learner, type)
+    numeric = made and is_regressor(learner)
     peers = read_peers(learner, numeric=numeric)
     if len(peers) != 1:
         raise ValueError(f"one learner is identified at a time; got {len(peers)}")

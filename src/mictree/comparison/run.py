@@ -285,7 +285,8 @@ def _is_regression(learners: Any, loss: Any) -> bool:
         check_loss(loss)
     values = learners.values() if isinstance(learners, Mapping) else learners
     several = isinstance(learners, Mapping | Sequence) and not isinstance(learners, str)
-    each = [one for one in (values if several else [values]) if hasattr(one, "get_params")]
+    every = values if several else [values]
+    each = [one for one in every if hasattr(one, "get_params") and not isinstance(one, type)]
     numeric = loss is not None or any(map(is_regressor, each))
     for one in each:
         if numeric and is_classifier(one):

@@ -199,7 +199,7 @@ def select_size(
         is_classifier(estimator) or is_regressor(estimator)
     ):
         raise ValueError(
-            f"estimator must be a classifier or a regressor of mictree; got {estimator!r}"
+            f"estimator must be a classifier of mictree, or a regressor; got {estimator!r}"
         )
     if is_collection(X):
         raise TypeError("select_size must have its rows on one machine; X is a Dask collection")

@@ -413,7 +413,7 @@ def bounding_rule(problem: Any) -> Grower:
 
     Costs by which some class costs nothing to miss leave entropy no weight of that class.
     """
-    task = getattr(problem, "task", None)
+    task: Any = getattr(problem, "task", None)
     if task_name(problem) == "cost matrix" and not (task.missing_costs > 0).all():
         return TopDown("minority")
     return TopDown()

@@ -88,8 +88,8 @@ def _draw_training(ax: Axes, result: Comparison) -> None:
     ax.plot(sizes, upper, color=OPTIMAL_COLOUR, linewidth=1.2, zorder=3, label="optimal")
     for number, name in enumerate(result.names):
         _draw_learner(ax, sizes, result.training_errors[name][1:], number, name)
-    ax.set_title("training error", fontsize="medium")
-    ax.set_ylabel("error")
+    ax.set_title(f"training {result.error_name}", fontsize="medium")
+    ax.set_ylabel(result.error_name)
 
 
 def _draw_held_out(ax: Axes, result: Comparison) -> None:

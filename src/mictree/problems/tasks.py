@@ -322,6 +322,8 @@ def read_numbers(y: Any, rows: int) -> FloatArray:
 def _as_numbers(values: Any, name: str) -> FloatArray:
     """Numbers of any kind as floats; texts are no numbers."""
     array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must hold real numbers; it holds complex ones")
     if array.dtype.kind in "OUSmM":
         wrong = [each for each in array.ravel().tolist() if not _is_number(each)]
         if wrong:
