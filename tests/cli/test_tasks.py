@@ -584,6 +584,26 @@ class TestOfCosts:
         assert answer["held_out_error"] >= 50 / 10
         assert answer["class_results"][1] == {"class": "b", "rows": 1, "mean_cost": 50.0}
 
+    def test_classes_that_are_numbers_beside_an_action_that_is_none(self, patients, save, tmp_path):
+        frame = pl.read_csv(patients[0])
+        file, model = tmp_path / "a.csv", tmp_path / "model.json"
+        frame.with_columns(y=(pl.col("y") == "ill").cast(int)).write_csv(file)
+        frame.write_parquet(tmp_path / "a.parquet")
+        costs = save("costs.csv", "true,0,1,ask\n0,0,4,1\n1,30,0,2\n")
+        out, page = tmp_path / "out.parquet", tmp_path / "a.html"
+        done = run("fit", file, "--target", "y", "--costs", costs, "--size", 2, "--save", model,
+                   "--details", "--report", page, "--time-limit", 0)  # fmt: skip
+        assert done.exit_code == 0, done.exception
+        assert "label ask" in done.stdout
+        predicted = run("predict", model, file).stdout.split()[1:]
+        assert set(predicted) >= {"1", "ask"}
+        pattern = f"{tmp_path}/*.parquet"
+        assert run("predict", model, pattern, "--out", out).exit_code == 0
+        assert pl.read_parquet(out)["prediction"].to_list() == predicted
+        saved = mt.load(model)
+        assert "THEN '1'" in saved.to_rules().to_sql() or "ELSE '1'" in saved.to_rules().to_sql()
+        assert saved.to_rules().frame["label"].dtype == pl.String
+
     def test_equal_costs_are_errors(self, patients, save):
         file, _ = patients
         costs = save("equal.csv", ",ill,well\nill,0,1\nwell,1,0\n")

@@ -76,6 +76,11 @@ def names_of_labels(model: Any) -> list[str] | None:
     return [str(label) for label in getattr(model, "actions_", model.classes_)]
 
 
+def of_one_kind(values: Sequence[Any]) -> list[Any]:
+    """Values for a column: as they are, or as texts if their types differ, as those of actions."""
+    return [*values] if len(set(map(type, values))) < 2 else [str(each) for each in values]
+
+
 def root_of(squared: float) -> float:
     """The root of a mean squared error, in the unit of the target."""
     return math.sqrt(max(float(squared), 0.0))

@@ -124,8 +124,8 @@ FitRule = Annotated[
     str,
     rule_option(
         [*RULES],
-        f"; or {OPTIMAL}: the tree with the fewest training errors, proved or the best found "
-        "within --time-limit",
+        f"; or {OPTIMAL}: the tree of least training error, proved or the best found within "
+        "--time-limit. A regression has topdown, bestfirst and optimal",
     ),
 ]
 
@@ -209,6 +209,16 @@ def fit(
     --class-weight and --weights weight rows, in the tree as in all errors. --scoring replaces the
     error in the choice of the size, and is shown beside it for held-out rows.
 
+    A target of numbers with a fraction, or of more than 20 different numbers, is a regression:
+    leaves predict means, and errors are mean squared errors. One line says so; --task overrides.
+    With --costs, leaves take the action of least cost, and errors are mean costs. Its file has the
+    true classes on the left and the actions on top, as in
+
+    \b
+      true,yes,no,ask
+      yes,0,10,2
+      no,3,0,1
+
     Parquet files that a folder or a quoted pattern names are read batch by batch and may be larger
     than the memory. A hash of its number says which part a row belongs to. Three quarters grow the
     tree, half of the others choose its size, and the rest test it: the error of the rows that chose
@@ -228,6 +238,9 @@ def fit(
       mictree fit 'data/*.parquet' --target label --test data/2026.parquet
       mictree fit iris.csv --target species --report iris.html
       mictree fit fraud.csv --target fraud --class-weight balanced --details
+      mictree fit fraud.csv --target fraud --costs costs.csv --save model.json
+      mictree fit houses.csv --target price --report houses.html
+      mictree fit survey.csv --target points --task regression
       mictree fit iris.csv --target species --rule optimal --time-limit 60 --save model.json
     """
     settings = _check_settings(context)

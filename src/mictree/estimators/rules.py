@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.words import count_of, show_digits, show_number, show_text
+from mictree._support.words import count_of, of_one_kind, show_digits, show_number, show_text
 from mictree.columns.data import FINER, Data, last_tick
 from mictree.columns.ordered import time_text
 from mictree.columns.written import TIMES, Column, Test, Tests
@@ -170,7 +170,7 @@ class Rules(Sequence[Rule]):
         return polars.DataFrame(
             {
                 "rule": [_join_words(rule.conditions) or "always" for rule in self],
-                "label": [rule.label for rule in self],
+                "label": self._labels,
                 "rows": [rule.rows for rule in self],
                 "coverage": [rule.coverage for rule in self],
             }
@@ -179,6 +179,11 @@ class Rules(Sequence[Rule]):
                 for number, (name, _) in enumerate(self[0].names)
             }
         )
+
+    @property
+    def _labels(self) -> list[Any]:
+        """The labels for a column, which holds one kind of value."""
+        return of_one_kind([rule.label for rule in self])
 
     def to_sql(self, proba: bool = False) -> str:
         """An expression in standard SQL that gives the label of a row; NULL is missing.
@@ -193,7 +198,8 @@ class Rules(Sequence[Rule]):
         """
         self._check_proba(proba)
         if not proba:
-            return _case([(rule.conditions, _sql_label(rule)) for rule in self])
+            ends = zip(self, self._labels, strict=True)
+            return _case([(rule.conditions, _sql_label(rule, label)) for rule, label in ends])
         texts = []
         for number, label in enumerate(self._classes):
             name = f"probability of {label}".replace('"', '""')
@@ -622,10 +628,10 @@ def _sql(value: Any) -> str:
     return repr(value)
 
 
-def _sql_label(rule: Rule) -> str:
+def _sql_label(rule: Rule, label: Any) -> str:
     """A label; a number to predict with an exponent, as databases read others as decimals."""
-    text = _sql(rule.label)
-    number = rule.precision is None and isinstance(rule.label, float) and "e" not in text
+    text = _sql(label)
+    number = rule.precision is None and isinstance(label, float) and "e" not in text
     return f"{text}E0" if number else text
 
 

@@ -23,7 +23,7 @@ from mictree._support.checks import as_fraction, caught, raise_all
 from mictree._support.files import DISK_FULL, no_space, unfinished
 from mictree._support.numbers import UNIT, as_number, exact_sums
 from mictree._support.progress import Report, ignore
-from mictree._support.words import SQUARED
+from mictree._support.words import SQUARED, of_one_kind
 from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
 from mictree.columns.written import Tests
 from mictree.distributed.collections import Spread
@@ -56,6 +56,9 @@ def answers(model: TreeClassifier, X: Any, size: int | None, proba: bool) -> pol
 
     first, *others = _outputs(model, proba)
     columns = {first: model.predict(X, size).tolist()}
+    actions = getattr(model, "actions_", np.zeros(0)).tolist()
+    if of_one_kind(actions) != actions:  # classes that are numbers, and an action that is none
+        columns[first] = [str(each) for each in columns[first]]
     if proba:
         shares = model.predict_proba(X, size)
         columns |= {name: shares[:, number].tolist() for number, name in enumerate(others)}
