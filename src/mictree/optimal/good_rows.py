@@ -25,9 +25,9 @@ from mictree.optimal.costs import Actions, Numbers, Written, counts_errors
 from mictree.optimal.frontier import choose_strategy
 from mictree.optimal.good_counting import Counting, Share, Spectrum, Stopped, Watch
 from mictree.optimal.good_spaces import NOTHING, Barred, Branch, Ends, Space, State
-from mictree.optimal.ordered_rows import CostRows
+from mictree.optimal.ordered_rows import SortedRows
 from mictree.optimal.questions import UNLIMITED, Workers
-from mictree.optimal.rows import build, row_slots, to_integers
+from mictree.optimal.rows import MergedRows, build, row_slots, to_integers
 from mictree.problems.base import Leaf
 from mictree.problems.sample import SampleProblem, unpack
 from mictree.problems.tasks import Squared
@@ -554,34 +554,32 @@ class Searched:
         engine = choose_strategy(space.problem, True, memory_limit).engine
         self.workers = Workers(engine, MOST_ASKED, UNLIMITED, memory_limit, glances=engine)
         self.workers.compile()
-        self._rows = engine.rows
         self._point_of = _points_of(space, engine.rows)
-        # what a unit of cost is in the search, where that rounds down; 0 if nothing is certain
+        self._leaves_out = False  # what no action avoids
+        # what a unit of cost is in the search, where that rounds; 0 if nothing is certain
         self._ratio: Any = 1
-        if isinstance(self._rows, CostRows) and isinstance(self._rows.costs, Numbers):
-            numbers = self._rows.costs
-            unit = space.costs.written.label_unit / numbers.unit  # type: ignore[attr-defined]
-            self._ratio = 0 if numbers.is_rounded else unit**2 / 2**numbers.shift
+        if isinstance(engine.rows, MergedRows):
+            numbers = engine.rows.costs
+            self._leaves_out = not isinstance(numbers, Numbers)
+            if isinstance(numbers, Numbers):
+                unit = space.costs.written.label_unit / numbers.unit  # type: ignore[attr-defined]
+                self._ratio = 0 if numbers.is_rounded else unit**2 / 2**numbers.shift
 
     def ask(self, members: np.ndarray, size: int, needed: Any) -> Any:
         """The least error of some points, as far as it is below what is needed."""
         held = np.zeros(self.space.points, dtype=bool)
         held[members] = True
         rows = np.flatnonzero(held[self._point_of])
-        left_out = self._left_out(members)
-        bound = math.ceil((needed - left_out) * self._ratio)
+        left_out, spare = 0, 0 if self._ratio == 1 else len(rows)  # a unit for each row
+        if self._leaves_out:
+            left_out = int(self.space.sums[:, members].min(axis=0).sum())
+        bound = math.ceil((needed - left_out) * self._ratio) + spare
         if self._ratio == 0 or bound <= 0:
             return min(needed, left_out)
         answer = self.workers.ask(rows, min(size, self.workers.budgets), bound, UNLIMITED)
         if answer is None:
             raise Stopped("Ctrl-C" if self.workers.interrupted else "time_limit")
-        return needed if answer >= bound else left_out + answer / self._ratio
-
-    def _left_out(self, members: np.ndarray) -> int:
-        """What the search does not count, as no action avoids it."""
-        if not isinstance(self._rows, CostRows) or isinstance(self._rows.costs, Numbers):
-            return 0
-        return int(self.space.sums[:, members].min(axis=0).sum())
+        return needed if answer >= bound else left_out + max(0, answer - spare) / self._ratio
 
     def counting(self, barred: Barred, watch: Watch) -> RowCounting:
         """Counts trees without the barred columns."""
@@ -592,7 +590,11 @@ class Searched:
 
 def _points_of(space: RowSpace, rows: Any) -> np.ndarray:
     """The point of each row of the search."""
-    if hasattr(rows, "chosen"):
+    if isinstance(rows, MergedRows):
+        points = np.empty(len(rows.everything), dtype=np.int64)
+        points[rows.group] = space.point_of
+        return points
+    if isinstance(rows, SortedRows):
         return space.point_of[rows.chosen]
     problem = space.problem
     words = problem.bits_of(np.arange(len(problem.literals)))
