@@ -194,9 +194,7 @@ def test_what_is_refused():
         mt.optimal_errors(problem, 2, top=1)
     with pytest.raises(ValueError, match="labels must be 0 or 1, or probabilities between them"):
         mt.TableProblem([0, 2.5], loss="squared")
-    with pytest.raises(
-        ValueError, match="forest_errors counts votes of classes"
-    ):
+    with pytest.raises(ValueError, match="forest_errors counts votes of classes"):
         mt.forest_errors(problem, mt.TopDown(), 3, 2, 1, 0)
     with pytest.raises(ValueError, match="a sweep goes through a family"):
         mt.sweep(problem, max_size=2)  # type: ignore[arg-type]
