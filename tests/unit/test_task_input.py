@@ -313,3 +313,14 @@ def test_a_label_that_is_no_action():
     tree = mt.Tree.build(["x0"], ("x0", 0, 2))
     with pytest.raises(ValueError, match="a label must be one of 2 actions; got 2"):
         tree.error(mt.SampleProblem(X[:, :1], costs=COSTS))
+
+
+def test_decimals_tie():
+    """Three costs of 0.1 are one of 0.3, and the first action wins."""
+    for unit in (0.1, 0.7, 1.1):
+        three = float(Fraction(str(unit)) * 3)
+        classes = by_class([[0, three], [unit, 0]], [1, 1, 1, 0])
+        rows = by_row([[unit, 0], [unit, 0], [unit, 0], [0, three]])
+        for problem in (classes, rows):
+            assert problem.root().label == problem.root(exact=True).label == 0
+            assert mt.TopDown(criterion="minority").grow(problem, 0).labels == (0,)
