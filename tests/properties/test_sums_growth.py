@@ -386,13 +386,30 @@ def test_equal_labels_weigh_alike(labels):
 
 @pytest.mark.parametrize("groups", [3, 5, 6, 7, 9, 11, 13])
 def test_equal_means_gain_nothing(groups):
-    """Also where the mean is no whole number of any unit: a third."""
-    y = [0, 0, 1] * groups
-    X = np.arange(groups).repeat(3)[:, None] >= np.arange(1, groups)
+    """Also where the mean is no whole number of any unit: times 49, 1/49 as a float is not 1."""
+    y = ([0] * 48 + [1]) * groups
+    X = np.arange(groups).repeat(49)[:, None] >= np.arange(1, groups)
     problem = SampleProblem(X.astype(float), y, loss="squared")
     (step,) = mt.TopDown().grow(problem, 1).steps
     assert step.gain == 0.0
     assert step.variable == f"x{groups - 2}"
+
+
+@pytest.mark.parametrize("factors", [None, [2.0, 2.0], [0.5, 1.5]])
+def test_light_leaves_whatever_the_unit_of_weights(factors):
+    """A quarter of the weight is a quarter, whatever the weights have in common."""
+    limits = Limits(min_weight_fraction_leaf=0.25)
+    X, y = np.arange(8)[:, None], [9, 0, 0, 0, 0, 0, 0, 0]
+    if factors is None:
+        problem = SampleProblem(X, y, [6] * 8, loss="squared", limits=limits)
+        assert mt.TopDown().grow(problem, 1).steps[0].threshold == 1.5
+        return
+    labels = [1, 0, 0, 0, 1, 0, 0, 1]
+    problem = SampleProblem(
+        X, labels, [6] * 8, cost_matrix=[[0, 1], [3, 0]], class_weight=factors, limits=limits
+    )
+    rule = mt.TopDown("minority")
+    assert_same(rule.grow(problem, 5), grow_any(rule, problem, 5))
 
 
 def test_costs_of_very_different_size():
