@@ -684,11 +684,15 @@ def _weighted_by_class(model: Any) -> list[str]:
     return [f"{what} are weighted by class"]
 
 
+LONGEST_COUNT = 10  # seconds for counting good trees
+
+
 def _write_report(
     path: Path, result: FitResult, settings: FitSettings, remarks: Sequence[str], command: str
 ) -> None:
     """Search the optimal trees up to the size, and write the page."""
     from mictree.report.data import Fitted, make_fitted_page, render
+    from mictree.report.good import among_good
 
     model, size, rows = result.model, result.size, result.rows
     optimal = None
@@ -698,6 +702,10 @@ def _write_report(
             optimal.fit(rows.X, rows.y, rows.weight)
     shown = [each.at_size(size) for each in (model, optimal) if each is not None]
     counted = shown if measure_of(model) == "error" else []
+    others = ""
+    if settings.time_limit:
+        with show_progress("counting good trees"):
+            others = among_good(model.at_size(size), min(settings.time_limit, LONGEST_COUNT))
     fitted = Fitted(
         model, settings.rule, size, result.choice, optimal,
         tuple(int((each.predict(rows.held_out) != rows.held_out_labels).sum()) for each in counted),
@@ -708,6 +716,7 @@ def _write_report(
         results=tuple(result.results(each) for each in shown),
         remarks=tuple(remarks),
         command=command,
+        others=others,
     )  # fmt: skip
     page = make_fitted_page(
         fitted, settings.file.name, settings.target, _page_settings(settings, rows.task),

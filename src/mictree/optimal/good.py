@@ -114,8 +114,9 @@ def good_trees(
         progress,
     )
     spare = _read_within(within)
-    optimal = _solve(check_problem(problem), limits)
-    maker = _Maker.of(problem, limits)
+    space = _make_space(check_problem(problem), limits.memory)  # refused before any work
+    optimal = _solve(problem, limits)
+    maker = _Maker.of(space, limits)
     most = tuple(maker.space.floor(error + spare) for error in optimal)
     counting = maker.counting(limits.most)
     spectra, ended = [], []
@@ -142,6 +143,23 @@ def _read_within(within: Any) -> Fraction:
     if spare < 0:
         raise ValueError(f"within must be a finite number, not negative; got {within!r}")
     return spare
+
+
+def _make_space(problem: Problem, memory_limit: int) -> Space:
+    """The states of a problem."""
+    if isinstance(problem, FormulaProblem):
+        return FormulaSpace(problem)
+    if isinstance(problem, TableProblem):
+        return TableSpace(problem)
+    from mictree.optimal.good_rows import RowSpace
+    from mictree.problems.sample import SampleProblem
+
+    if not isinstance(problem, SampleProblem):
+        raise TypeError(
+            "good trees are counted for FormulaProblem, TableProblem and SampleProblem; "
+            f"got {type(problem).__name__}"
+        )
+    return RowSpace(problem, memory_limit)
 
 
 def _solve(problem: Problem, limits: Limits) -> list[Fraction]:
@@ -174,15 +192,12 @@ class _Maker:
     rows: Searched | None = None  # of data
 
     @classmethod
-    def of(cls, problem: Problem, limits: Limits) -> _Maker:
-        if isinstance(problem, FormulaProblem):
-            return cls(FormulaSpace(problem), limits)
-        if isinstance(problem, TableProblem):
-            return cls(TableSpace(problem), limits)
-        from mictree.optimal.good_rows import RowSpace, Searched
+    def of(cls, space: Space, limits: Limits) -> _Maker:
+        if isinstance(space, FormulaSpace | TableSpace):
+            return cls(space, limits)
+        from mictree.optimal.good_rows import Searched
 
-        space = RowSpace(problem)  # type: ignore[arg-type]  # checked when it was solved
-        return cls(space, limits, Searched(space, limits.memory))
+        return cls(space, limits, Searched(space, limits.memory))  # type: ignore[arg-type]
 
     def counting(self, most: int | None = None, barred: Barred = NOTHING) -> Counting:
         """Counts trees without the barred variables."""
@@ -419,6 +434,27 @@ class GoodTrees:
                 best, best if (here := counting.least(counting.root, size)) is None else here
             )
             yield self._error(best)
+
+    def needs(self, size: int, variable: str) -> bool:
+        """Whether every good tree of a size tests a variable, on data a column.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> good = mt.good_trees(mt.FormulaProblem("x1 & x2 | y1 & y2 & y3"), max_size=5)
+        >>> good.needs(3, "x1"), good.needs(3, "y1")
+        (True, False)
+        """
+        names = self._maker.space.variables
+        if variable not in names:
+            raise ValueError(f"a variable of the problem is needed; there is no {variable!r}")
+        self._whole_spectrum(size)
+        counting = self._maker.counting(barred=frozenset([names.index(variable)]))
+        with self._maker.running():
+            spectrum, ended = counting.count(size, self._most[size])
+        if ended:
+            raise _unfinished(size, ended)
+        return not spectrum
 
     def pairs(self) -> polars.DataFrame:
         """The part of the good trees that test two variables: size, one, other, share.

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import TooLarge
 from mictree.optimal.costs import Actions, Numbers, Written, counts_errors
 from mictree.optimal.frontier import choose_strategy
 from mictree.optimal.good_counting import Counting, Share, Spectrum, Stopped, Watch
@@ -34,6 +35,7 @@ from mictree.problems.tasks import Squared
 from mictree.tree import Tree
 
 FAR = 2**61  # above every error, and two of them still fit 64 bits
+BYTES_EACH = 12  # of a test of a row, at most
 BLOCK = 2**22  # pairs of tests that are looked at together
 MOST_ASKED = 8  # splits of the trees that are asked about; of larger ones a bound for these holds
 SCREENED = 1e-9  # of the sum of squares: far more than the rounding of costs in floats
@@ -158,8 +160,9 @@ class NumberSums(Costs):
 class RowSpace(Space):
     """Sets of points, as packed bits, and the barred columns."""
 
-    def __init__(self, problem: SampleProblem) -> None:
+    def __init__(self, problem: SampleProblem, memory_limit: int) -> None:
         self.problem = problem
+        self._check_room(memory_limit)
         self.variables = tuple(column.name for column in problem.literals.columns)
         squared = isinstance(problem.task, Squared)
         self.costs: Costs = NumberSums(problem) if squared else ActionSums.of(problem)
@@ -185,6 +188,19 @@ class RowSpace(Space):
             for each in columns
         ]
         self._tests: tuple[State, Tests] | None = None
+
+    def _check_room(self, memory_limit: int) -> None:
+        """Refuse a table whose tests, of all rows at once, would not fit."""
+        problem, rows = self.problem, int(self.problem.class_rows.sum())
+        tests = len(problem.bits) + sum(int(ranks.max(initial=0)) for ranks in problem.ranks)
+        needed = BYTES_EACH * tests * rows
+        if needed > memory_limit:
+            fits = memory_limit // (BYTES_EACH * rows * max(1, len(problem.literals.columns)))
+            advice = f"max_thresholds={fits} would fit" if fits else "use fewer rows"
+            raise TooLarge(
+                f"good trees must fit into memory_limit, {memory_limit / 2**30:.3g} GiB; "
+                f"{tests:,} tests of {rows:,} rows need {needed / 2**30:.3g} GiB: {advice}"
+            )
 
     def floor(self, error: Fraction) -> Any:
         return self.costs.floor((error - self.offset) * self.unit)

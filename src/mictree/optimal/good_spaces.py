@@ -32,6 +32,7 @@ import numpy as np
 from mictree.problems.base import Leaf
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
+from mictree.problems.tasks import Squared
 from mictree.tree import Tree
 
 State = Any  # whatever can be a key
@@ -82,7 +83,7 @@ class Space(ABC):
         """The state of all inputs; barred variables are never tested."""
 
     @abstractmethod
-    def leaf(self, state: State) -> tuple[int, bool]:
+    def leaf(self, state: State) -> tuple[Any, bool]:
         """The error of a state as a leaf, and whether it is pure."""
 
     @abstractmethod
@@ -301,19 +302,29 @@ def _without(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
 
 
 class TableSpace(Space):
-    """Any labels of few variables: a state is the number of a subcube, and the barred variable."""
+    """Any labels of few variables: a state is the number of a subcube, and the barred variables.
+
+    Under squared loss errors are Fractions.
+    """
 
     def __init__(self, problem: TableProblem) -> None:
         self.problem, self.variables = problem, problem.variables
         self._mass, self._positive, self.unit = problem.scaled_masses
+        self._squared = isinstance(problem.task, Squared)
 
     def root(self, barred: Barred = NOTHING) -> State:
         return 3 ** len(self.variables) - 1, barred
 
-    def leaf(self, state: Any) -> tuple[int, bool]:
+    def leaf(self, state: Any) -> tuple[Any, bool]:
         cube, _ = state
-        positive = int(self._positive[cube])
-        return min(positive, int(self._mass[cube]) - positive), bool(self._settled[cube])
+        mass, positive = int(self._mass[cube]), int(self._positive[cube])
+        settled = bool(self._settled[cube])
+        if self._squared:
+            return Fraction(positive * (mass - positive), mass or 1), settled
+        return min(positive, mass - positive), settled
+
+    def floor(self, error: Fraction) -> Any:
+        return error * self.unit if self._squared else super().floor(error)
 
     @cached_property
     def _settled(self) -> np.typing.NDArray[np.bool_]:
@@ -350,9 +361,10 @@ class TableSpace(Space):
     def is_pure(self, leaf: Leaf) -> bool:
         return self.leaf(self.state_of(leaf))[1]
 
-    def label(self, place: Any) -> int:
+    def label(self, place: Any) -> Any:
         cube, _ = place
-        return int(2 * int(self._positive[cube]) >= int(self._mass[cube]))
+        mass, positive = int(self._mass[cube]), int(self._positive[cube])
+        return positive / mass if self._squared else int(2 * positive >= mass)
 
     def ends(self, place: Any, branch: Branch) -> Sequence[Ends]:
         return (Ends(branch.kind, branch.low, branch.high, False),)

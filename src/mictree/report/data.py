@@ -368,6 +368,7 @@ class Fitted:
     results : for the same trees, the results on held-out rows, by class or by leaf
     remarks : sentences about a tree that helps nobody
     command : what to type to write the optimal tree
+    others : a sentence about all trees of the size that are as good, or nothing
     """
 
     model: Any
@@ -384,6 +385,7 @@ class Fitted:
     results: tuple["Results", ...] = ()
     remarks: tuple[str, ...] = ()
     command: str = ""
+    others: str = ""
 
     @property
     def measure(self) -> str:
@@ -502,7 +504,8 @@ def _explained(fitted: Fitted, number: int) -> str:
 def notes(fitted: Fitted) -> list[str]:
     """The optimum beside the tree, and why the tree may help nobody, in words."""
     remarks = [f"{line[0].upper()}{line[1:]}." for line in fitted.remarks]
-    return remarks + (_compare(fitted) if fitted.optimal is not None else _certified(fitted))
+    found = _compare(fitted) if fitted.optimal is not None else _certified(fitted)
+    return [*remarks, *found, *filter(None, [fitted.others])]
 
 
 def _certified(fitted: Fitted) -> list[str]:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 
 from mictree import __version__
 from mictree._support.words import count_of, show_number, to_svg
+from mictree.optimal.good import good_trees
+from mictree.problems.tasks import Errors
 from mictree.report.data import SVG_STYLE
 from mictree.report.page import Table, fill
 
@@ -99,6 +102,45 @@ def _chance_table(chance: Chance) -> Table:
     )
     title = f"{chance.rule} with random ties: chance to end among the good trees, {how}"
     return Table(title, ("size", "chance", "good trees that it can reach"), rows)
+
+
+MOST_COUNTED = 8  # splits of a fitted tree whose like are counted
+ROOM = 2**29  # bytes
+
+
+def among_good(model: Any, seconds: float) -> str:
+    """One sentence: how many trees of a model's size err almost as little as the best; or nothing.
+
+    Trees count that make at most one error more than the best of their size on the rows that the
+    model grew on. Nothing is said of weighted rows and of other tasks than errors, nor where this
+    cannot be counted in so many seconds. All splits count, also those that a drawing leaves out.
+    """
+    problem, tree = model._problem, model.tree_
+    size, rows = tree.size, int(problem.class_rows.sum())
+    plain = isinstance(problem.task, Errors) and not len(problem.weights)
+    if not plain or (problem.class_weight != 1).any() or not 0 < size <= MOST_COUNTED:
+        return ""
+    try:
+        good = good_trees(problem, size, Fraction(1, rows), memory_limit=ROOM, time_limit=seconds)
+        if good.ended[size]:
+            return ""
+        count, mine = good.counts[size], good.contains(tree)
+        columns = {problem.literals.locate(each)[0] for each in tree.positions(problem).values()}
+        names = [problem.literals.columns[column].name for column in sorted(columns)]
+        needed = [name for name in names if count and good.needs(size, name)]
+    except ValueError:  # no proof, or no room
+        return ""
+    most = f"at most one error more than the best tree of {count_of(size, 'split')}"
+    if mine:
+        others = "It is the only tree" if count == 1 else f"It is one of {count:,} trees"
+        first = f"{others} of this size with {most}"
+    elif count == 1:
+        first = f"One tree has {most}, and this is another"
+    else:
+        first = f"{count:,} trees have {most}, and this is none of them"
+    if needed and count > 1:
+        first += f"; all of them test {_listed(needed)}"
+    return f"{first}, on the rows that it grew on."
 
 
 def render(page: GoodPage) -> str:
