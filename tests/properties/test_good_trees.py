@@ -463,3 +463,41 @@ def test_29_of_100_rows_are_29():
     flipped = mt.SampleProblem(X, [int(row < 60) for row in range(100)])
     assert mt.good_trees(flipped, 0, 0.29).counts == (1,)
     assert mt.good_trees(mt.SampleProblem(X, y), 1, 0.29)._most == (58, 58)
+
+
+@settings(max_examples=25, deadline=None)
+@given(table=noisy_tables(), most=st.integers(0, 3), within=WITHIN)
+def test_tables_under_squared_loss(table, most, within):
+    problem = mt.TableProblem(table.labels, table.weights, table.names, loss="squared")
+    good = mt.good_trees(problem, most, within)
+    rows = table_rows(table)
+    # a label of 1 and one of 0, each with its weight, at the same inputs
+    parts = [
+        (values, [weight, Fraction(label)])
+        for values, costs in zip(rows.values, rows.costs, strict=True)
+        for weight, label in ((costs[0], 1), (costs[1], 0))
+        if weight
+    ]
+    twin = Rowset(rows.kinds, *map(list, zip(*parts, strict=True)), True)
+    assert [sum(each.values()) for each in expected_noisy(twin, most, within)] == list(good.counts)
+
+
+def expected_noisy(rows, most, within):
+    """As ``expected``, but a leaf is pure where no split could lower its error."""
+    from tests.reference import good_trees as reference
+
+    def is_flat(table, inside):
+        places = {tuple(table.values[row]) for row in inside}
+        groups = [
+            frozenset(row for row in inside if tuple(table.values[row]) == place)
+            for place in places
+        ]
+        apart = sum((reference.leaf_cost(table, group) for group in groups), Fraction(0))
+        return apart == reference.leaf_cost(table, inside)
+
+    original = reference.is_settled
+    reference.is_settled = is_flat
+    try:
+        return expected(rows, most, within)
+    finally:
+        reference.is_settled = original

@@ -222,8 +222,8 @@ class Counting:
                 )  # fmt: skip
                 if low_least + high_least <= limit:
                     rooms = (
-                        (limit - high_least) // branch.low_weight,
-                        (limit - low_least) // branch.high_weight,
+                        _divide(limit - high_least, branch.low_weight),
+                        _divide(limit - low_least, branch.high_weight),
                     )
                     low = self.spectrum(branch.low, low_size, rooms[0])
                     high = self.spectrum(branch.high, high_size, rooms[1])
@@ -275,6 +275,11 @@ class Counting:
                     rest = size - 1 - low_size
                     for other in self.each(high, branch.high, rest, high_error):
                         yield (end.test, other, one) if end.swapped else (end.test, one, other)
+
+
+def _divide(error: Any, weight: int) -> Any:
+    """An error in units of a child, rounded down; Fractions have no weights."""
+    return error if weight == 1 else error // weight
 
 
 def _weighted(branch: Branch, low: int | None, high: int | None) -> int | None:
