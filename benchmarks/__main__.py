@@ -4,7 +4,7 @@ import importlib
 import sys
 
 NAMES = (
-    "core", "sweeps", "estimators", "optimal", "ordered", "prices", "compare", "streamed",
+    "core", "sweeps", "estimators", "optimal", "ordered", "tasks", "prices", "compare", "streamed",
     "explorer", "distributed",
 )  # fmt: skip
 
