@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 
 import mictree as mt
+from mictree._support.jit import KernelByType
 from mictree.columns import ordered as columns
 from mictree.columns.ordered import MOST_MOVED, Placement
 from mictree.columns.packing import add_categories, add_flags
@@ -40,7 +41,7 @@ CRITERIA = ("entropy", "gini", "root", "minority")
 KERNELS = ("jit", "inner_jit", "inner_loop_jit")
 CASES = (
     "formulas", "families", "functions", "packing", "data", "sums", "searches", "ordered", "wide",
-    "partitions",
+    "tasks", "partitions",
 )  # fmt: skip
 
 
@@ -311,7 +312,10 @@ def all_kernels() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
         for decorator in node.decorator_list
-        if isinstance(decorator, ast.Name) and decorator.id in KERNELS
+        if (isinstance(decorator, ast.Name) and decorator.id in KERNELS)
+        or (
+            isinstance(decorator, ast.Call) and getattr(decorator.func, "attr", "") == "form"
+        )  # of a kernel that has one for each type
     }
 
 
@@ -336,6 +340,10 @@ def called_kernels() -> tuple[dict[str, Any], list[str]]:
             if isinstance(value, FunctionType) and value in watched:
                 setattr(module, name, watched[value])
     for module in callers:
+        for value in vars(module).values():
+            if isinstance(value, KernelByType):
+                forms = value.forms.items()
+                value.forms = {kind: watched.get(form, form) for kind, form in forms}
         if hasattr(module, "_drive"):  # it is made from kernels, which are watched now
             module._drive = make_driver(*driver_kernels(module))
     return all_results(), sorted(called)

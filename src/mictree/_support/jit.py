@@ -123,8 +123,9 @@ class KernelByType:
         return register
 
     def __call__(self, *arguments: Any) -> Any:
-        """For plain Python only."""
-        return self.forms[type(arguments[self.place])](*arguments)
+        """For plain Python only: an inner kernel that is compiled must not be called from there."""
+        form = self.forms[type(arguments[self.place])]
+        return getattr(form, "py_func", form)(*arguments)
 
 
 class _KernelByTypeType(types.Callable, types.Opaque):
