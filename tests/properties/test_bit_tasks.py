@@ -112,6 +112,48 @@ def count_pairs(engine: SumEngine, members: np.ndarray) -> np.ndarray:
     return frames.sums[0][:, :, : frames.sums.shape[2]]
 
 
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["squared", "costs"]), st.booleans())
+@settings(max_examples=40)
+def test_bounds_of_a_childs_children(seed, task, ask_children):
+    """A child's costs with up to three splits are exact, those of its children not above."""
+    random = np.random.default_rng(seed)
+    problem = random_problem(seed, int(random.integers(4, 40)), 7, task)
+    rows = SumRows.of(problem)
+    engine, members = SumEngine(rows), rows.everything
+    budget, depth = (4, UNLIMITED) if ask_children else (7, 3)
+    workers = Workers(engine, budget, depth, 2**26)
+    workers.ask(members, budget, rows.leaf(members).cost, depth)
+    frames = workers.frames[0]
+    at, known = frames.levels[1], frames.levels[1].counted
+    assume(known >= 0 and at.counted_sizes == (3 if ask_children else 4))
+    held = rows.holds(members, rows.kept[known // 2])
+    members = members[held if known % 2 else ~held]
+    with_two = with_three = rows.leaf(members).cost
+    for literal, test in enumerate(rows.kept):
+        held = rows.holds(members, test)
+        if held.all() or not held.any():
+            continue
+        sides = members[~held], members[held]
+        leaves = [rows.leaf(side).cost for side in sides]
+        least = [one_split(rows, side) for side in sides]
+        assert np.all(frames.least[1, 0, :, literal] == leaves)
+        assert np.all(frames.least[1, 1, :, literal] <= least)
+        assert np.all(frames.least[1, 1, :, literal] >= np.array(least) * (1 - 2.0**-40) - 8)
+        with_two = min(with_two, least[0] + leaves[1], leaves[0] + least[1])
+        with_three = min(with_three, sum(least))
+    assert at.errors[0] == rows.leaf(members).cost
+    assert at.errors[1] == one_split(rows, members)
+    assert at.errors[2] == with_two
+    assert at.errors[3] == min(with_two, with_three)
+
+
+def one_split(rows: SumRows, members: np.ndarray) -> int:
+    """The least cost of some rows with at most one split."""
+    held = [rows.holds(members, test) for test in rows.kept]
+    splits = [rows.leaf(members[~one]).cost + rows.leaf(members[one]).cost for one in held]
+    return min([rows.leaf(members).cost, *splits])
+
+
 @given(
     st.integers(-(2**55) + 1, 2**55 - 1),
     st.integers(1, 2**50),
