@@ -158,8 +158,8 @@ def _leaf_of_numbers(level, data, frames):
         mass += raised
     at.floor, at.mass = floor, mass
     if at.rows:
-        at.mean = np.float64(totals[1]) / np.float64(totals[0])
-        at.spread = max(at.mean - lowest, highest - at.mean) + wrong
+        at.centre = np.float64(totals[1]) / np.float64(totals[0])
+        at.spread = max(at.centre - lowest, highest - at.centre) + wrong
     return _cost_of(totals, shift)
 
 
@@ -416,7 +416,7 @@ def _sweep_gains(level, data, frames):
     """
     order, start = frames.order[level], frames.start[level]
     lanes, member, given = frames.lanes, frames.member, data.signed
-    rows, mean = frames.levels[level].rows, frames.levels[level].mean
+    rows, mean = frames.levels[level].rows, frames.levels[level].centre
     none, one = spread(0.0), spread(1.0)
     low_weights = low_sums = none
     all_weight, all_sum = 0.0, 0.0

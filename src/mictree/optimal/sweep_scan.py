@@ -52,8 +52,8 @@ LEVEL = np.dtype(
         ("key_high", np.uint64),  # the hash of the rows
         ("key_low", np.uint64),
         ("floor", np.int64),  # the error that no tree avoids
-        ("spread", np.float64),  # how far a label is from their mean at most, if they are numbers
-        ("mean", np.float64),
+        ("spread", np.float64),  # of labels that are numbers: the farthest from their mean
+        ("centre", np.float64),  # their mean
         ("mass", np.int64),  # the weight of all rows: by how much they raise an error at most
         # what is known of the answer
         ("errors", np.int64, (2,)),  # least errors with 0 and 1 split
