@@ -4,8 +4,8 @@ import importlib
 import sys
 
 NAMES = (
-    "core", "sweeps", "estimators", "optimal", "bit_tasks", "ordered", "prices", "compare",
-    "streamed", "explorer", "distributed",
+    "core", "sweeps", "estimators", "optimal", "bit_tasks", "ordered", "tasks", "prices",
+    "compare", "streamed", "explorer", "distributed",
 )  # fmt: skip
 
 if __name__ == "__main__":

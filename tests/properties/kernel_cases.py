@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 
 import mictree as mt
+from mictree._support.jit import KernelByType
 from mictree.columns import ordered as columns
 from mictree.columns.ordered import MOST_MOVED, Placement
 from mictree.columns.packing import add_categories, add_flags
@@ -39,7 +40,7 @@ TIES = ("last", "first", "random", "heaviest", "lightest")
 CRITERIA = ("entropy", "gini", "root", "minority")
 KERNELS = ("jit", "inner_jit", "inner_loop_jit")
 CASES = (
-    "formulas", "families", "functions", "packing", "data", "searches", "ordered", "wide",
+    "formulas", "families", "functions", "packing", "data", "searches", "ordered", "wide", "tasks",
     "partitions",
 )  # fmt: skip
 
@@ -224,6 +225,23 @@ def ordered() -> Iterator[tuple[str, Any]]:
         yield "search by all workers", mt.optimal_errors(problem, 4).tolist()
 
 
+def tasks() -> Iterator[tuple[str, Any]]:
+    """Searches for costs of two, three and four actions, and for numbers to predict."""
+    generator = np.random.default_rng(11)
+    numbers = generator.normal(size=(24, 3)).round(1)
+    bits = generator.integers(0, 2, (24, 4), dtype=np.uint8)
+    for name, X in (("numbers", numbers), ("bits", bits)):
+        for actions in (2, 3, 4):
+            costs = generator.integers(0, 30, (24, actions)) / 10
+            problem = mt.SampleProblem(X, costs=costs)
+            yield f"{name}, {actions} actions", mt.optimal_errors(problem, 4).tolist()
+        labels = generator.integers(-9, 10, 24) / 4
+        solved = mt.optimal_trees(mt.SampleProblem(X, labels, loss="squared"), 5, max_depth=3)
+        yield f"{name}, squared", [solved.errors.tolist(), str(solved.tree(5))]
+    with mock.patch.object(SweepEngine, "patience", ()):  # as if the questions took long
+        yield "squared by all workers", mt.optimal_errors(solved.problem, 4).tolist()
+
+
 def wide() -> Iterator[tuple[str, Any]]:
     """Searches whose sums of weights need 32 or 64 bits."""
     generator = np.random.default_rng(7)
@@ -264,7 +282,10 @@ def all_kernels() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
         for decorator in node.decorator_list
-        if isinstance(decorator, ast.Name) and decorator.id in KERNELS
+        if (isinstance(decorator, ast.Name) and decorator.id in KERNELS)
+        or (
+            isinstance(decorator, ast.Call) and getattr(decorator.func, "attr", "") == "form"
+        )  # of a kernel that has one for each type
     }
 
 
@@ -289,6 +310,10 @@ def called_kernels() -> tuple[dict[str, Any], list[str]]:
             if isinstance(value, FunctionType) and value in watched:
                 setattr(module, name, watched[value])
     for module in callers:
+        for value in vars(module).values():
+            if isinstance(value, KernelByType):
+                forms = value.forms.items()
+                value.forms = {kind: watched.get(form, form) for kind, form in forms}
         if hasattr(module, "_drive"):  # it is made from kernels, which are watched now
             module._drive = make_driver(*driver_kernels(module))
     return all_results(), sorted(called)

@@ -123,8 +123,9 @@ class KernelByType:
         return register
 
     def __call__(self, *arguments: Any) -> Any:
-        """For plain Python only."""
-        return self.forms[type(arguments[self.place])](*arguments)
+        """For plain Python only: an inner kernel that is compiled must not be called from there."""
+        form = self.forms[type(arguments[self.place])]
+        return getattr(form, "py_func", form)(*arguments)
 
 
 class _KernelByTypeType(types.Callable, types.Opaque):
@@ -378,7 +379,7 @@ GROUPS = (  # of a module's name, the first group that has its beginning counts
     Group("growth on streamed data", 3, ("distributed",)),
     Group("growth on data", 17, ("columns", "problems", "growers")),
     Group("search at a price", 4, ("optimal.priced", "optimal.rows")),
-    Group("search on numbers", 17, ("optimal.sweep", "optimal.ordered")),
+    Group("search on numbers", 17, ("optimal.sweep", "optimal.ordered", "optimal.costs")),
     Group("search on 0/1 columns", 8, ("optimal",)),
     Group("families of functions", 5, ("families.function", "families.table_growth")),
     Group("families of formulas", 9, ("families",)),

@@ -24,6 +24,7 @@ Budget of bits, for weights of p bits in all: labels have b = 55 - p bits, W * r
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context
 from fractions import Fraction
@@ -42,6 +43,7 @@ WEIGHT_BITS = 33  # of all weights together, where they must be rounded beside l
 MOST_WEIGHT_BITS = 36  # up to which they are not
 LABEL_BITS = 55  # less the bits of all weights
 MOST_ACTIONS = 8  # of which all subsets are looked at for a bound
+MOST_CLUSTERED = 2**20  # rows times clusters, which take a tenth of a second
 
 
 class Scale(NamedTuple):
@@ -381,27 +383,86 @@ class CostCounting:
     ``masses`` and ``most_leaves`` are for the kernels that count errors, and say nothing here.
     """
 
-    def __init__(self, bounds: list[int], depth: int) -> None:
-        self.bounds, self.depth = bounds, depth
+    def __init__(self, leaf: int, bounds: Callable[[int], list[int]], depth: int) -> None:
+        self.leaf, self.bounds, self.depth = leaf, bounds, depth
         self.masses, self.most_leaves = np.empty(0, dtype=np.int64), 1 << min(depth, 62)
 
     def by_size(self, max_size: int) -> list[int]:
-        """By size, what no tree avoids."""
-        bounds = self.bounds[: max_size + 1]
-        return bounds + bounds[-1:] * (max_size + 1 - len(bounds))
+        """By size, the cost of a lone leaf, and what no tree avoids."""
+        bounds = [self.leaf, *self.bounds(max_size + 1)[1:]][: max_size + 1]
+        return bounds + [0] * (max_size + 1 - len(bounds))
 
     def last_split(self, size: int, before: int) -> int:
         """The most that the last of ``size`` splits can gain."""
         return before
 
 
-def bounds_of_actions(costs: np.ndarray) -> list[int]:
-    """The least costs of trees by size, as these predict few actions: each row takes its best."""
+def bounds_of_actions(costs: np.ndarray, leaves: int) -> list[int]:
+    """What trees cost at least, by leaves, as these predict few actions: each row has its best."""
     actions = costs.shape[1]
-    if not 1 < actions <= MOST_ACTIONS:
-        return [int(costs.sum(axis=0).min(initial=0)) if actions == 1 else 0]
     bounds = []
-    for number in range(1, actions + 1):
+    for number in range(1, min(leaves, actions) + 1 if actions <= MOST_ACTIONS else 0):
         subsets = combinations(range(actions), number)
-        bounds.append(min(int(costs[:, each].min(axis=1).sum()) for each in subsets))
+        bounds.append(min(int(costs[:, list(each)].min(axis=1).sum()) for each in subsets))
     return bounds
+
+
+def bounds_of_numbers(sums: np.ndarray, shift: int, leaves: int) -> list[int]:
+    """What trees cost at least, by leaves: as much as clusters of labels.
+
+    The best clusters of numbers are intervals. ``sums`` are those of distinct rows, which no tree
+    divides.
+    """
+    order = np.argsort(sums[:, 1] / sums[:, 0], kind="stable")
+    starts = np.concatenate([np.zeros((1, 4), dtype=np.int64), np.cumsum(sums[order], axis=0)])
+    most = min(leaves, len(sums), max(2, MOST_CLUSTERED // len(sums)))
+    costs = np.zeros((most, len(starts)), dtype=np.int64)
+    cluster(starts, shift, costs)
+    # each cost has a floor, and so may prefer a cluster of other ends, at each of log2 steps
+    lost = [number * (len(starts).bit_length() + 2) for number in range(1, most + 1)]
+    return [max(0, cost - less) for cost, less in zip(costs[:, -1].tolist(), lost, strict=True)]
+
+
+@jit
+def cluster(starts, shift, out_costs):
+    """The least costs of clusters, by number and by how many rows are in them.
+
+    ``starts`` are sums of the rows before each, in the order of their means. The last cluster of
+    more rows begins no earlier, so the middle one of some numbers of rows limits the others.
+    """
+    rows = len(starts) - 1
+    for end in range(1, rows + 1):
+        out_costs[0, end] = _cost_between(0, end, starts, shift)
+    waiting = np.empty((2 * 64, 4), dtype=np.int64)
+    for number in range(1, len(out_costs)):
+        before, costs = out_costs[number - 1], out_costs[number]
+        waiting[0] = 1, rows, 0, rows - 1
+        count = 1
+        while count:
+            count -= 1
+            first, last, low, high = waiting[count]
+            end = (first + last) // 2
+            best, chosen = np.int64(1) << 62, low
+            for begin in range(low, min(high, end - 1) + 1):
+                cost = before[begin] + _cost_between(begin, end, starts, shift)
+                if cost < best:
+                    best, chosen = cost, begin
+            costs[end] = best
+            if first < end:
+                waiting[count] = first, end - 1, low, chosen
+                count += 1
+            if end < last:
+                waiting[count] = end + 1, last, chosen, high
+                count += 1
+
+
+@inner_jit
+def _cost_between(begin, end, starts, shift):
+    """The cost of the rows from one to before another."""
+    return squared_cost(
+        starts[end, 0] - starts[begin, 0],
+        starts[end, 1] - starts[begin, 1],
+        starts[end, 2] - starts[begin, 2],
+        starts[end, 3] - starts[begin, 3],
+        shift,
+    )

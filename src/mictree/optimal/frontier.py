@@ -18,6 +18,7 @@ end they become shares of the weight, exact or as floats that allow for the roun
 from __future__ import annotations
 
 import math
+import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -80,7 +81,7 @@ def solve(
         grow = None
         if max_depth is None:
             grow = cache(partial(TopDown().grow, problem, max_size))
-            if not 0 < sum(map(len, problem.ranks)) <= QUICK:
+            if counts_errors(problem) and not 0 < sum(map(len, problem.ranks)) <= QUICK:
                 grow()  # whose memory is free again before the search takes its own
         strategy = choose_strategy(problem, exact, memory_limit)
         frontier = Frontier(strategy, max_size, max_depth, memory_limit)
@@ -190,6 +191,7 @@ class Frontier:
         self.price: Fraction | None = None  # of a split, in the unit of costs
         self.least_cost: int | None = None  # of all sizes, times the price's denominator
         self.greedy: Growth | None = None
+        self.grow: Callable[[], Growth] | None = None  # the greedy growth, if it has to wait
         self.cheapest: Any = None  # the nested tree of that cost, unless the greedy growth has it
         self.memory_limit = memory_limit
         most = min(max_size, MOST_BUDGETS)
@@ -216,13 +218,17 @@ class Frontier:
         """Prove sizes one by one.
 
         Unless that takes next to no time, start from the trees of a greedy growth, if there is one.
+        Of costs that are not errors it waits until a size is not proved quickly.
         """
         self.progress = progress or ignore
         sizes = self._order()
         answered = self._answer_quickly(sizes)
         if answered == len(sizes):
             return
-        self.greedy = None if grow is None else grow()
+        if grow is not None and counts_errors(self.rows.problem):
+            self.greedy = grow()
+        else:
+            self.grow = grow
         self.workers.compile()
         if self.price is not None:
             self._prove_price(self.price, limit)
@@ -340,6 +346,8 @@ class Frontier:
     def _add_candidate(self) -> None:
         """The better of the last tree and the greedy one of the next size."""
         tree, upper, size = self.found[-1], self.upper[-1], len(self.found)
+        if size > self.budgets:
+            self._grow_now()
         in_time = size <= self.budgets or size == self.max_size or not self.workers.is_late()
         if self.greedy is not None and in_time and self.greedy.errors[size] < self._error(upper):
             grown = self.greedy.tree(size)
@@ -358,9 +366,28 @@ class Frontier:
         bound = self._worth(size)
         if self._ask(size, bound, quickly=True):
             return
+        if self._grow_now():
+            self._try_greedy(size)
+            bound = self._worth(size)
         if not is_counted(size, self.depth):
             self._ask(size, (bound + 1) // 2)
         self._ask(size, bound)
+
+    def _grow_now(self) -> bool:
+        """Grow the greedy trees if that has waited; says whether it has."""
+        grow, self.grow = self.grow, None
+        if grow is not None:
+            self.greedy = grow()
+        return grow is not None
+
+    def _try_greedy(self, size: int) -> None:
+        """Take the greedy tree of a size if it is better than the one at hand."""
+        assert self.greedy is not None
+        if self.greedy.errors[size] < self._error(self.upper[size]):
+            tree = self.greedy.tree(size)
+            wrong = self.rows.wrong(tree)
+            if wrong < self.upper[size]:
+                self.found[size], self.upper[size] = tree, wrong
 
     def _ask(self, size: int, bound: int, quickly: bool = False) -> bool:
         """Raise the lower bound of a size to a bound, or prove it; says whether there was time."""
@@ -480,6 +507,13 @@ def _certify(frontier: Frontier, exact: bool) -> CertifiedErrors:
     errors of the trees by what was written.
     """
     rows, kind = frontier.rows, object if exact else float
+    if isinstance(rows.total, int) and not rows.must_settle:  # fractions would take longer
+        share: Any = Fraction if exact else operator.truediv
+        least = [*accumulate(reversed(frontier.lower), max)][::-1]
+        bounds = (map(min, least, frontier.upper), frontier.upper)
+        return CertifiedErrors(
+            *(np.array([share(cost, rows.total) for cost in each], dtype=kind) for each in bounds)
+        )
     lower: list[Any] = [rows.least_error(cost) for cost in frontier.lower]
     upper = _settle(frontier) if rows.must_settle else list(map(rows.least_error, frontier.upper))
     lower[0] = upper[0]  # a lone leaf needs no search

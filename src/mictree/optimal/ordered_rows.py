@@ -20,6 +20,7 @@ from mictree.optimal.costs import (
     Numbers,
     Scale,
     bounds_of_actions,
+    bounds_of_numbers,
     cost_of_sums,
 )
 from mictree.optimal.rows import (
@@ -190,10 +191,14 @@ class CostRows(MergedRows, SortedRows):
 
     def counting(self, depth: int) -> CostCounting:
         """What is known without a search of trees no deeper than ``depth``."""
-        bounds = [0]
-        if isinstance(self.data, ActionData):
-            bounds = bounds_of_actions(self.data.sums)
-        return CostCounting([self.leaf().cost, *bounds[1:], 0], depth)
+        data = self.data
+
+        def bounds(leaves: int) -> list[int]:
+            if isinstance(data, ActionData):
+                return bounds_of_actions(data.sums, leaves)
+            return bounds_of_numbers(data.sums, int(data.shift[0]), leaves)
+
+        return CostCounting(self.leaf().cost, bounds, depth)
 
 
 def _slots(problem: SampleProblem, taken: np.ndarray | None) -> np.ndarray:

@@ -30,14 +30,15 @@ from mictree.optimal.sweep_scan import (
     ONE,
     PLACE,
     SHARE,
-    SweepFrames,
+    align,
+    fill_shared,
     fill_tests,
     find_impurity,
+    first_lane,
+    get_found,
     get_leaves,
-    get_most,
     leaf_error,
     make_frames,
-    first_lane,
     mark,
     settle,
     sweep,
@@ -45,7 +46,7 @@ from mictree.optimal.sweep_scan import (
 )
 
 EPSILON = 2.0**-52
-NEARLY = 2.0**12  # units of cost, times the root of the weight of all rows
+NEARLY = 2.0**12  # units of cost, times the root of the weight of the rows
 
 
 class ActionData(NamedTuple):
@@ -59,7 +60,6 @@ class ActionData(NamedTuple):
     keys: np.ndarray
 
 
-
 class NumberData(NamedTuple):
     """Distinct rows with whole weights and labels; see ``costs``."""
 
@@ -71,15 +71,41 @@ class NumberData(NamedTuple):
     keys: np.ndarray
 
 
+class CostFrames(NamedTuple):
+    """As ``SweepFrames``, with two more."""
+
+    order: np.ndarray
+    start: np.ndarray
+    tests: np.ndarray
+    cells: np.ndarray
+    bounds: np.ndarray
+    root: np.ndarray
+    claims: np.ndarray
+    member: np.ndarray
+    shared: np.ndarray
+    lanes: np.ndarray
+    tails: np.ndarray
+    picked: np.ndarray
+    seen: np.ndarray
+    known: np.ndarray
+    keys: np.ndarray
+    levels: np.ndarray
+    work: np.ndarray
+    totals: np.ndarray  # (levels, sums) of all rows
+    found: np.ndarray  # (2 * LANES,) lower bounds of the tests swept
+    most: np.ndarray  # (levels, rows) of numbers, by how much each row raises a cost at most
+
 
 def make_cost_frames(
     data: ActionData | NumberData, budgets: int, levels: int, root: np.ndarray, claims: np.ndarray
-) -> SweepFrames:  # fmt: skip
+) -> CostFrames:  # fmt: skip
     """Frames for one worker."""
-    frames: SweepFrames = make_frames(data, data.sums.shape[1], budgets, levels, root, claims)
-    rows = data.order.shape[1]
-    most = np.zeros((levels, rows), dtype=np.int64)
-    return frames._replace(found=np.zeros(2 * LANES, dtype=np.int64), most=most)
+    width, rows = data.sums.shape[1], data.order.shape[1]
+    parts = make_frames(data, width, budgets, levels, root, claims)._asdict()
+    parts["lanes"] = align((2 + 3 * width) * LANES, data.signed.dtype)
+    parts["tails"] = parts["tails"][:0]
+    found = np.zeros(2 * LANES, dtype=np.int64)
+    return CostFrames(**parts, found=found, most=np.zeros((levels, rows), dtype=np.int64))
 
 
 @inner_jit
@@ -119,12 +145,13 @@ def _leaf_of_numbers(level, data, frames):
         mean = np.float64(data.sums[row, 1]) / np.float64(data.sums[row, 0])
         lowest, highest = min(lowest, mean), max(highest, mean)
     shift, mass = data.shift[0], np.int64(0)
+    wrong = 4 * EPSILON * max(abs(lowest), abs(highest))  # of differences of means
     unit = 1.0 / np.float64(np.int64(1) << shift)
     for place in range(at.rows):
         row = frames.order[level, 0, place] >> 1
         weight = np.float64(data.sums[row, 0])
         mean = np.float64(data.sums[row, 1]) / weight
-        far = max(mean - lowest, highest - mean)
+        far = max(mean - lowest, highest - mean) + wrong
         # rounded up
         raised = np.int64(weight * far * far * unit * (1 + 1e-12)) + 2 + data.weights[row, 1]
         frames.most[level, row] = raised
@@ -132,20 +159,28 @@ def _leaf_of_numbers(level, data, frames):
     at.floor, at.mass = floor, mass
     if at.rows:
         at.mean = np.float64(totals[1]) / np.float64(totals[0])
-        at.spread = max(at.mean - lowest, highest - at.mean)
+        at.spread = max(at.mean - lowest, highest - at.mean) + wrong
     return _cost_of(totals, shift)
 
 
-@get_most.form(ActionData)
-def _get_largest(level, row, data, frames):
-    """The largest cost of a row."""
-    return data.weights[row, 0]
+@fill_shared.form(ActionData)
+def _share_costs(level, side, data, frames):
+    """The largest costs of the rows."""
+    at = frames.levels[level]
+    order, end = frames.order[level, at.column], frames.tests[level, PLACE, at.test]
+    for place in range(at.rows):
+        row, inside = order[place] >> 1, (place <= end) == (side == 0)
+        frames.shared[row] = data.weights[row, 0] if inside else 0
 
 
-@get_most.form(NumberData)
-def _get_farthest(level, row, data, frames):
-    """As far as it can be from the mean of a leaf, in a frame."""
-    return frames.most[level, row]
+@fill_shared.form(NumberData)
+def _share_distances(level, side, data, frames):
+    """As far as each row can be from the mean of a leaf."""
+    at = frames.levels[level]
+    order, end = frames.order[level, at.column], frames.tests[level, PLACE, at.test]
+    for place in range(at.rows):
+        row, inside = order[place] >> 1, (place <= end) == (side == 0)
+        frames.shared[row] = frames.most[level, row] if inside else 0
 
 
 @fill_tests.form(ActionData)
@@ -362,7 +397,7 @@ def _sweep_numbers(level, count, data, frames, control):
     # how wrong the sum of a child's labels may be, and hence the gain of a split; see the module
     wrong = (at.rows + 16) * EPSILON * whole * at.spread
     most = np.float64(_cost_of(frames.totals[level], data.shift[0])) + 4.0
-    wrong = 3 * wrong * np.sqrt(most * unit) + most * 1e-12 + 4
+    wrong = 3 * wrong * (np.sqrt(most * unit) + wrong * unit) + most * 1e-12 + 4
     for lane in range(count):
         test = frames.picked[0, lane]
         for side in range(2):
@@ -422,6 +457,18 @@ def _sweep_gains(level, data, frames):
                 best_high = most(best_high, divide(multiply(far, far), both))
     store(multiply(best_low, low_weights), lanes, 0)
     store(multiply(best_high, high_weights), lanes, LANES)
+
+
+@get_found.form(ActionData)
+def _get_found_of_actions(data, frames):
+    """Apart from the lanes, which hold other numbers."""
+    return frames.found
+
+
+@get_found.form(NumberData)
+def _get_found_of_numbers(data, frames):
+    """Apart from the lanes, which hold other numbers."""
+    return frames.found
 
 
 @sweeps_exactly.form(ActionData)
@@ -525,7 +572,7 @@ def _settle_numbers(level, lane, side, data, frames):
         return best
     all_weight = np.float64(whole[0])
     mean = np.float64(whole[1]) / all_weight
-    near = NEARLY * np.sqrt(np.float64(frames.totals[0, 0])) / unit
+    near = NEARLY * np.sqrt(all_weight) / unit
     largest = -np.inf
     for column in range(order.shape[0]):
         weight, total, high, low = np.int64(0), np.int64(0), np.int64(0), np.int64(0)

@@ -118,7 +118,6 @@ class SweepFrames(NamedTuple):
     member: np.ndarray  # (rows,) bit j: the row is in the low child of the j-th test swept
     shared: np.ndarray  # (rows,) the weight of the rows of a child, else 0
     lanes: np.ndarray  # sums of the tests swept, in lines of LANES; see ``sweep``
-    found: np.ndarray  # what a sweep found: two lines of whole numbers; for classes, ``lanes``
     tails: np.ndarray  # (2 * LANES * rows,) the same at each test of a column; for many classes
     picked: np.ndarray  # (2, LANES) the tests swept, and their columns
     seen: np.ndarray  # (classes,) the weight of each class swept so far
@@ -130,8 +129,6 @@ class SweepFrames(NamedTuple):
     # was retraced: its column, the row before the cut, the budget of its low child, the errors of
     # both children, the heaviest class of both, and their errors without a split
     totals: np.ndarray  # (levels, classes) the weight of each class, or other sums of the rows
-    most: np.ndarray  # (levels, rows) by how much each row raises a cost at most, where that
-    # depends on the others
 
 
 # cells: errors of both children without a split; lower bounds with one; the low child's weight, and
@@ -151,7 +148,6 @@ def make_frames(
     cells, kind = columns * rows, data.weights.dtype
     order = np.empty((levels, columns, rows), dtype=np.int32)
     order[0] = data.order
-    lanes = _aligned(_count_lines(classes) * LANES, data.signed.dtype)
     return SweepFrames(
         order=order,
         start=np.zeros((levels, columns + 1), dtype=np.int64),
@@ -162,8 +158,7 @@ def make_frames(
         claims=claims,
         member=np.zeros(rows, dtype=np.uint32),
         shared=np.zeros(rows, dtype=kind),
-        lanes=lanes,
-        found=lanes,
+        lanes=align(_count_lines(classes) * LANES, data.signed.dtype),
         tails=np.empty(2 * LANES * rows if classes > FEW_CLASSES else 0, dtype=data.signed.dtype),
         seen=np.zeros(classes, dtype=np.int64),
         picked=np.zeros((2, LANES), dtype=np.int64),
@@ -172,25 +167,35 @@ def make_frames(
         levels=np.zeros(levels, dtype=RECORD),
         work=np.zeros(NOTES, dtype=np.int64),
         totals=np.zeros((levels, classes), dtype=np.int64),
-        most=np.zeros((levels, 0), dtype=np.int64),
     )
 
 
 # What depends on how leaves cost has a form for each kind of data. Those for classes are here,
 # those for other costs in ``sweep_costs``.
-leaf_error = KernelByType(1)  # (level, data, frames) the cost of a frame's rows without a split;
-# fills the sums of its rows, its mass and its floor
-fill_tests = KernelByType(1)  # (level, data, frames) fills the tests of a frame; the least cost of
-# one: LEAF exactly, lower bounds in ONE, masses and shares
-sweep = KernelByType(2)  # (level, count, data, frames, control) fills ``found`` for the picked tests:
-# lower bounds of the least costs with one split of both children
-sweeps_exactly = KernelByType(0)  # (data) whether these bounds are the least costs themselves
-first_lane = KernelByType(3)  # (both, level, count, data, frames) which lane to look at first
-settle = KernelByType(3)  # (level, lane, side, data, frames) the least cost itself, after a sweep
-find_impurity = KernelByType(3)  # (level, test, column, data, frames) what is least at the purest
-get_leaves = KernelByType(3)  # (level, test, column, data, frames) the labels of both children of a
-# test, and their costs
-get_most = KernelByType(2)  # (level, row, data, frames) by how much a row raises a cost at most
+
+# (level, data, frames): the cost of a frame's rows without a split; fills the sums of its rows, its
+# mass and its floor
+leaf_error = KernelByType(1)
+# (level, data, frames): fills the tests of a frame and what is known of their children: LEAF, lower
+# bounds in ONE, MASS and SHARE; the least cost of one split
+fill_tests = KernelByType(1)
+# (level, count, data, frames, control): fills ``get_found`` for the tests that are picked
+sweep = KernelByType(2)
+# (data, frames): two lines with lower bounds of the least costs with one split of both children
+get_found = KernelByType(0)
+# (data): whether these bounds are the least costs themselves
+sweeps_exactly = KernelByType(0)
+# (both, level, count, data, frames): the lane to look at first
+first_lane = KernelByType(3)
+# (level, lane, side, data, frames): the least cost with one split of a child, after a sweep
+settle = KernelByType(3)
+# (level, side, data, frames): fills ``shared`` with how much each row of a child of the test being
+# tried raises a cost at most, and 0 for other rows
+fill_shared = KernelByType(2)
+# (level, test, column, data, frames): what is least at the purest of several tests
+find_impurity = KernelByType(3)
+# (level, test, column, data, frames): the labels of both children of a test, and their costs
+get_leaves = KernelByType(3)
 
 
 def _count_lines(classes: int) -> int:
@@ -198,7 +203,7 @@ def _count_lines(classes: int) -> int:
     return 2 + classes + (2 * classes**2 if classes <= FEW_CLASSES else 0)
 
 
-def _aligned(count: int, kind: np.dtype) -> np.ndarray:
+def align(count: int, kind: np.dtype) -> np.ndarray:
     """Zeros from the start of a cache line on: a vector across two of them takes far longer."""
     line = CACHE_LINE // kind.itemsize
     room = np.zeros(count + line, dtype=kind)
@@ -252,6 +257,12 @@ def _settle_classes(level, lane, side, data, frames):
     return np.int64(frames.lanes[LANES * side + lane])
 
 
+@get_found.form(OrderedData)
+def _get_lanes(data, frames):
+    """The first lines of lanes."""
+    return frames.lanes
+
+
 @sweeps_exactly.form(OrderedData)
 def _finds_errors(data):
     """Whole numbers of lanes hold all errors."""
@@ -264,10 +275,14 @@ def _first_of_all(both, level, count, data, frames):
     return 0
 
 
-@get_most.form(OrderedData)
-def _get_weight(level, row, data, frames):
-    """The weight of a row."""
-    return np.int64(data.weights[row, 0])
+@fill_shared.form(OrderedData)
+def _share_weights(level, side, data, frames):
+    """The weights of the rows."""
+    at = frames.levels[level]
+    order, end = frames.order[level, at.column], frames.tests[level, PLACE, at.test]
+    for place in range(at.rows):
+        row, inside = order[place] >> 1, (place <= end) == (side == 0)
+        frames.shared[row] = data.weights[row, 0] if inside else 0
 
 
 @inner_jit
@@ -700,6 +715,7 @@ def few_splits(level, both, bound, trace, data, frames, control):
     all such tests. The frame's tests must be listed.
     """
     live, cells, picked = frames.tests[level, LIVE], frames.cells[level], frames.picked
+    found, exact = get_found(data, frames), sweeps_exactly(data)
     least, purest, spare, lives = bound, np.inf, 0, np.int64(0)
     for test in range(frames.start[level, -1]):
         live[lives] = test
@@ -707,19 +723,17 @@ def few_splits(level, both, bound, trace, data, frames, control):
     while lives > 0 and control[STATUS] == RUN:
         count = pick(level, lives, frames)
         sweep(level, count, data, frames, control)
-        lane = first_lane(both, level, count, data, frames) - 1
-        for _ in range(count):
-            lane = lane + 1 if lane + 1 < count else 0
+        first = first_lane(both, level, count, data, frames)
+        for turn in range(count):
+            lane = first + turn if first + turn < count else first + turn - count
             test, low_budget = picked[0, lane], 1
-            low, high = np.int64(frames.found[lane]), np.int64(frames.found[LANES + lane])
-            if both and low + high < least + spare:
-                low = settle(level, lane, np.int64(0), data, frames)
-            if both and low + high < least + spare:
-                high = settle(level, lane, np.int64(1), data, frames)
-            if not both and low + cells[LEAF + 1, test] < least + spare:
-                low = settle(level, lane, np.int64(0), data, frames)
-            if not both and cells[LEAF, test] + high < least + spare:
-                high = settle(level, lane, np.int64(1), data, frames)
+            low, high = np.int64(found[lane]), np.int64(found[LANES + lane])
+            if not exact:
+                end = least + spare
+                if (low + high if both else low + cells[LEAF + 1, test]) < end:
+                    low = settle(level, lane, np.int64(0), data, frames)
+                if low + high < end if both else cells[LEAF, test] + high < end:
+                    high = settle(level, lane, np.int64(1), data, frames)
             cells[ONE, test], cells[ONE + 1, test] = low, high
             if not both:
                 if cells[LEAF, test] + high < low + cells[LEAF + 1, test]:

@@ -47,7 +47,7 @@ from mictree.optimal.questions import (
     unchanged,
 )
 from mictree.optimal.rows import Counting, Leaf, lightest_leaf
-from mictree.optimal.sweep_costs import make_cost_frames
+from mictree.optimal.sweep_costs import CostFrames, make_cost_frames
 from mictree.optimal.sweep_scan import (
     LANES,
     LEAF,
@@ -59,9 +59,10 @@ from mictree.optimal.sweep_scan import (
     SWEPT,
     SweepFrames,
     few_splits,
+    fill_shared,
     frame_bytes,
+    get_found,
     get_leaves,
-    get_most,
     leaf_error,
     list_tests,
     make_frames,
@@ -76,6 +77,8 @@ from mictree.optimal.sweep_scan import (
 # cells that are swept in a hundredth of a second, and in half a second
 PATIENCE = 2_000_000, 100_000_000
 COUNTED = 10_000_000  # cells that are swept to find the errors of few splits
+
+Frames = SweepFrames | CostFrames
 
 
 class SweepEngine:
@@ -109,7 +112,7 @@ class SweepEngine:
         columns, rows = self.rows.data.order.shape
         return f"{rows:,} rows of {columns:,} columns"
 
-    def make_frames(self) -> SweepFrames:
+    def make_frames(self) -> Frames:
         """Frames for one worker."""
         rows, plan = self.rows, (self.budgets, self.levels, self.root, self.claims)
         if isinstance(rows, CostRows):
@@ -121,14 +124,14 @@ class SweepEngine:
         return self.rows.leaf(members)
 
     def ask(
-        self, members: np.ndarray, question: Question, table: Table, frames: SweepFrames,
+        self, members: np.ndarray, question: Question, table: Table, frames: Frames,
         control: np.ndarray,
     ) -> int:  # fmt: skip
         """The least error of some rows within a budget, if it is below the bound."""
         self._place(members, frames)
         return solve_sweeps(len(members), question, self.rows.data, table, frames, control)
 
-    def trace(self, frames: SweepFrames, budget: int, cost: int) -> FirstTest:
+    def trace(self, frames: Frames, budget: int, cost: int) -> FirstTest:
         """The first test of a tree that attains the error just asked for."""
         _, column, row, low_budget, *errors, low, high, low_error, high_error = frames.work.tolist()
         test, holds_below = self.rows.literal(column, row)
@@ -143,7 +146,7 @@ class SweepEngine:
         )
 
     def glance(
-        self, members: np.ndarray, budget: int, depth: int, table: Table, frames: SweepFrames,
+        self, members: np.ndarray, budget: int, depth: int, table: Table, frames: Frames,
         control: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """Errors of some rows with 0, 1, 2 and 3 splits that a few sweeps find trees for."""
@@ -151,7 +154,7 @@ class SweepEngine:
         control[ALLOWED] = COUNTED
         return sweep_few(len(members), budget, depth, self.rows.data, frames, control)
 
-    def _place(self, members: np.ndarray, frames: SweepFrames) -> None:
+    def _place(self, members: np.ndarray, frames: Frames) -> None:
         """Put a question's rows into their frame."""
         self.claims[:] = 0
         if len(members) < len(self.rows.weights):
@@ -160,7 +163,7 @@ class SweepEngine:
 
     def solve_sizes(
         self, sizes: list[int], counting: Counting, bounds: np.ndarray, table: Table,
-        frames: SweepFrames, control: np.ndarray,
+        frames: Frames, control: np.ndarray,
     ) -> tuple[int, dict[int, Any]]:  # fmt: skip
         """Answer sizes for all rows in turn, in one call, as long as it takes little work.
 
@@ -503,10 +506,8 @@ def share(level, side, data, frames):
     places, shared = frames.tests[level, PLACE], frames.shared
     bounds, most_budget = get_bounds(level, frames), get_shares(at.budget, at.depth)[1]
     kind = bounds.dtype.type
-    test, column = at.test, at.column
-    for place in range(at.rows):
-        row, inside = order[column, place] >> 1, (place <= places[test]) == (side == 0)
-        shared[row] = get_most(level, row, data, frames) if inside else 0
+    test = at.test
+    fill_shared(level, side, data, frames)
     mass = np.int64(cells[MASS, test])
     if side == 1:
         mass = at.mass - mass
@@ -645,13 +646,13 @@ def sweep_some(level, data, frames, control):
             known[side, 1] = swept[side, at.test] - 1
     if known[0, 1] >= 0 and known[1, 1] >= 0:
         return
-    exact, lane = sweeps_exactly(data), 0
+    found, exact, lane = get_found(data, frames), sweeps_exactly(data), 0
     if swept[1, at.test] == 0:
         count, lane = _pick_unswept(level, swept[1], frames)
         sweep(level, count, data, frames, control)
         for side in range(2):
             for each in range(count):
-                error = swept.dtype.type(frames.found[LANES * side + each])
+                error = swept.dtype.type(found[LANES * side + each])
                 cells[ONE + side, picked[0, each]] = error
                 swept[side, picked[0, each]] = error + 1 if exact else -error - 1
     else:
