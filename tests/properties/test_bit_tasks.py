@@ -13,7 +13,7 @@ from mictree._support.jit import jit, one_core
 from mictree.optimal import bit_tasks, questions
 from mictree.optimal import frontier as certified
 from mictree.optimal.bit_tasks import CHUNK, SumEngine, SumRows
-from mictree.optimal.costs import is_weighted_classes
+from mictree.optimal.costs import Numbers, is_weighted_classes
 from mictree.optimal.questions import ANY, PLAIN, UNLIMITED, Question, Workers
 from tests.clock import looked_at
 from tests.reference import task_samples
@@ -271,3 +271,20 @@ def test_equal_rows_cost_what_they_must():
     unit = rows.least_error(rows.floor)
     assert unit <= Fraction(8 + Fraction(1, 2), 5) <= unit + Fraction(1, 10**6)
     assert mt.optimal_errors(problem, 2, exact=True).tolist()[-1] == Fraction(17, 10)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_whole_costs_less_what_is_left_out_are_exact(seed):
+    """Squares are rounded up by row, and the same is left out of the cost of every tree."""
+    random = np.random.default_rng(seed)
+    X, y = random.integers(0, 2, (30, 3)), random.normal(size=30)  # many digits
+    rows = SumRows.of(mt.SampleProblem(X, y, random.integers(1, 99, 30), loss="squared"))
+    costs = rows.costs
+    assert isinstance(costs, Numbers)
+    squares = sum(
+        w * s * s for w, s in zip(costs.weights.tolist(), costs.labels.tolist(), strict=True)
+    )
+    found = int(rows.data.alone[:, 0].sum()) + rows.left_out
+    assert found == Fraction(squares, 2**costs.shift)
+    assert np.all(rows.data.alone[:, 1] >= 0)
