@@ -386,9 +386,9 @@ def test_equal_labels_weigh_alike(labels):
 
 @pytest.mark.parametrize("groups", [3, 5, 6, 7, 9, 11, 13])
 def test_equal_means_gain_nothing(groups):
-    """Also where the mean is no whole number of any unit: times 49, 1/49 as a float is not 1."""
-    y = ([0] * 48 + [1]) * groups
-    X = np.arange(groups).repeat(49)[:, None] >= np.arange(1, groups)
+    """Also where the mean is no whole number of any unit: floats round its multiples."""
+    y = ([0] * 160 + [1]) * groups
+    X = np.arange(groups).repeat(161)[:, None] >= np.arange(1, groups)
     problem = SampleProblem(X.astype(float), y, loss="squared")
     (step,) = mt.TopDown().grow(problem, 1).steps
     assert step.gain == 0.0
