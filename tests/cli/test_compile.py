@@ -49,6 +49,8 @@ X, y = np.random.default_rng(0).integers(0, 2, (200, 9), dtype=np.uint8), np.ara
 mt.TopDownClassifier(max_size=3).fit(X, y)
 mt.OptimalTreeClassifier(penalty=0.02).fit(X[:30], y[:30], 1 / (1 + np.arange(30)))
 mt.optimal_trees(mt.SampleProblem(X, y), 3, top=2)
+for problem in (mt.FormulaProblem("a & b | c"), mt.TableProblem([0, 1, 1, 0])):
+    mt.optimal_errors(problem, 2, exact=True)
 """
 FORMULA = "x1 & x2 | y1 & y2 & y3"
 OTHER = "(a | b) & ~c ^ a -> d"

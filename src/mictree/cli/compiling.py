@@ -112,6 +112,7 @@ def _grow_formulas() -> None:
 def _solve_formulas() -> None:
     for problem in _problems():
         mt.optimal_trees(problem, 4).tree(3)
+        mt.optimal_errors(problem, 4, exact=True)
         for criterion in CRITERIA:
             mt.optimal_trees(problem, 4, top=2, criterion=criterion)
 
