@@ -13,7 +13,7 @@ from mictree._support.jit import jit, one_core
 from mictree.optimal import bit_tasks, questions
 from mictree.optimal import frontier as certified
 from mictree.optimal.bit_tasks import CHUNK, SumEngine, SumRows
-from mictree.optimal.costs import Numbers, is_weighted_classes
+from mictree.optimal.costs import Numbers
 from mictree.optimal.questions import ANY, PLAIN, UNLIMITED, Question, Workers
 from tests.clock import looked_at
 from tests.reference import task_samples
@@ -59,7 +59,7 @@ def checked(problem: mt.SampleProblem, size: int, max_depth=None) -> mt.OptimalT
 def test_no_tree_is_better(case, max_depth, patient):
     """At once, and question by question."""
     problem = case.problem()
-    assume(not is_weighted_classes(problem))
+    assume(not problem.weighs_classes)
     with mock.patch.object(bit_tasks, "PATIENCE", bit_tasks.PATIENCE if patient else 0):
         solved = checked(problem, SIZE, max_depth)
     least = task_samples.least_errors(case.rows, case.task, SIZE, max_depth)

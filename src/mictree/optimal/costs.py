@@ -36,7 +36,7 @@ import numpy as np
 
 from mictree._support.jit import inner_jit, jit
 from mictree.problems.sample import SampleProblem, are_decimals
-from mictree.problems.tasks import Errors, MatrixCosts
+from mictree.problems.tasks import MatrixCosts
 
 EXACT = Context(prec=20)  # all digits of a float as written, whatever the thread's context
 WEIGHT_BITS = 33  # of all weights together, where they must be rounded beside labels
@@ -59,16 +59,6 @@ class Rounded(NamedTuple):
     costs: np.ndarray  # Python integers
     unit: int  # what is 1 in the search
     slack: int  # by how much the cost of any tree may be wrong, in units
-
-
-def counts_errors(problem: SampleProblem) -> bool:
-    """Whether a problem asks for plain errors, the weight of the rows that are labelled wrongly."""
-    return isinstance(problem.task, Errors)
-
-
-def is_weighted_classes(problem: SampleProblem) -> bool:
-    """Whether a leaf costs the weight of all classes but one: for errors, and for two actions."""
-    return counts_errors(problem) or len(problem.actions) == 2
 
 
 class Actions(NamedTuple):

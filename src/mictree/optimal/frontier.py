@@ -33,7 +33,6 @@ from mictree._support.checks import TooLarge, check_count, check_seconds, check_
 from mictree._support.progress import Progress, Report, TimeLimit, ignore
 from mictree.growers.rules import Growth, bounding_rule
 from mictree.optimal.bit_search import BitEngine
-from mictree.optimal.costs import counts_errors, is_weighted_classes
 from mictree.optimal.priced import LARGEST_COST, PricedSearch
 from mictree.optimal.questions import (
     QUICK,
@@ -81,7 +80,7 @@ def solve(
         grow = None
         if max_depth is None:
             grow = cache(partial(bounding_rule(problem).grow, problem, max_size))
-            if counts_errors(problem) and not 0 < sum(map(len, problem.ranks)) <= QUICK:
+            if problem.counts_errors and not 0 < sum(map(len, problem.ranks)) <= QUICK:
                 grow()  # whose memory is free again before the search takes its own
         strategy = choose_strategy(problem, exact, memory_limit)
         frontier = Frontier(strategy, max_size, max_depth, memory_limit)
@@ -128,7 +127,7 @@ def choose_strategy(problem: SampleProblem, exact: bool, memory_limit: int) -> S
     """
     literals = problem.literals
     columns = len(literals.ordered) + len(problem.bits)
-    by_class = is_weighted_classes(problem)
+    by_class = problem.weighs_classes
     sums = len(problem.actions) if by_class else max(3, len(problem.actions) + 1)
     pairs = 8 * PAIRED_LEVELS * sums * len(literals) ** 2
     few = len(literals) <= FEW_THRESHOLDS * columns and pairs <= memory_limit
@@ -149,7 +148,7 @@ class Strategy(NamedTuple):
     @classmethod
     def on_bits(cls, rows: Rows) -> Strategy:
         """Count pairs of literals."""
-        search_price = partial(PricedSearch, rows) if counts_errors(rows.problem) else None
+        search_price = partial(PricedSearch, rows) if rows.problem.counts_errors else None
         return cls(BitEngine(rows), search_price=search_price)
 
     @classmethod
@@ -167,7 +166,7 @@ class Strategy(NamedTuple):
         from mictree.optimal.ordered_rows import CostRows, OrderedRows
         from mictree.optimal.sweep_search import SweepEngine
 
-        if is_weighted_classes(problem):
+        if problem.weighs_classes:
             engine = SweepEngine(OrderedRows.of(problem, exact))
             return cls(engine, solve_sizes=engine.solve_sizes)
         return cls(SweepEngine(CostRows.of(problem)))
@@ -225,7 +224,7 @@ class Frontier:
         answered = self._answer_quickly(sizes)
         if answered == len(sizes):
             return
-        if grow is not None and counts_errors(self.rows.problem):
+        if grow is not None and self.rows.problem.counts_errors:
             self.greedy = grow()
         else:
             self.grow = grow

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mictree._support.checks import TooLarge
-from mictree.optimal.costs import Actions, Numbers, Written, counts_errors
+from mictree.optimal.costs import Actions, Numbers, Written
 from mictree.optimal.frontier import choose_strategy
 from mictree.optimal.good_counting import Counting, Share, Spectrum, Stopped, Watch
 from mictree.optimal.good_spaces import NOTHING, Barred, Branch, Ends, Space, State
@@ -105,7 +105,7 @@ class ActionSums(Costs):
 
     @classmethod
     def of(cls, problem: SampleProblem) -> ActionSums:
-        if not counts_errors(problem):
+        if not problem.counts_errors:
             costs, rounded, scale = Actions.of(problem)
             if rounded is None:
                 return cls(costs, scale.total, scale.offset)

@@ -20,7 +20,6 @@ from mictree._support.progress import Progress, Report, TimeLimit, ignore
 from mictree.growers.choosing import gains_by, least_of_best
 from mictree.growers.data_gains import PackedLeaves
 from mictree.growers.rules import TopDown
-from mictree.optimal.costs import counts_errors
 from mictree.optimal.lattice import Graph
 from mictree.optimal.program import NOTHING, Program, fill, row_starts
 from mictree.optimal.solve import (
@@ -49,7 +48,7 @@ def solve(
     progress: Report | None = None,
 ) -> RestrictedTrees:
     """Explore, then solve; limits on leaves and splits are ignored, as in the ordinary search."""
-    if not counts_errors(problem):
+    if not problem.counts_errors:
         raise ValueError(f"top is for plain errors only; the problem has {problem.task.name}")
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")

@@ -45,7 +45,6 @@ from mictree.optimal.costs import (
     CostCounting,
     Numbers,
     Scale,
-    counts_errors,
 )
 from mictree.problems.sample import SampleProblem
 from mictree.tree import LEAF, Tree
@@ -393,7 +392,7 @@ class Weighed(NamedTuple):
     @classmethod
     def of(cls, problem: SampleProblem, exact: bool) -> "Weighed":
         """The labels, or for costs of two actions the cheaper ones."""
-        if not counts_errors(problem):
+        if not problem.counts_errors:
             rows, codes, weights, rounded, scale = Classes.of(problem)
             return cls(rows, codes, weights, rounded and ExactWeights(*rounded), scale)
         codes = np.arange(len(problem.classes), dtype=np.int32).repeat(problem.class_rows)

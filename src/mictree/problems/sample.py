@@ -988,6 +988,16 @@ class SampleProblem(PackedRows, Problem):
         return f"SampleProblem({counts}, {kind})"
 
     @property
+    def counts_errors(self) -> bool:
+        """Whether errors are plain ones, the weight of the rows that are labelled wrongly."""
+        return isinstance(self.task, Errors)
+
+    @property
+    def weighs_classes(self) -> bool:
+        """Whether a leaf costs the weight of all classes but one: for errors, and two actions."""
+        return self.counts_errors or len(self.actions) == 2
+
+    @property
     def actions(self) -> tuple[Any, ...]:
         """What leaves may predict; empty for numbers."""
         task = self.task
