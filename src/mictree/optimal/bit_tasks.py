@@ -47,7 +47,13 @@ from mictree._support.jit import (
 )
 from mictree.columns.packing import transpose
 from mictree.optimal.bit_search import advance, answer_by_counts, ask_frame, take
-from mictree.optimal.costs import Actions, CostCounting, Numbers, bounds_of_actions
+from mictree.optimal.costs import (
+    Actions,
+    CostCounting,
+    Numbers,
+    bounds_of_actions,
+    bounds_of_numbers,
+)
 from mictree.optimal.questions import (
     ALLOWED,
     ANY,
@@ -175,10 +181,15 @@ class SumRows(MergedRows):
 
     def counting(self, depth: int) -> CostCounting:
         """What is known without a search of trees no deeper than ``depth``."""
-        costs = self.data.numbers[:-1].T
+        data, costs = self.data, self.costs
+        numbers = data.numbers[:, : len(self.weights)]
 
         def bounds(leaves: int) -> list[int]:
-            return [] if self.data.squared else bounds_of_actions(costs, leaves)
+            if isinstance(costs, Actions):
+                return bounds_of_actions(numbers[:-1].T, leaves)
+            squares = data.alone[: len(self.weights), 0]
+            sums = [numbers[0] >> costs.shift, numbers[1], squares, np.zeros_like(squares)]
+            return bounds_of_numbers(np.stack(sums, axis=1), costs.shift, leaves)
 
         return CostCounting(self.leaf().cost, bounds, depth)
 
