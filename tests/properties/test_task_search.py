@@ -6,6 +6,7 @@ import sys
 from fractions import Fraction
 from unittest import mock
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,10 +16,11 @@ import mictree as mt
 from mictree._support.jit import one_core
 from mictree._support.progress import TimeLimit
 from mictree.optimal import frontier as certified
-from mictree.optimal import questions
+from mictree.optimal import questions, sweep_scan, sweep_search
 from mictree.optimal.costs import Numbers, bounds_of_numbers, cost_of_sums
 from mictree.optimal.frontier import Frontier, Strategy
 from mictree.optimal.ordered_rows import CostRows
+from mictree.optimal.sweep_scan import LANES, LIVE, PLACE
 from mictree.optimal.sweep_search import SweepEngine
 from tests.clock import looked_at
 from tests.reference import task_samples
@@ -324,6 +326,65 @@ def test_the_bounds_of_all_tests_hold(kind, seed):
                     assert root[side, budget, test] <= least
                     raised += root[side, budget, test] > 0
     assert raised or kind == "3"
+
+
+@numba.njit
+def sweep_and_settle(rows, data, frames, control, out_bounds, out_costs):
+    """Lower bounds of both children of the tests that a sweep takes, and their least costs."""
+    level = sweep_search.start(rows, data, frames)
+    sweep_scan.leaf_error(level, data, frames)
+    sweep_scan.list_tests(level, data, frames)
+    tests = frames.start[level, -1]
+    for test in range(tests):
+        frames.tests[level, LIVE, test] = test
+    count = sweep_scan.pick(level, tests, frames)
+    sweep_scan.sweep(level, count, data, frames, control)
+    for side in range(2):
+        for lane in range(count):
+            out_bounds[side, lane] = sweep_scan.get_found(data, frames)[LANES * side + lane]
+    for side in range(2):
+        for lane in range(count):
+            out_costs[side, lane] = sweep_scan.settle(level, lane, np.int64(side), data, frames)
+    return count
+
+
+@pytest.mark.parametrize("kind", ["squared", "3", "4", "6"])
+@pytest.mark.parametrize("seed", range(4))
+def test_sweeps_bound_what_they_settle(kind, seed):
+    """And nearly reach it; the least costs are those of an exact search of each child."""
+    weights = np.random.default_rng(seed).integers(1, 5, 70) if seed % 2 else None
+    problem = some_problem(kind, 70, 3, seed, sample_weight=weights)
+    engine = SweepEngine(CostRows.of(problem))
+    engine.plan(3, 3, 2**28)
+    frames, control = engine.make_frames(), np.zeros(16, dtype=np.int64)
+    control[questions.ALLOWED] = 1 << 62
+    bounds, costs = np.zeros((2, 2, LANES), dtype=np.int64)
+    data = engine.rows.data
+    count = sweep_and_settle(len(data.keys), data, frames, control, bounds, costs)
+    assert count == LANES
+    assert np.all(bounds <= costs)
+    assert np.all(costs - bounds <= 1e-6 * costs.max())
+    for lane in range(0, LANES, 5):
+        test, column = frames.picked[:, lane]
+        order = data.order[column] >> 1
+        place = frames.tests[0, PLACE, test] + 1
+        for side, child in enumerate((order[:place], order[place:])):
+            assert costs[side, lane] == best_of_one_split(engine.rows, child)
+
+
+def best_of_one_split(rows, child):
+    """By all splits of some rows, from the leaves' costs."""
+    best = rows.leaf(child).cost
+    members = set(child.tolist())
+    for origin, order in zip(rows.origins, rows.data.order.tolist(), strict=True):
+        inside, ranks = [entry for entry in order if entry >> 1 in members], rows.ranks[origin]
+        for place in range(1, len(inside)):
+            low, high = (
+                [entry >> 1 for entry in part] for part in (inside[:place], inside[place:])
+            )
+            if ranks[low[-1]] < ranks[high[0]]:
+                best = min(best, rows.leaf(np.array(low)).cost + rows.leaf(np.array(high)).cost)
+    return best
 
 
 @pytest.mark.parametrize("kind", KINDS)
