@@ -23,7 +23,7 @@ from tests.quick_atlas import SMALL, quick_atlas
 from tests.unit.test_report import Reader
 
 FIGURES = {
-    "greedy-sizes", "smallest-failures", "relabellings", "rankings", "worst-over-biases",
+    "greedy-sizes", "smallest-failures", "relabellings", "good-counts", "rankings", "worst-over-biases",
     "certified-biases", "two-term-ends", "dependence", "noise", "forests",
 }  # fmt: skip
 
@@ -141,6 +141,20 @@ def test_relabellings_from_the_files():
         assert cells[3] == f"{mean(means):.6f} ± {error:.6f}"
         assert cells[4:6] == [f"{mean(widths):.6f}", f"{max(widths):.6f}"]
         assert cells[6] == f"{mean([width < 1e-12 for width in widths]):.2%}"
+
+
+def test_best_trees_from_the_files():
+    files = rows_of("counted")
+    for cells in tables()["Best trees by size, entropy, ties at random"]:
+        rows = [row for row in files if row["size"] == int(cells[0])]
+        total = sum(row["count"] for row in rows)
+        alone = sum(row["count"] for row in rows if row["trees"] == 1)
+        assert cells[1:3] == [f"{total:,}", f"{alone / total:.2%}"]
+        every = sorted(trees for row in rows for trees in [row["trees"]] * row["count"])
+        assert cells[3:5] == [f"{every[(len(every) - 1) // 2]:,}", f"{every[-1]:,}"]
+        for place, rule in enumerate(("topdown", "bestfirst")):
+            chance = sum(row[rule] * row["count"] for row in rows) / total
+            assert cells[5 + place] == f"{chance:.4f}"
 
 
 def test_rankings_from_the_files():

@@ -6,6 +6,7 @@ import pytest
 from mictree.experiments import (
     dependence,
     function_sizes,
+    good_counts,
     noise,
     rankings,
     relabellings,
@@ -108,6 +109,37 @@ def test_representative(rules, verdict):
 def test_independent(rules, verdict):
     found = made_labels(TopDown=rules[0], BestFirst=rules[1])
     assert functions.independent(found).verdict == verdict
+
+
+def made_counts(*sizes):
+    """For each size, functions with one best tree and with nine; the mean chances of two rules."""
+    rows = [
+        {"table": number, "count": count, "size": size, "trees": trees, "topdown": one,
+         "bestfirst": other}
+        for size, (alone, several, one, other) in enumerate(sizes, start=1)
+        for number, (count, trees) in enumerate(((alone, 1), (several, 9)))
+    ]  # fmt: skip
+    return good_counts.GoodCounts(good_counts.Plan(), pl.DataFrame(rows))
+
+
+FEW_ALONE, MANY_ALONE = (2, 6, 0.9, 0.5), (6, 2, 0.5, 0.9)
+
+
+@pytest.mark.parametrize("claim", [functions.several_best, functions.finds_best])
+@pytest.mark.parametrize(
+    ("sizes", "verdict"),
+    list(
+        zip(
+            ((FEW_ALONE, FEW_ALONE), (FEW_ALONE, MANY_ALONE), (MANY_ALONE, MANY_ALONE)),
+            EACH,
+            strict=True,
+        )
+    ),
+)
+def test_best_trees(claim, sizes, verdict):
+    found = claim(made_counts(*sizes))
+    assert found.verdict == verdict
+    assert "functions of 4 variables" in found.source
 
 
 def made_rankings(*ranges):
