@@ -81,7 +81,7 @@ def test_every_figure_has_words_and_every_claim_its_range_and_rule():
     assert len(images) == len(FIGURES)
     assert all(len(attributes["alt"]) > 60 for attributes in images)
     claims = json.loads((quick_atlas() / "results" / "claims.json").read_text("utf-8"))
-    assert len(claims) == 21
+    assert len(claims) == 23
     text = html.unescape(page())
     for claim in claims:
         assert claim["verdict"] in ("holds", "holds in part", "fails")
