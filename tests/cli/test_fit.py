@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from html import unescape
@@ -17,7 +18,9 @@ from mictree.cli import app
 from mictree.cli.fit import split_rows
 from mictree.cli.output import tree_warnings
 from mictree.cli.table import read_class_weight
+from mictree.optimal import questions
 from tests.clock import looked_at
+from tests.datasets import random_bits
 
 
 @pytest.fixture
@@ -562,6 +565,28 @@ def monk(tmp_path):
     file = tmp_path / "the monk's.csv"
     pl.DataFrame({"a": a, "b": b, "tempting": tempting, "y": y}).write_csv(file)
     return file
+
+
+@pytest.mark.parametrize("press_in", [1, 2])
+def test_ctrl_c_in_a_search_begins_no_other_one(tmp_path, monkeypatch, press_in):
+    X, y = random_bits(700, 30, 3, noise=0.4)
+    pl.DataFrame(X).with_columns(y=y).write_csv(tmp_path / "t.csv")
+    fit, ask, fits = mt.OptimalTreeClassifier.fit, questions.Workers.ask, []
+
+    def noting(self, *arguments):
+        fits.extend([self] * (len(arguments[0]) > 2))  # two rows only try the options
+        return fit(self, *arguments)
+
+    def pressing(self, *arguments, **options):
+        if len(fits) == press_in:
+            signal.raise_signal(signal.SIGINT)
+        return ask(self, *arguments, **options)
+
+    monkeypatch.setattr(mt.OptimalTreeClassifier, "fit", noting)
+    monkeypatch.setattr(questions.Workers, "ask", pressing)
+    done = run(tmp_path / "t.csv", "--target", "y", "--rule", "optimal", "--cv", 3)
+    assert done.exit_code == 130
+    assert len(fits) == press_in
 
 
 def test_the_optimal_tree_is_saved_drawn_and_predicts(monk, tmp_path):

@@ -1,6 +1,7 @@
 """select_size against refitting every size, and its rules against their definitions."""
 
 import datetime as dt
+import signal
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeri
 
 import mictree as mt
 from mictree.estimators.sizes import SizeChoice, choose_size, last_rows, rank_moments, time_folds
+from mictree.optimal import questions
 from tests.datasets import random_bits
 
 X, Y = random_bits(150, 6, 1, noise=0.25)
@@ -66,6 +68,28 @@ def test_optimal_trees_of_all_sizes_from_one_search():
         fitted = clone(model).fit(X[train], LABELS[train])
         expected = [fitted.at_size(size).score(X[test], LABELS[test]) for size in range(4)]
         assert scores.tolist() == expected
+
+
+@pytest.mark.parametrize("press_in", [1, 2])
+def test_ctrl_c_in_the_search_of_a_fold_ends_all_folds(monkeypatch, press_in):
+    """A search keeps what it found; its scores must not count as those of a whole search."""
+    fit, ask, fits = mt.OptimalTreeClassifier.fit, questions.Workers.ask, []
+
+    def noting(self, *arguments):
+        fits.append(self)
+        return fit(self, *arguments)
+
+    def pressing(self, *arguments, **options):
+        if len(fits) == press_in:
+            signal.raise_signal(signal.SIGINT)
+        return ask(self, *arguments, **options)
+
+    monkeypatch.setattr(mt.OptimalTreeClassifier, "fit", noting)
+    monkeypatch.setattr(questions.Workers, "ask", pressing)
+    large, labels = random_bits(700, 30, 3, noise=0.4)
+    with pytest.raises(KeyboardInterrupt):
+        mt.select_size(mt.OptimalTreeClassifier(8, time_limit=None), large, labels, cv=3)
+    assert len(fits) == press_in
 
 
 def test_groups_and_splitters():

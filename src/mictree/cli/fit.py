@@ -600,7 +600,9 @@ def _choose_size(
     """The size that cross-validation chooses; folds share the time that is left."""
     from sklearn.base import clone
 
-    from mictree.estimators.sizes import Choice, select_size
+    from mictree.estimators.sizes import Choice, raise_if_interrupted, select_size
+
+    raise_if_interrupted(model)
 
     folded: Any = clone(model)
     if settings.is_optimal:

@@ -125,6 +125,7 @@ class OptimalTree(TreeModel):
         memory = check_count(self.memory_limit, "memory_limit")
         seconds = None if self.time_limit is None else check_seconds(self.time_limit, "time_limit")
         solved = solve(problem, limit, False, memory, None, self.max_depth, seconds, price)
+        self._interrupted = solved.interrupted
         self._problem = problem
         trees, upper = solved.trees, solved.errors.upper
         if self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0:

@@ -287,6 +287,12 @@ def _read_trial(model: Any, labels: Any, weights: Any, settings: _Settings) -> _
     return _Trial(model, labels, fit_weights, score_weights, scorer, classes, task)
 
 
+def raise_if_interrupted(model: Any) -> None:
+    """Pass on a Ctrl-C that ended a search, which then keeps what it found."""
+    if getattr(model, "_interrupted", False):
+        raise KeyboardInterrupt
+
+
 def _score_fold(X: Any, trial: _Trial, train: RowNumbers, test: RowNumbers) -> list[float]:
     """The scores of all sizes on the held-out rows of one fold; scorers by name take weights."""
     fitted: Any = clone(trial.model)
@@ -297,6 +303,7 @@ def _score_fold(X: Any, trial: _Trial, train: RowNumbers, test: RowNumbers) -> l
         fitted.set_params(cost_matrix=trial.task.named(trial.classes.tolist(), known))
     weights = None if trial.fit_weights is None else trial.fit_weights[train]
     fitted.fit(_safe_indexing(X, train), known, weights)
+    raise_if_interrupted(fitted)
     rows, truth = _safe_indexing(X, test), np.asarray(_safe_indexing(trial.labels, test))
     weights = None if trial.score_weights is None else trial.score_weights[test]
     if trial.scorer is None:
