@@ -281,6 +281,21 @@ def test_whole_costs_are_floors(pairs):
     assert numbers.least_error(cost) <= exact
 
 
+@pytest.mark.parametrize(("measured", "weighted"), [(True, False), (False, True), (True, True)])
+def test_bounds_allow_for_rounded_labels_and_weights(measured, weighted):
+    """A whole cost never stands for more than the error as written, nor for much less."""
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        y = random.normal(size=9) if measured else random.integers(0, 9, 9)
+        weights = random.random(9) if weighted else None
+        numbers = Numbers.of(mt.SampleProblem(np.zeros((9, 1)), y, weights, loss="squared"))
+        assert (bool(numbers.rounding), bool(numbers.slack)) == (measured, weighted)
+        error = numbers.settled_leaf(np.arange(9))[1]
+        least = numbers.least_error(int(cost_of_sums(numbers.sums.sum(axis=0), numbers.shift)))
+        assert least <= error
+        assert float(least) == pytest.approx(float(error), rel=1e-5)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_clusters_bound_trees(seed):
     """As tight as the best intervals of labels, by trying all."""

@@ -62,6 +62,20 @@ def test_leaves_take_the_action_of_least_cost(kind, iris):
     assert model.score(X, y) == np.mean(guess == y)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_right_answers_may_cost_something(kind, iris):
+    """What every action costs for a class changes no tree, and is part of all mean costs."""
+    X, y = iris
+    dearer = ASK | {"virginica": {action: cost + 2 for action, cost in ASK["virginica"].items()}}
+    plain, model = (kind(max_size=2, cost_matrix=costs).fit(X, y) for costs in (ASK, dearer))
+    assert model.predict(X).tolist() == plain.predict(X).tolist()
+    errors = model.frontier_.upper if hasattr(model, "frontier_") else model.growth_.errors
+    share = np.mean(y == "virginica")
+    for size in range(3):
+        assert errors[size] == pytest.approx(plain.mean_cost(X, y, size=size) + 2 * share)
+        assert model.mean_cost(X, y, size=size) == pytest.approx(errors[size])
+
+
 def test_an_array_is_in_the_order_of_classes(iris):
     X, y = iris
     matrix = [[0, 1, 2], [1, 0, 5], [1, 9, 0]]
