@@ -23,8 +23,8 @@ from tests.quick_atlas import SMALL, quick_atlas
 from tests.unit.test_report import Reader
 
 FIGURES = {
-    "greedy-sizes", "smallest-failures", "relabellings", "good-counts", "rankings", "worst-over-biases",
-    "certified-biases", "two-term-ends", "dependence", "noise", "forests",
+    "greedy-sizes", "smallest-failures", "relabellings", "good-counts", "rankings",
+    "worst-over-biases", "certified-biases", "two-term-ends", "dependence", "noise", "forests",
 }  # fmt: skip
 
 
