@@ -429,6 +429,13 @@ class TestLimits:
             mt.good_trees(problem, 2)
 
 
+def test_weights_of_seventeen_digits():
+    weights = [0.20233792607163714, 0.09884942892032378, 0.37560066234273526]
+    weights += [0.18447937100367984, 0.49494766733102]
+    problem = mt.SampleProblem([[2.0], [0.0], [7.0], [3.0], [0.0]], [0, 1, 0, 1, 1], weights)
+    assert mt.good_trees(problem, 3).counts == (1, 1, 4, 5)
+
+
 @pytest.mark.parametrize("within", [10**6, 1e18, 1e300])
 @pytest.mark.parametrize("task", ["errors", "costs", "squared"])
 def test_all_trees_are_within_a_large_limit(task, within):
