@@ -88,6 +88,9 @@ def test_a_class_that_costs_nothing_to_miss_needs_minority():
         mt.TopDownClassifier(cost_matrix=matrix).fit(X, ["no", "no", "yes", "yes"])
     model = mt.TopDownClassifier(cost_matrix=matrix, criterion="minority")
     assert model.fit(X, ["no", "no", "yes", "yes"]).predict(X).tolist() == ["yes"] * 4
+    labels = ["no", "no", "yes", "yes"] * 3  # rules whose criterion nobody named take it
+    compared = mt.compare(["topdown"], X * 3, labels, 1, cv=0, cost_matrix=matrix)
+    assert compared.mic("topdown") == (0.0, 0.0)
     best = mt.OptimalTreeClassifier(cost_matrix=matrix, min_samples_leaf=2)
     assert best.fit(X, ["no", "no", "yes", "yes"]).frontier_.upper.max() == 0
 

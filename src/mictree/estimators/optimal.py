@@ -155,9 +155,7 @@ class OptimalTree(TreeModel):
         if chosen is not None or price is None:
             return check_size(5 if chosen is None else chosen)
         rows = int(problem.class_rows.sum())
-        errors = (
-            TopDown().grow(problem, min(rows, MOST_GREEDY)).errors - problem.offset
-        )
+        errors = TopDown().grow(problem, min(rows, MOST_GREEDY)).errors - problem.offset
         best = float(np.min(errors + float(price) * np.arange(len(errors))))
         return math.ceil(min(rows, best / float(price)))  # a tiny price makes the quotient infinite
 

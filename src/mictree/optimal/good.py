@@ -553,7 +553,9 @@ class GoodTrees:
             self._check_complete(size)
         space = self._maker.space
         limits = tuple(Fraction(most) / space.unit + space.offset for most in self._most)
-        return chance_of(Walk(self.problem, grower, space), limits, check_count(runs, "runs", 1), seed)
+        return chance_of(
+            Walk(self.problem, grower, space), limits, check_count(runs, "runs", 1), seed
+        )
 
     def _whole_spectrum(self, size: int) -> Spectrum:
         """The spectrum of a size whose trees are all counted."""
