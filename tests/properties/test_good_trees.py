@@ -433,7 +433,13 @@ def test_weights_of_seventeen_digits():
     weights = [0.20233792607163714, 0.09884942892032378, 0.37560066234273526]
     weights += [0.18447937100367984, 0.49494766733102]
     problem = mt.SampleProblem([[2.0], [0.0], [7.0], [3.0], [0.0]], [0, 1, 0, 1, 1], weights)
-    assert mt.good_trees(problem, 3).counts == (1, 1, 4, 5)
+    with pytest.raises(ValueError, match="with sums of at most 53 binary digits"):
+        mt.good_trees(problem, 3)
+
+
+def test_numbers_of_very_different_size():
+    problem = mt.SampleProblem([[0], [1]], [1e-12, 1e5], [2, 2], loss="squared")
+    assert mt.good_trees(problem, 2).counts == (1, 1, 0)
 
 
 @pytest.mark.parametrize("within", [10**6, 1e18, 1e300])

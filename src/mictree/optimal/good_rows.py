@@ -34,6 +34,7 @@ from mictree.problems.sample import SampleProblem, unpack
 from mictree.problems.tasks import Squared
 from mictree.tree import Tree
 
+MOST_SUM = 2**53  # of costs and weights
 FAR = 2**61  # above every error, and two of them still fit 64 bits
 BYTES_EACH = 12  # of a test of a row, at most
 BLOCK = 2**22  # pairs of tests that are looked at together
@@ -107,20 +108,20 @@ class ActionSums(Costs):
     def of(cls, problem: SampleProblem) -> ActionSums:
         if not problem.counts_errors:
             costs, rounded, scale = Actions.of(problem)
-            if rounded is None:
+            if rounded is None and costs.max(axis=1, initial=0).sum() < MOST_SUM:
                 return cls(costs, scale.total, scale.offset)
         else:
             slots = row_slots(problem)
             codes = np.repeat(np.arange(len(problem.classes)), problem.class_rows)
             weights = problem.weights[slots] if len(problem.weights) else np.ones(len(slots))
             integers, rounded = to_integers(weights, codes, problem.class_weight, True)
-            if rounded is None:
+            if rounded is None and integers.sum() < MOST_SUM:
                 costs = np.repeat(integers[:, None], len(problem.classes), axis=1)
                 costs[np.arange(len(codes)), codes] = 0
                 return cls(costs, int(integers.sum()), Fraction(0))
         raise ValueError(
             "good trees are counted by exact errors: costs and weights must be multiples of a "
-            "unit, with sums of at most 62 binary digits"
+            "unit, with sums of at most 53 binary digits"
         )
 
     def leaf(self, sums: np.ndarray) -> tuple[int, int]:
@@ -483,7 +484,7 @@ class RowCounting(Counting):
 
     def _ones(self, tests: Tests) -> tuple[list[Any], list[Any]]:
         """The least costs of both children of all tests with one more split."""
-        least = np.full((2, len(tests.literal)), FAR)
+        least = np.full((2, len(tests.literal)), self._far)
         for block, low, high in self._pairs(tests):
             if low.shape[1]:
                 least[0, block], least[1, block] = low.min(axis=1), high.min(axis=1)
@@ -508,7 +509,7 @@ class RowCounting(Counting):
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """For blocks of tests, the costs of both children with each test as their one split.
 
-        A cost is FAR where the test does not divide the child, or as one before it of its column,
+        A cost is too large where the test does not divide the child, or as one before it of its column,
         and where the child is pure.
         """
         count, screen = len(tests.literal), self.space.costs.screen
@@ -530,14 +531,21 @@ class RowCounting(Counting):
             low = screen(rest) + screen(below[:, block, None] - rest)
             together = (upper[block] @ upper.T).astype(np.int64)
             sizes = numbers[block, None]
-            high[~_divides(together, sizes, tests)] = FAR
-            low[~_divides(numbers[None, :] - together, len(tests.members) - sizes, tests)] = FAR
+            high[~_divides(together, sizes, tests)] = self._far
+            low[~_divides(numbers[None, :] - together, len(tests.members) - sizes, tests)] = (
+                self._far
+            )
             for test in range(block.start, block.stop):
                 if self._is_pure(tests, test, 1):
-                    high[test - begin] = FAR
+                    high[test - begin] = self._far
                 if self._is_pure(tests, test, 0):
-                    low[test - begin] = FAR
+                    low[test - begin] = self._far
             yield block, low, high
+
+    @property
+    def _far(self) -> Any:
+        """Above every cost."""
+        return np.inf if self.space.costs.slack else FAR
 
     def _is_pure(self, tests: Tests, test: int, side: int) -> bool:
         """Whether a child of a test is pure."""
@@ -597,7 +605,9 @@ class Searched:
         answer = self.workers.ask(rows, min(size, self.workers.budgets), bound, UNLIMITED)
         if answer is None:
             raise Stopped("Ctrl-C" if self.workers.interrupted else "time_limit")
-        return needed if answer >= bound else left_out + max(0, answer - spare) / self._ratio
+        if answer >= bound:
+            return needed
+        return left_out + (answer if self._ratio == 1 else max(0, answer - spare) / self._ratio)
 
     def counting(self, barred: Barred, watch: Watch) -> RowCounting:
         """Counts trees without the barred columns."""
