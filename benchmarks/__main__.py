@@ -5,7 +5,7 @@ import sys
 
 NAMES = (
     "core", "sweeps", "estimators", "regressors", "optimal", "bit_tasks", "ordered", "tasks",
-    "prices", "compare", "streamed", "explorer", "distributed",
+    "prices", "good", "compare", "streamed", "explorer", "distributed",
 )  # fmt: skip
 
 if __name__ == "__main__":

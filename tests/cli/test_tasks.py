@@ -199,6 +199,15 @@ class TestOfAFileOfCosts:
         )
         assert missing.startswith("--costs must have a line for each class of the target; 'yes' ha")
 
+    def test_many_classes_without_a_line_are_one_complaint(self, save):
+        table = read_costs(save("costs.csv", ",no,ask\nno,0,1\n"))
+        with pytest.raises(ValueError) as wrong:  # noqa: PT011
+            table.matrix([float(number) for number in range(200)])
+        lines = [str(error) for error in wrong.value.args]
+        assert len(lines) == 2
+        assert lines[0].endswith("is none of '0.0', '1.0', '2.0', '3.0', '4.0' and 195 others")
+        assert "'4.0' and 195 others have none in" in lines[1]
+
     def test_a_file_that_is_not_there(self):
         (found,) = TaskRequest(costs=Path("no.csv")).complain()
         assert str(found) == "--costs must name a CSV file; there is no file 'no.csv'"
@@ -768,3 +777,10 @@ def test_explore_takes_classes_only(save, tmp_path):
     assert error("explore", "--data", file, "--target", "y") == (
         "labels must be classes; y holds measured numbers such as 0.5"
     )
+
+
+@pytest.mark.parametrize("asked", [None, "classification"])
+def test_few_whole_numbers_beyond_integers_are_classes(asked):
+    found = decide_task(pl.Series("y", [0.0, 1e19, 1e300]), asked)
+    assert found.task == "classification"
+    assert found.labels.to_list() == ["0.0", "1e+19", "1e+300"]

@@ -422,6 +422,32 @@ class TestLimits:
         with pytest.raises(ValueError, match=r"must be proved; that of size \d is from .* to "):
             mt.good_trees(problem, 6, time_limit=0.05)
 
+    def test_sizes_that_rounding_leaves_open(self):
+        X, y = [[0, 1], [1, 1], [1, 0], [2, 0]], [2, 3e-9, 1, 1e-12]
+        problem = mt.SampleProblem(X, y, loss="squared")
+        with pytest.raises(ValueError, match="but for rounding: labels or weights have too many"):
+            mt.good_trees(problem, 2)
+
+
+def test_weights_of_seventeen_digits():
+    weights = [0.20233792607163714, 0.09884942892032378, 0.37560066234273526]
+    weights += [0.18447937100367984, 0.49494766733102]
+    problem = mt.SampleProblem([[2.0], [0.0], [7.0], [3.0], [0.0]], [0, 1, 0, 1, 1], weights)
+    assert mt.good_trees(problem, 3).counts == (1, 1, 4, 5)
+
+
+@pytest.mark.parametrize("within", [10**6, 1e18, 1e300])
+@pytest.mark.parametrize("task", ["errors", "costs", "squared"])
+def test_all_trees_are_within_a_large_limit(task, within):
+    X, y = [[0], [1], [2], [3], [4], [5], [6]], [0, 1, 2, 4, 3, 8, 1]
+    given = {
+        "errors": {"y": [0, 1, 0, 0, 1, 1, 1]},
+        "costs": {"costs": [[0, number] for number in y]},
+        "squared": {"y": y, "loss": "squared"},
+    }[task]
+    problem = mt.SampleProblem(X, **given)
+    assert mt.good_trees(problem, 4, within).counts == mt.good_trees(problem, 4, 10).counts
+
 
 @pytest.mark.parametrize("within", [-0.1, float("nan"), float("inf"), "0.1", None, True])
 def test_within_is_checked(within):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from mictree._support.checks import check_count
 from mictree._support.files import write_whole
 from mictree._support.words import count_of
 from mictree.cli.formulas import Bias, Noise, read_formula
@@ -144,8 +145,11 @@ def good(
     check_drawing(plot, "--plot")
     check_output(report, "--report", (".html", ".htm"))
     spare, rules = _read_within(within), [_read_rule(name) for name in rule]
+    check_count(runs, "--runs", 1)
     _check_options(context, target)
     if target is None:
+        if Path(subject).is_file():
+            raise ValueError(f"--target must name the column to predict: {subject} is a file")
         problem, described = read_formula(subject, bias, noise)
     else:
         file_format = FileFormat(

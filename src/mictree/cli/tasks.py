@@ -150,11 +150,14 @@ def decide_task(labels: "polars.Series", asked: str | None = None, some: bool = 
     if str(kind).startswith("Decimal"):
         labels = labels.cast(polars.Float64)
     fractions = _fractions(labels)
+    classes = labels
+    if len(fractions) or (kind.is_float() and float(labels.abs().max()) >= 2**63):  # type: ignore[arg-type]
+        classes = labels.cast(polars.String)  # scikit-learn takes such floats for measured numbers
     if asked == CLASSIFICATION:
-        return Decision(asked, labels.cast(polars.String) if len(fractions) else labels)
+        return Decision(asked, classes)
     line = "" if asked else _line(name, labels, fractions, some)
     if asked != REGRESSION and not line:
-        return Decision(CLASSIFICATION, labels)
+        return Decision(CLASSIFICATION, classes)
     _check_squares(labels)
     return Decision(REGRESSION, labels, line)
 
@@ -213,7 +216,7 @@ class CostTable:
         An action is a class if it is called so.
         """
         found = {name: _label_of(name, classes) for name in (*self.rows, *self.actions)}
-        known = ", ".join(map(repr, map(str, classes)))
+        known = _some(classes)
         errors: list[Exception] = [
             ValueError(
                 f"--costs must name a class of the target on the left; {name!r} is none of {known}"
@@ -222,14 +225,15 @@ class CostTable:
             if found[name] is None
         ]
         named = [found[name] for name in self.rows]
-        errors += [
-            ValueError(
-                f"--costs must have a line for each class of the target; {str(label)!r} has none "
-                f"in {str(self.file)!r}"
+        missing = [label for label in classes if label not in named]
+        if missing:
+            errors.append(
+                ValueError(
+                    "--costs must have a line for each class of the target; "
+                    f"{_some(missing)} {'has' if len(missing) == 1 else 'have'} none "
+                    f"in {str(self.file)!r}"
+                )
             )
-            for label in classes
-            if label not in named
-        ]
         raise_all(errors)
         row_of = {found[name]: costs for name, costs in self.rows.items()}
         place = {found[name] if found[name] is not None else name: number
@@ -239,6 +243,13 @@ class CostTable:
         return {
             label: {action: row_of[label][place[action]] for action in actions} for label in classes
         }
+
+
+def _some(classes: Sequence[Any], most: int = 6) -> str:
+    """The names of the first classes, and how many others there are."""
+    shown = classes if len(classes) <= most else classes[: most - 1]
+    text = ", ".join(repr(str(label)) for label in shown)
+    return text if len(shown) == len(classes) else f"{text} and {len(classes) - len(shown)} others"
 
 
 def _label_of(name: str, classes: Sequence[Any]) -> Any:

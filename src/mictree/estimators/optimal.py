@@ -38,7 +38,7 @@ from mictree.estimators.sizes import (
     unavoidable,
 )
 from mictree.growers.data_loop import Splitting
-from mictree.growers.rules import bounding_rule
+from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.frontier import SampleOptimalTrees, solve
@@ -156,7 +156,7 @@ class OptimalTree(TreeModel):
             return check_size(5 if chosen is None else chosen)
         rows = int(problem.class_rows.sum())
         errors = (
-            bounding_rule(problem).grow(problem, min(rows, MOST_GREEDY)).errors - problem.offset
+            TopDown().grow(problem, min(rows, MOST_GREEDY)).errors - problem.offset
         )
         best = float(np.min(errors + float(price) * np.arange(len(errors))))
         return math.ceil(min(rows, best / float(price)))  # a tiny price makes the quotient infinite
@@ -561,7 +561,7 @@ def _splitting(problem: SampleProblem, tree: Tree) -> Splitting:
 
 def _with_large_leaves(problem: SampleProblem, trees: Sequence[Tree]) -> list[Splitting]:
     """For each size, the best of several trees that satisfy the problem's limits."""
-    greedy = bounding_rule(problem).grow(problem, len(trees) - 1)
+    greedy = TopDown().grow(problem, len(trees) - 1)
     best: list[Splitting] = []
     for size, tree in enumerate(trees):
         candidates = [

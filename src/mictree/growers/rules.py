@@ -171,7 +171,7 @@ class Grower(ABC):
         of a positive rate that gives a finite impurity, not negative. Several classes add up what
         it gives each against the rest, and halve the sum. None for "entropy"; for the squared
         error where numbers are predicted; for "minority", the drop in least cost, where each row
-        has costs.
+        has costs, or where some class costs nothing to miss.
     ties : which of several equally good splits is made
         "last": the last leaf in order of creation, then the last variable in declared order, as
         the paper's ``>=`` does. "first": the first of both. "random": any of both. "heaviest",
@@ -405,18 +405,9 @@ def criterion_on(rule: Grower, problem: Any) -> Criterion:
                 f"got {rule.criterion!r}"
             )
         return "minority"
+    if name == "cost matrix" and rule.implied and not (problem.task.missing_costs > 0).all():
+        return "minority"  # entropy would leave classes that cost nothing to miss no weight
     return rule.criterion
-
-
-def bounding_rule(problem: Any) -> Grower:
-    """TopDown, by the criterion whose trees bound the best ones of a problem.
-
-    Costs by which some class costs nothing to miss leave entropy no weight of that class.
-    """
-    task: Any = getattr(problem, "task", None)
-    if task_name(problem) == "cost matrix" and not (task.missing_costs > 0).all():
-        return TopDown("minority")
-    return TopDown()
 
 
 def depth_of(rule: Grower) -> int:

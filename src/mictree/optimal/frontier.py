@@ -31,7 +31,7 @@ import numpy as np
 
 from mictree._support.checks import TooLarge, check_count, check_seconds, check_size
 from mictree._support.progress import Progress, Report, TimeLimit, ignore
-from mictree.growers.rules import Growth, bounding_rule
+from mictree.growers.rules import Growth, TopDown
 from mictree.optimal.bit_search import BitEngine
 from mictree.optimal.priced import LARGEST_COST, PricedSearch
 from mictree.optimal.questions import (
@@ -79,7 +79,7 @@ def solve(
     with TimeLimit(time_limit) as limit:
         grow = None
         if max_depth is None:
-            grow = cache(partial(bounding_rule(problem).grow, problem, max_size))
+            grow = cache(partial(TopDown().grow, problem, max_size))
             if problem.counts_errors and not 0 < sum(map(len, problem.ranks)) <= QUICK:
                 grow()  # whose memory is free again before the search takes its own
         strategy = choose_strategy(problem, exact, memory_limit)

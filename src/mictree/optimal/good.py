@@ -117,7 +117,8 @@ def good_trees(
     space = _make_space(check_problem(problem), limits.memory)  # refused before any work
     optimal = _solve(problem, limits)
     maker = _Maker.of(space, limits)
-    most = tuple(maker.space.floor(error + spare) for error in optimal)
+    # no tree is worse than a lone leaf; larger limits might not fit into 64 bits
+    most = tuple(maker.space.floor(min(error + spare, optimal[0])) for error in optimal)
     counting = maker.counting(limits.most)
     spectra, ended = [], []
     with maker.running():
@@ -176,6 +177,12 @@ def _solve(problem: Problem, limits: Limits) -> list[Fraction]:
         raise KeyboardInterrupt
     for size in np.flatnonzero(~errors.proved).tolist():
         least, most = (show_number(float(each[size])) for each in (errors.lower, errors.upper))
+        if least == most:
+            raise ValueError(
+                f"the least error of every size must be proved; that of size {size} is {most}, but "
+                "for rounding: labels or weights have too many digits. Round them, or ask for at "
+                f"most {count_of(size - 1, 'split')}"
+            )
         raise ValueError(
             f"the least error of every size must be proved; that of size {size} is from {least} to "
             f"{most}: allow more time, or ask for at most {count_of(size - 1, 'split')}"
@@ -546,7 +553,7 @@ class GoodTrees:
             self._check_complete(size)
         space = self._maker.space
         limits = tuple(Fraction(most) / space.unit + space.offset for most in self._most)
-        return chance_of(Walk(self.problem, grower, space), limits, check_count(runs, "runs"), seed)
+        return chance_of(Walk(self.problem, grower, space), limits, check_count(runs, "runs", 1), seed)
 
     def _whole_spectrum(self, size: int) -> Spectrum:
         """The spectrum of a size whose trees are all counted."""

@@ -515,7 +515,9 @@ class RowCounting(Counting):
         step = max(1, BLOCK // max(1, count * len(tests.sums)))
         whole = slice(0, count) if only is None else only
         most = max(float(np.abs(tests.sums).sum(axis=1).max(initial=0)), len(tests.members))
-        kind = np.float32 if most < EXACT else float
+        kind: Any = np.float32 if most < EXACT else float
+        if most >= 2**53 and tests.sums.dtype != object:
+            kind = np.int64  # floats would round, and nothing is left to chance in whole numbers
         upper, sums = tests.upper.astype(kind), tests.sums.astype(kind)
         numbers = tests.upper.sum(axis=1)
         exact = tests.sums.dtype if tests.sums.dtype != object else float

@@ -123,6 +123,7 @@ class Space(ABC):
         yield from ([number] for number in range(len(self.variables)))
 
 
+MOST_KEPT = 2**14  # places
 CONSTANT = None  # the state of all formulas that are true, or false
 # a literal: twice its satisfaction probability, in units of the denominator; plus 1 if it is barred
 Term = tuple[int, ...]
@@ -141,6 +142,9 @@ class FormulaSpace(Space):
         self._positive = [
             name not in literals or literals[name].positive for name in problem.variables
         ]
+        # trees that are drawn share most places
+        self._labels: dict[Any, int] = {}
+        self._ends: dict[Any, Sequence[Ends]] = {}
 
     def root(self, barred: Barred = NOTHING) -> State:
         return self._state(self.start(), barred)
@@ -169,11 +173,15 @@ class FormulaSpace(Space):
         if state is CONSTANT:
             return 0, True
         terms, idle = state
+        false, whole = self._false(terms)
+        return min(false, whole - false) * self.denominator ** len(idle), False
+
+    def _false(self, terms: tuple[Term, ...]) -> tuple[int, int]:
+        """How many units of some terms' inputs make all of them false, and how many there are."""
         false = math.prod(
             self.denominator ** len(term) - math.prod(each // 2 for each in term) for term in terms
         )
-        whole = self.denominator ** sum(map(len, terms))
-        return min(false, whole - false) * self.denominator ** len(idle), False
+        return false, self.denominator ** sum(map(len, terms))
 
     def branches(self, state: Any) -> Sequence[Branch]:
         if state is CONSTANT:
@@ -239,21 +247,29 @@ class FormulaSpace(Space):
         return self._state((tuple(terms), tuple(idle)))
 
     def label(self, place: Any) -> int:
-        terms, _ = place
+        terms = place[0]
+        if terms not in self._labels:
+            _keep(self._labels, terms, self._find_label(terms))
+        return self._labels[terms]
+
+    def _find_label(self, terms: Any) -> int:
         if () in terms:
             return 1
-        state = self._state(place)
+        state = self._state((terms, ()))
         if state is CONSTANT:
             return 0
-        false = math.prod(
-            1 - Fraction(math.prod(each // 2 for each in term), self.denominator ** len(term))
-            for term in state[0]
-        )
-        return int(2 * false <= 1)
+        false, whole = self._false(state[0])
+        return int(2 * false <= whole)
 
     def ends(self, place: Any, branch: Branch) -> Sequence[Ends]:
+        key = place, branch.kind
+        if key not in self._ends:
+            _keep(self._ends, key, self._find_ends(*key))
+        return self._ends[key]
+
+    def _find_ends(self, place: Any, kind: Any) -> Sequence[Ends]:
         terms, idle = place
-        wanted, literal = branch.kind
+        wanted, literal = kind
         found = []
         if wanted is None:
             for variable in idle:
@@ -293,6 +309,13 @@ class FormulaSpace(Space):
             kind = None, self._idle(self._literal(variable))
             groups.setdefault(kind, []).append(variable)
         yield from groups.values()
+
+
+def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    """Remember a value; where there are too many, all others are forgotten."""
+    if len(kept) >= MOST_KEPT:
+        kept.clear()
+    kept[key] = value
 
 
 def _without(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:

@@ -50,7 +50,10 @@ def draw_shares(axes: Axes | None, variables: polars.DataFrame) -> Axes:
             figsize=(2.2 + WIDTH * len(sizes), 1.2 + HEIGHT * len(order)), layout="constrained"
         )
         axes = figure.subplots()
-    image = axes.imshow(shares[order], cmap=COLOURS, vmin=0.0, vmax=1.0, aspect="auto")
+    extent = -0.5, max(len(sizes), 1) - 0.5, max(len(order), 1) - 0.5, -0.5  # of no cells, too
+    image = axes.imshow(
+        shares[order], cmap=COLOURS, vmin=0.0, vmax=1.0, aspect="auto", extent=extent
+    )
     for row, column in zip(*np.nonzero(filled[order] == 1.0), strict=True):
         axes.plot(column, row, "o", color="white", markersize=3)
     axes.set_yticks(range(len(order)), [names[number] for number in order])
@@ -65,12 +68,16 @@ def draw_shares(axes: Axes | None, variables: polars.DataFrame) -> Axes:
 
 
 def draw_trees(trees: Sequence[Tree], problem: Problem) -> Figure:
-    """Draw trees beside one another, with every split."""
+    """Draw trees beside one another, with every split; names of classes stand below the leaves."""
     from matplotlib import pyplot
 
     figure = pyplot.figure(figsize=(4.2 * max(1, len(trees)), 3.6), layout="constrained")
     for axes, tree in zip(
         np.atleast_1d(figure.subplots(1, max(1, len(trees)))), trees, strict=False
     ):
-        draw_tree(axes, tree, *decorations(tree, problem, ()))
+        terms, notes = decorations(tree, problem, ())
+        classes = getattr(problem, "classes", ())
+        if classes and all(isinstance(label, int) for label in tree.labels):
+            notes = ["" if label < 0 else str(classes[label]) for label in tree.labels]
+        draw_tree(axes, tree, terms, notes)
     return figure

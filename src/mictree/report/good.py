@@ -70,7 +70,10 @@ def sentences(good: GoodTrees, size: int) -> list[str]:
     count = good.counts[size]
     least = show_number(float(good.optimal_errors[size]), 4)
     first = f"With {count_of(size, 'split')} the least error is {least}; "
-    first += "one tree has it" if count == 1 else f"{count:,} trees are good"
+    if count == 1:
+        first += "one tree is good" if good.within else "one tree has it"
+    else:
+        first += f"{count:,} trees are good"
     lines = [f"{first}."]
     shares = {
         name: share
