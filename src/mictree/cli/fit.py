@@ -707,7 +707,7 @@ def _write_report(
     others = ""
     if settings.time_limit:
         with show_progress("counting good trees"):
-            others = among_good(model.at_size(size), min(settings.time_limit, LONGEST_COUNT))
+            others = among_good(model, size, min(settings.time_limit, LONGEST_COUNT))
     fitted = Fitted(
         model, settings.rule, size, result.choice, optimal,
         tuple(int((each.predict(rows.held_out) != rows.held_out_labels).sum()) for each in counted),

@@ -111,14 +111,14 @@ MOST_COUNTED = 8  # splits of a fitted tree whose like are counted
 ROOM = 2**29  # bytes
 
 
-def among_good(model: Any, seconds: float) -> str:
-    """One sentence: how many trees of a model's size err almost as little as the best; or nothing.
+def among_good(model: Any, size: int, seconds: float) -> str:
+    """One sentence: how many trees of a size err almost as little as the best; or nothing.
 
     Trees count that make at most one error more than the best of their size on the rows that the
     model grew on. Nothing is said of weighted rows and of other tasks than errors, nor where this
     cannot be counted in so many seconds. All splits count, also those that a drawing leaves out.
     """
-    problem, tree = model._problem, model.tree_
+    problem, tree = model._problem, model.at_size(size).tree_  # whose own problem has no rows
     size, rows = tree.size, int(problem.class_rows.sum())
     plain = isinstance(problem.task, Errors) and not len(problem.weights)
     if not plain or (problem.class_weight != 1).any() or not 0 < size <= MOST_COUNTED:
