@@ -509,8 +509,8 @@ class RowCounting(Counting):
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """For blocks of tests, the costs of both children with each test as their one split.
 
-        A cost is too large where the test does not divide the child, or as one before it of its column,
-        and where the child is pure.
+        A cost is too large where the test does not divide the child, or as one before it of its
+        column, and where the child is pure.
         """
         count, screen = len(tests.literal), self.space.costs.screen
         step = max(1, BLOCK // max(1, count * len(tests.sums)))
