@@ -56,7 +56,7 @@ def test_drawings_name_the_classes():
 
 
 def sentence(model, y):
-    return among_good(model.fit(X, y), 10.0)
+    return among_good(model.fit(X, y), model.max_size, 10.0)
 
 
 def test_a_tree_among_the_good_ones():
@@ -72,7 +72,7 @@ def test_a_tree_that_is_none_of_them():
     rows = np.array([[a, b, a ^ b ^ (k == 0)] for a in (0, 1) for b in (0, 1) for k in range(4)])
     y = rows[:, 0] ^ rows[:, 1]
     model = mt.BestFirstClassifier(max_size=3).fit(rows, y)
-    assert among_good(model, 10.0) == (
+    assert among_good(model, 3, 10.0) == (
         "2 trees have at most one error more than the best tree of 3 splits, and this is none of "
         "them; all of them test x0 and x1, on the rows that it grew on."
     )
@@ -80,5 +80,5 @@ def test_a_tree_that_is_none_of_them():
 
 def test_nothing_is_said_of_weighted_rows():
     model = mt.OptimalTreeClassifier(max_size=3).fit(X, XOR, sample_weight=np.arange(1, 9))
-    assert among_good(model, 10.0) == ""
-    assert among_good(mt.OptimalTreeClassifier(max_size=0).fit(X, XOR), 10.0) == ""
+    assert among_good(model, 3, 10.0) == ""
+    assert among_good(mt.OptimalTreeClassifier(max_size=0).fit(X, XOR), 0, 10.0) == ""
