@@ -23,7 +23,7 @@ import mictree as mt
 from mictree._support.checks import as_fraction
 from mictree.cli import app
 from mictree.columns import parquet, streamed
-from mictree.estimators.results import leaf_results
+from mictree.estimators.leaves import leaf_results
 from mictree.problems import sample
 from mictree.problems.sample import label_scale
 from tests.distributed.tables import Table, tables

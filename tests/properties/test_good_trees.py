@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import mictree as mt
 from mictree.optimal import good_chance, good_counting
-from mictree.optimal.good_counting import Counting, Watch
-from mictree.optimal.good_spaces import FormulaSpace
+from mictree.optimal.good_counting import Counting, FormulaSpace, Watch
 from tests.reference.good_trees import (
     Rowset,
     columns_of,

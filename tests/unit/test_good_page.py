@@ -5,7 +5,7 @@ import pytest
 from matplotlib import pyplot
 
 import mictree as mt
-from mictree.report.good import among_good, make_page, render, sentences
+from mictree.report.data import among_good, make_good_page, render_good, sentences
 
 PAPER = "x1 & x2 | y1 & y2 & y3"
 X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
@@ -20,7 +20,7 @@ def _close_figures():
 
 def test_the_page():
     good = mt.good_trees(mt.FormulaProblem(PAPER), 3)
-    html = render(make_page(good, "<b>name", [good.chance("topdown")]))
+    html = render_good(make_good_page(good, "<b>name", [good.chance("topdown")]))
     assert "Good trees of &lt;b&gt;name" in html
     assert "<script" not in html
     assert "Good trees by size" in html
@@ -31,7 +31,7 @@ def test_the_page():
 
 
 def test_the_largest_size_with_a_tree():
-    page = make_page(mt.good_trees(mt.FormulaProblem("a & b"), 4), "a & b")
+    page = make_good_page(mt.good_trees(mt.FormulaProblem("a & b"), 4), "a & b")
     assert page.lines[0] == "With 2 splits the least error is 0; 2 trees are good."
     assert page.trees_alt == "a few good trees of 2 splits that differ most"
 

@@ -82,8 +82,8 @@ from mictree.cli.tasks import CLASSIFICATION
 
 if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
+    from mictree.estimators.leaves import ActionResults
     from mictree.estimators.predicting import ClassResults
-    from mictree.estimators.results import ActionResults
 
 NOT_COPIED = (  # options that the command on the page leaves out
     "learner", "cv", "repeats", "scoring", "jobs", "scheduler", "workers", "size", "plot", "report",
@@ -274,7 +274,7 @@ def _held_out_results(
     result: "Comparison", size: int, matrix: Any
 ) -> "ClassResults | ActionResults | None":
     """The results of optimal trees on held-out rows by class, with costs also by action."""
-    from mictree.estimators.results import ActionResults
+    from mictree.estimators.leaves import ActionResults
 
     if not result.held_out or not result.classes:
         return None

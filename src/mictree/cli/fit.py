@@ -106,8 +106,8 @@ from mictree.growers.rules import RULES
 
 if TYPE_CHECKING:
     from mictree._support.progress import TimeLimit
+    from mictree.estimators.leaves import ActionResults, LeafResults
     from mictree.estimators.predicting import ClassResults
-    from mictree.estimators.results import ActionResults, LeafResults
     from mictree.estimators.sizes import SizeChoice
 
 OPTIMAL = "optimal"  # the rule that searches the best tree
@@ -515,7 +515,7 @@ class FitResult(NamedTuple):
         """The error of a tree on held-out rows, weighted as training errors are."""
         import numpy as np
 
-        from mictree.estimators.results import ActionResults, LeafResults
+        from mictree.estimators.leaves import ActionResults, LeafResults
 
         found = self.results(model)
         if isinstance(found, LeafResults):
@@ -548,7 +548,7 @@ class FitResult(NamedTuple):
 
     def results(self, model: Any) -> "ClassResults | LeafResults | ActionResults":
         """The results of a tree on held-out rows: by class, by class and action, or by leaf."""
-        from mictree.estimators.results import action_results, leaf_results
+        from mictree.estimators.leaves import action_results, leaf_results
 
         rows = self.rows
         held_out = rows.held_out, rows.held_out_labels, rows.held_out_weight
@@ -645,7 +645,7 @@ def _printed_parts(
     result: FitResult, settings: FitSettings, remarks: Sequence[str]
 ) -> tuple[Any, ...]:
     """Tables and texts to print, one below the other."""
-    from mictree.estimators.results import LeafResults
+    from mictree.estimators.leaves import LeafResults
 
     model, size, requested = result.model, result.size, settings.size
     shown, measure = model.at_size(size), measure_of(model)
@@ -693,8 +693,7 @@ def _write_report(
     path: Path, result: FitResult, settings: FitSettings, remarks: Sequence[str], command: str
 ) -> None:
     """Search the optimal trees up to the size, and write the page."""
-    from mictree.report.data import Fitted, make_fitted_page, render
-    from mictree.report.good import among_good
+    from mictree.report.data import Fitted, among_good, make_fitted_page, render
 
     model, size, rows = result.model, result.size, result.rows
     optimal = None

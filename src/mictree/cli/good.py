@@ -287,8 +287,8 @@ def _json_fields(found: GoodTrees, chances: list["Chance"]) -> dict[str, Any]:
 
 
 def _write_report(path: Path, subject: str, found: GoodTrees, chances: list["Chance"]) -> None:
-    from mictree.report.good import make_page, render
+    from mictree.report.data import make_good_page, render_good
 
-    page = make_page(found, Path(subject).name, chances)
-    write_whole(path, render(page).encode())
+    page = make_good_page(found, Path(subject).name, chances)
+    write_whole(path, render_good(page).encode())
     print_note(f"wrote {path}: {count_of(sum(found.counts), 'good tree')}")

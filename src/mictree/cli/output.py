@@ -50,8 +50,8 @@ from mictree.tree import DIGITS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mictree.estimators.leaves import ActionResults, LeafResults
     from mictree.estimators.predicting import ClassResults
-    from mictree.estimators.results import ActionResults, LeafResults
     from mictree.estimators.sizes import SizeChoice
     from mictree.estimators.streamed import HeldOut, NumberResults
     from mictree.tree import Tree
@@ -332,7 +332,7 @@ def result_facts(
     results: "ClassResults | LeafResults | NumberResults | ActionResults",
 ) -> dict[str, Any]:
     """Results on held-out rows for JSON."""
-    from mictree.estimators.results import ActionResults, LeafResults
+    from mictree.estimators.leaves import ActionResults, LeafResults
     from mictree.estimators.streamed import NumberResults
 
     if isinstance(results, LeafResults | NumberResults):

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
     from mictree.cli.fit import FitSettings
     from mictree.columns.parquet import ParquetSet
+    from mictree.estimators.leaves import ActionResults
     from mictree.estimators.predicting import ClassResults
-    from mictree.estimators.results import ActionResults
     from mictree.estimators.streamed import HeldOut, LeafSums, NumberResults, NumberSums
 
 IN_MEMORY_OPTIONS = {  # of files that are read at once, and why

@@ -587,6 +587,7 @@ class Plan:
     scale : how weights become whole; None if every row weighs 1
     numbers : how numbers to predict become whole; None if labels are classes
     divisor : that all whole weights have; they are divided by it beside numbers to predict
+    labels_range : of numbers to predict, which are measured from its center
     """
 
     labels: np.ndarray
@@ -594,6 +595,7 @@ class Plan:
     scale: Scale | None
     numbers: LabelScale | None = None
     divisor: int = 1
+    labels_range: LabelRange | None = None
 
 
 def scale_of(summary: Summary, weighted: bool) -> Scale | None:

@@ -59,6 +59,7 @@ from mictree.growers.rules import Grower, criterion_on
 from mictree.problems.sample import (
     Factors,
     LabelGrid,
+    LabelRange,
     LabelScale,
     Limits,
     SampleProblem,
@@ -134,10 +135,12 @@ class Rows:
         self._digests = []  # their workers may forget them; Dask reads again what it must
         return plan, packed
 
-    def _measure_labels(self, scale: Scale | None) -> tuple[LabelScale | None, int]:
-        """How numbers to predict become whole, and what divides all weights."""
+    def _measure_labels(
+        self, scale: Scale | None
+    ) -> tuple[LabelScale | None, int, LabelRange | None]:
+        """How numbers to predict become whole, what divides all weights, and the labels' range."""
         if self.summary.targets is None:
-            return None, 1
+            return None, 1, None
         mass, divisor = self.summary.rows, 1
         if scale is not None:
             mass, divisor = self.cluster.reduce(weigh_rows, merge_weights, self._digests, scale)
@@ -148,7 +151,7 @@ class Rows:
         total = self.cluster.reduce(total_targets, sum, self._digests, *shared)
         centre = grid.centre(total, mass)
         spread = self.cluster.reduce(spread_targets, sum, self._digests, *shared, centre)
-        return LabelScale.of(labels, grid, mass, centre, spread), divisor
+        return LabelScale.of(labels, grid, mass, centre, spread), divisor, labels
 
     def _edges(self, scale: Scale | None, most: int) -> dict[int, Edges]:
         """The edges of all ordered columns: exact, however the rows are cut into partitions."""
@@ -273,7 +276,8 @@ def grow_numbers(
     whole = np.array([leaf.sums[:1] for leaf in growing.leaves], dtype=float) * plan.divisor
     sums = _Sums.of(growing, counting, plan, whole)
     splitting = _splitting(growing, sums.masses(scaled))
-    splitting = splitting.with_outcome(_means(growing, counting), 0.0)
+    assert plan.labels_range is not None
+    splitting = splitting.with_outcome(_means(growing, counting, plan.labels_range.center), 0.0)
     return problem, splitting, counting.rounds
 
 
@@ -308,8 +312,11 @@ class _Sums(NamedTuple):
         return factors.masses(self.sums, self.unit, self.whole)
 
 
-def _means(growing: Growing, counting: _Counting) -> Outcome:
-    """What each leaf predicts, and its squared error: from the labels as given, in two rounds."""
+def _means(growing: Growing, counting: _Counting, center: float) -> Outcome:
+    """What each leaf predicts, and its squared error: from the labels as given, in two rounds.
+
+    Labels are measured from the center.
+    """
     leaves = growing.leaves
     last = _last_leaves(growing)
     found = counting.reduce(gather_labels, merge_labels, [leaves[number].path for number in last])
@@ -321,7 +328,8 @@ def _means(growing: Growing, counting: _Counting) -> Outcome:
     means = [each.mean for each in labels]
     paths = [leaf.path for leaf in leaves]
     squares = counting.reduce(square_errors, merge_sums, paths, means)
-    return Outcome(np.array(means), np.array([float(as_number(each)) for each in squares]))
+    costs = np.array([float(as_number(each)) for each in squares])
+    return Outcome(np.array(means) + center, costs)
 
 
 def _last_leaves(growing: Growing) -> list[int]:

@@ -89,7 +89,7 @@ class Numbers(NamedTuple):
 
     weights: IntArray  # whole
     products: IntArray  # of weights and labels, whole
-    given: FloatArray  # the labels
+    given: FloatArray  # the labels, less the center of all
 
 
 class Counted(NamedTuple):
@@ -134,9 +134,10 @@ def _pack_numbers(part: Digest, plan: Plan, weights: FloatArray) -> Numbers:
     """The labels by slot."""
     assert part.targets is not None
     assert plan.numbers is not None
+    assert plan.labels_range is not None
     slots = part.slots.numbers
     given = np.zeros(64 * len(part.slots.valid))
-    given[slots] = part.targets
+    given[slots] = plan.labels_range.distances(part.targets)
     mass = np.zeros(len(given), dtype=np.int64)
     mass[slots] = 1 if not len(weights) else weights[slots].astype(np.int64) // plan.divisor
     products = np.zeros(len(given), dtype=np.int64)

@@ -28,8 +28,8 @@ from mictree._support.words import SQUARED, of_one_kind
 from mictree.columns.parquet import Batch, ParquetSet, Paths, as_polars
 from mictree.columns.written import Tests
 from mictree.distributed.collections import Spread
+from mictree.estimators.leaves import HEADS, ActionResults, align, cells_of_leaves
 from mictree.estimators.predicting import ClassResults, Scorer
-from mictree.estimators.results import HEADS, ActionResults, align, cells_of_leaves
 from mictree.estimators.sizes import choose_size
 from mictree.growers.data_loop import Splitting
 from mictree.problems.sample import NO_WEIGHT

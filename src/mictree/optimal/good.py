@@ -32,8 +32,17 @@ from mictree._support.checks import as_fraction, check_count, check_seconds, che
 from mictree._support.progress import Report, ignore
 from mictree._support.words import count_of, show_number, to_table
 from mictree.growers.rules import as_rule
-from mictree.optimal.good_counting import BYTES_EACH, Counting, Spectrum, Watch
-from mictree.optimal.good_spaces import NOTHING, Barred, FormulaSpace, Space, TableSpace
+from mictree.optimal.good_counting import (
+    BYTES_EACH,
+    NOTHING,
+    Barred,
+    Counting,
+    FormulaSpace,
+    Space,
+    Spectrum,
+    TableSpace,
+    Watch,
+)
 from mictree.optimal.solve import (
     DEFAULT_MEMORY_LIMIT,
     CertifiedErrors,
@@ -501,7 +510,7 @@ class GoodTrees:
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """The share of good trees that test each variable, by size, as a heat map."""
-        from mictree.plotting.good import draw_shares
+        from mictree.plotting.families import draw_shares
 
         return draw_shares(axes, self.variables)
 
@@ -510,7 +519,7 @@ class GoodTrees:
 
         They are chosen among a sample: each tests as much as possible that those before it do not.
         """
-        from mictree.plotting.good import draw_trees
+        from mictree.plotting.families import draw_trees
 
         wanted = check_count(number, "number")
         sample = dict.fromkeys(self.sample(size, SAMPLED, seed))

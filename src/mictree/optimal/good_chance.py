@@ -24,7 +24,7 @@ from mictree._support.words import show_number
 from mictree.growers.choosing import least_tied
 from mictree.growers.loop import Offer, offers_by
 from mictree.growers.rules import BestFirst, Grower, Lookahead, TopDown, checked_priority
-from mictree.optimal.good_spaces import Space
+from mictree.optimal.good_counting import Space
 from mictree.problems.base import Leaf, Problem
 
 MOST_STATES = 10_000  # of a walk, over all sizes

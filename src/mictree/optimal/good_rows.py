@@ -24,8 +24,19 @@ import numpy as np
 from mictree._support.checks import TooLarge
 from mictree.optimal.costs import Actions, Numbers, Written
 from mictree.optimal.frontier import choose_strategy
-from mictree.optimal.good_counting import Counting, Share, Spectrum, Stopped, Watch
-from mictree.optimal.good_spaces import NOTHING, Barred, Branch, Ends, Space, State
+from mictree.optimal.good_counting import (
+    NOTHING,
+    Barred,
+    Branch,
+    Counting,
+    Ends,
+    Share,
+    Space,
+    Spectrum,
+    State,
+    Stopped,
+    Watch,
+)
 from mictree.optimal.ordered_rows import SortedRows
 from mictree.optimal.questions import UNLIMITED, Workers
 from mictree.optimal.rows import MergedRows, build, row_slots, to_integers

@@ -323,6 +323,25 @@ class LabelRange(NamedTuple):
                 return cls(places, least, most)
         return cls(None, least, most)
 
+    @property
+    def center(self) -> float:
+        """What labels are measured from.
+
+        0, but where they lie far from it: then the middle of their range, with as many decimals.
+        """
+        if max(abs(self.least), abs(self.most)) <= FAR * (self.most - self.least):
+            return 0.0
+        middle = self.least / 2 + self.most / 2
+        return middle if self.digits is None else round(middle, self.digits)
+
+    def distances(self, labels: FloatArray) -> FloatArray:
+        """Some labels less the center, as decimals if all labels are."""
+        center = self.center
+        if center == 0 or self.digits is None:
+            return labels - center if center else labels
+        unit = 10.0**self.digits
+        return (np.round(labels * unit) - round(center * unit)) / unit
+
 
 class LabelGrid(NamedTuple):
     """A coarse scale of labels: whole numbers, whose sums do not depend on the order of rows.
@@ -1042,17 +1061,14 @@ class SampleProblem(PackedRows, Problem):
         return [as_fraction(number) for number in given.tolist()]
 
     @cached_property
-    def center(self) -> float:
-        """What numbers to predict are measured from.
+    def label_range(self) -> LabelRange:
+        """Of the numbers to predict."""
+        return LabelRange.of(self.targets)
 
-        0, but where they lie far from it: then a number near their mean, with as many decimals.
-        """
-        if np.abs(self.targets).max() <= FAR * np.ptp(self.targets):
-            return 0.0
-        places = decimals_of(np.abs(self.targets))
-        weights = self.row_weights()  # exact sums do not depend on the order of rows
-        mean = math.fsum((weights * self.targets).tolist()) / math.fsum(weights.tolist())
-        return mean if places is None else round(mean, places)
+    @property
+    def center(self) -> float:
+        """What numbers to predict are measured from."""
+        return self.label_range.center
 
     @cached_property
     def products(self) -> Products:
@@ -1067,7 +1083,7 @@ class SampleProblem(PackedRows, Problem):
     @cached_property
     def distances(self) -> FloatArray:
         """Numbers to predict less the ``center``, as decimals if they are written so."""
-        return _subtract_written(self.targets, self.center)
+        return self.label_range.distances(self.targets)
 
     @property
     def _product_scale(self) -> float:
@@ -1398,17 +1414,6 @@ class SampleProblem(PackedRows, Problem):
         problem.class_rows = problem.all_class_rows = np.zeros(len(classes), dtype=np.int64)
         problem.named = True
         return problem
-
-
-def _subtract_written(numbers: FloatArray, center: float) -> FloatArray:
-    """Numbers less another one; decimals as they are written."""
-    if center == 0:
-        return numbers
-    places = decimals_of(np.abs(numbers))
-    if places is None:
-        return numbers - center
-    unit = 10.0**places
-    return (np.round(numbers * unit) - round(center * unit)) / unit
 
 
 @jit
