@@ -23,7 +23,7 @@ from mictree.families.pairs import (
     perfect_size,
     splits,
 )
-from mictree.plotting.curves import draw_two_terms
+from mictree.plotting.families import draw_two_terms
 from tests import reference
 
 PAIRS = st.sampled_from([(a, b) for b in range(1, 5) for a in range(1, b + 1)])

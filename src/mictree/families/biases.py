@@ -130,7 +130,7 @@ class MicOverBiases:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the intervals of MIC over the shared bias."""
-        from mictree.plotting.curves import draw_boxes
+        from mictree.plotting.families import draw_boxes
 
         return draw_boxes(ax, self)
 

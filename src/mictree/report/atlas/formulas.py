@@ -19,8 +19,14 @@ from mictree.experiments.noise import Noise
 from mictree.experiments.two_term_biases import TwoTermBiases, conjectures
 from mictree.experiments.voting import Voting
 from mictree.experiments.worst_over_biases import RULES, WorstOverBiases
-from mictree.plotting.curves import draw_certified, draw_points, draw_two_terms, draw_voting
-from mictree.plotting.families import draw_dependence, draw_noise
+from mictree.plotting.curves import draw_voting
+from mictree.plotting.families import (
+    draw_certified,
+    draw_dependence,
+    draw_noise,
+    draw_points,
+    draw_two_terms,
+)
 from mictree.report.claims import Claim, count_met, decide
 from mictree.report.figures import Drawing
 from mictree.report.page import Section, Table
