@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import merged_note, show_digits, show_text
+from mictree._support.words import DIGITS, merged_note, show_digits, show_text
 from mictree.functions.read_once import binary_matrix
 from mictree.impurity.criteria import CRITERIA, Criterion, check_criterion, of_classes
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 LEAF = -1
-DIGITS = 4  # of numbers that are predicted, in texts
 # what a test of data reads: the number of a column, and a threshold or the position of a literal
 Source = tuple[int, float | int]
 JSON_FORMAT = "mictree.tree/2"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 LINE_BREAKS = ("Cc", "Zl", "Zp")  # control characters, separators of lines and of paragraphs
+DIGITS = 4  # of numbers that are predicted, in texts
 MOST_CHARACTERS = 40  # characters of a text in a message
 MOST_WHOLE = 1e16  # from here on a float's last digits mean nothing, and powers of ten are shown
 SQUARED = "mean squared error"  # the errors of a regression

@@ -34,6 +34,7 @@ from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
 from mictree._support.progress import Progress, Report, ignore
 from mictree._support.words import (
+    DIGITS,
     SQUARED,
     count_of,
     measure_of,
@@ -45,7 +46,6 @@ from mictree._support.words import (
     show_significant,
     show_text,
 )
-from mictree.tree import DIGITS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import show_digits, show_number, show_significant, show_text
-from mictree.tree import DIGITS
+from mictree._support.words import DIGITS, show_digits, show_number, show_significant, show_text
 
 if TYPE_CHECKING:
     import polars

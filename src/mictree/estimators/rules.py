@@ -26,13 +26,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.words import count_of, of_one_kind, show_digits, show_number, show_text
+from mictree._support.words import (
+    DIGITS,
+    count_of,
+    of_one_kind,
+    show_digits,
+    show_number,
+    show_text,
+)
 from mictree.columns.data import FINER, Data, last_tick
 from mictree.columns.ordered import time_text
 from mictree.columns.written import TIMES, Column, Test, Tests
 from mictree.estimators.leaves import LeafWords, show_measure
 from mictree.growers.data_loop import Splitting
-from mictree.tree import DIGITS
 
 if TYPE_CHECKING:
     import polars

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from mictree._support.words import show_digits
+from mictree._support.words import DIGITS, show_digits
 from mictree.plotting.curves import draw_sizes
-from mictree.tree import DIGITS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
