@@ -13,7 +13,7 @@ def page_file():
 def test_every_picture_loads(open_page, page_file):
     page = open_page(page_file)
     widths = page.locator("main img").evaluate_all("all => all.map(img => img.naturalWidth)")
-    assert len(widths) == 10
+    assert len(widths) == 11
     assert all(width > 100 for width in widths)
 
 
@@ -40,6 +40,6 @@ def test_it_prints_on_a4(open_page, page_file):
 def test_the_links_lead_to_the_parts(open_page, page_file):
     page = open_page(page_file)
     targets = page.locator("nav a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
-    assert len(targets) == 10
+    assert len(targets) == 11
     for target in targets:
         assert page.locator(target).count() == 1

@@ -128,7 +128,7 @@ def test_progress(monkeypatch, capsys):
     progress.note()
     total = len(groups)
     assert capsys.readouterr().err.splitlines() == [
-        f"mictree: compiling 2 of {total}: optimal trees of formulas, about 12 s; then about 73 s "
+        f"mictree: compiling 2 of {total}: optimal trees of formulas, about 12 s; then about 74 s "
         "for the others",
         f"mictree: compiling {total - 1} of {total}: families of formulas, about 18 s; then about "
         "10 s for the others",

@@ -167,7 +167,7 @@ def test_other_questions_refuse_costs():
         with pytest.raises(ValueError, match=f"the problem has {name}"):
             mt.optimal_errors(problem, 1, top=1)
     for name in ("squared", "costs"):
-        with pytest.raises(ValueError, match="impurity is that of classes"):
+        with pytest.raises(ValueError, match="impurity needs classes"):
             mt.optimal_tree(problems[name], 1).impurity(problems[name])
     with pytest.raises(ValueError, match="leave the criterion out"):
         mt.TopDown("gini").grow(problems["squared"], 1)

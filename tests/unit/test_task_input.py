@@ -283,7 +283,8 @@ def test_actions_that_are_no_classes():
     assert (only.actions, only.offset, only.root().pure) == (("call",), 1.5, True)
     words = re.escape("criterion 'entropy' needs classes that cost something to miss; 'no' costs")
     with pytest.raises(ValueError, match=words):
-        mt.TopDown().grow(only, 1)
+        mt.TopDown("entropy").grow(only, 1)
+    assert mt.TopDown().grow(only, 1).errors.tolist() == [1.5, 1.5]  # by the drop in least cost
 
 
 def test_what_excludes_each_other():

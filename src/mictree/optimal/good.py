@@ -283,7 +283,14 @@ class GoodTrees:
         return to_table(*self.cells())
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
-        """The heads and the rows of a table by size."""
+        """The heads and the rows of a table by size.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> mt.good_trees(mt.TableProblem([0, 1, 1, 0]), max_size=3).cells()[1][3]
+        ['3', '0', '2', '1']
+        """
         rows = []
         for size, (count, least, ended) in enumerate(
             zip(self.counts, self.optimal_errors, self.ended, strict=True)
@@ -476,6 +483,12 @@ class GoodTrees:
         """The part of the good trees that test two variables: size, one, other, share.
 
         This counts once more for every pair, which takes long with many variables.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> mt.good_trees(mt.FormulaProblem("a & b | c"), max_size=2).pairs()["share"].to_list()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5]
         """
         import polars
 
@@ -518,6 +531,12 @@ class GoodTrees:
         """A few good trees of a size that differ most, side by side.
 
         They are chosen among a sample: each tests as much as possible that those before it do not.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> good = mt.good_trees(mt.FormulaProblem("a & b | c"), max_size=3)
+        >>> good.draw(3).savefig("trees.svg")  # doctest: +SKIP
         """
         from mictree.plotting.families import draw_trees
 
@@ -552,7 +571,7 @@ class GoodTrees:
            0 1, 1 of them reached
            1 1, 2 of them reached
            2 1, 2 of them reached
-           3 1, 6 of them reached
+           3 1, 12 of them reached
         """
         from mictree.optimal.good_chance import Walk, chance_of
 

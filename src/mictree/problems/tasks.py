@@ -337,9 +337,7 @@ def _as_numbers(values: Any, name: str) -> FloatArray:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths
         raise ValueError(f"{name} must be a table with rows of one length") from None
-    if array.dtype.kind == "c":
-        raise ValueError(f"{name} must hold real numbers; it holds complex ones")
-    if array.dtype.kind in "OUSmMV":
+    if array.dtype.kind in "OUSmMcV":
         wrong = [each for each in array.ravel().tolist() if not _is_number(each)]
         if wrong:
             raise ValueError(f"{name} must hold numbers; it holds {wrong[0]!r}")
