@@ -102,9 +102,10 @@ class Actions(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """Rows of two actions as classes with weights; rows for which both cost the same are left out.
+    """Rows as classes with weights, where all actions but the cheapest cost a row the same.
 
-    Of a problem without any other rows, one stays.
+    That is so for two actions. Rows for which all cost the same are left out; of a problem without
+    any other rows, one stays.
     """
 
     rows: np.ndarray  # of the problem, class by class
@@ -115,14 +116,14 @@ class Classes(NamedTuple):
 
     @classmethod
     def of(cls, problem: SampleProblem) -> Classes:
-        """The class of a row is its cheaper action, the weight what the other costs more."""
+        """The class of a row is its cheapest action, the weight what the others cost more."""
         costs, rounded, scale = Actions.of(problem)
-        codes = (costs[:, 0] > costs[:, 1]).astype(np.int32)
-        weights = np.abs(costs[:, 0] - costs[:, 1])
+        codes = costs.argmin(axis=1).astype(np.int32)
+        weights = np.ptp(costs, axis=1)
         rows = np.argsort(codes, kind="stable")
         rows = rows[weights[rows] > 0] if weights.any() else rows[:1]
         if rounded is not None:
-            exact = np.abs(rounded.costs[:, 0] - rounded.costs[:, 1])
+            exact = rounded.costs.max(axis=1) - rounded.costs.min(axis=1)
             rounded = rounded._replace(costs=exact[rows])
         return cls(rows, codes[rows], weights[rows], rounded, scale)
 

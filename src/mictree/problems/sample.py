@@ -1013,8 +1013,15 @@ class SampleProblem(PackedRows, Problem):
 
     @property
     def weighs_classes(self) -> bool:
-        """Whether a leaf costs the weight of all classes but one: for errors, and two actions."""
-        return self.counts_errors or len(self.actions) == 2
+        """Whether a leaf costs the weight of all classes but one.
+
+        So it does for errors, for two actions, and where a class costs the same whatever it is
+        taken for.
+        """
+        if self.counts_errors or len(self.actions) == 2:
+            return True
+        task = self.task
+        return isinstance(task, MatrixCosts) and task.weighs_classes(self.classes)
 
     @property
     def actions(self) -> tuple[Any, ...]:

@@ -103,6 +103,12 @@ class MatrixCosts:
         """Whether an action is the cheapest for several classes."""
         return bool(((self.matrix == 0).sum(axis=0) > 1).any())
 
+    def weighs_classes(self, classes: Sequence[Any]) -> bool:
+        """Whether the actions are the classes, and missing a class costs the same by any other."""
+        others = self.matrix[~np.eye(*self.matrix.shape, dtype=bool)].reshape(len(classes), -1)
+        right = self.actions == tuple(classes) and not self.matrix.diagonal().any()
+        return bool(right and np.all(others == others[:, :1]))
+
     @cached_property
     def whole(self) -> tuple[FloatArray, float]:
         """The matrix as whole numbers, if it is one of decimals, and what was 1."""
