@@ -80,7 +80,7 @@ def solve(
         grow = None
         if max_depth is None:
             grow = cache(partial(TopDown().grow, problem, max_size))
-            if problem.counts_errors and not 0 < sum(map(len, problem.ranks)) <= QUICK:
+            if problem.weighs_classes and not 0 < sum(map(len, problem.ranks)) <= QUICK:
                 grow()  # whose memory is free again before the search takes its own
         strategy = choose_strategy(problem, exact, memory_limit)
         frontier = Frontier(strategy, max_size, max_depth, memory_limit)
@@ -224,7 +224,7 @@ class Frontier:
         answered = self._answer_quickly(sizes)
         if answered == len(sizes):
             return
-        if grow is not None and self.rows.problem.counts_errors:
+        if grow is not None and self.rows.problem.weighs_classes:
             self.greedy = grow()
         else:
             self.grow = grow
