@@ -52,6 +52,11 @@ def by_class(matrix, labels=LABELS, **settings):
         ),
         (pl.Series([1, 2, None, 4]), "y must be finite; it has nan"),
         ([1, 2, 1e300, 3], "y must have squares that a 64-bit float can hold; it has 1e+300"),
+        (
+            [0, 1e-200, 2e-200, 0],
+            "y must have squares that a 64-bit float can hold; all numbers of it lie within "
+            "2e-200; multiply them, by 1e+140 for example",
+        ),
         ([1, 2, 10**400, 3], "y must hold real numbers within 64-bit floats"),
         ([Fraction(10**400), 1, 2, 3], "y must hold real numbers within 64-bit floats"),
         ([1, 2, 3j, 4], "y must hold numbers; it holds (1+0j)"),

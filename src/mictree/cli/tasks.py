@@ -181,14 +181,10 @@ def _line(name: str, labels: "polars.Series", fractions: "polars.Series", some: 
 
 
 def _check_squares(labels: "polars.Series") -> None:
-    from mictree.problems.tasks import MOST_LABEL
+    from mictree.problems.tasks import check_squares
 
-    largest = max(abs(float(labels.min())), abs(float(labels.max())))  # type: ignore[arg-type]
-    if largest > MOST_LABEL:
-        raise ValueError(
-            "labels of a regression must have squares that a 64-bit float can hold; "
-            f"{show_name(labels.name)} has {largest:g}"
-        )
+    numbers = labels.drop_nulls().to_numpy().astype(float)
+    check_squares(numbers, "labels of a regression must have squares", show_name(labels.name))
 
 
 def check_labels(labels: "polars.Series") -> None:

@@ -33,6 +33,7 @@ from mictree.problems.base import SAME_COST
 
 FloatArray = np.typing.NDArray[np.float64]
 MOST_LABEL = math.sqrt(np.finfo(float).max) / 2**32  # squares of larger labels might overflow
+LEAST_SPREAD = 1e-140  # squares of smaller differences lose digits, or become 0
 MOST_COST = 1e289  # sums of larger costs might overflow
 MOST_WHOLE = 2**52  # sums of whole numbers below this are exact floats
 MOST_WRITTEN = 2**16  # different pairs of costs that are subtracted as decimals
@@ -330,11 +331,22 @@ def read_numbers(y: Any, rows: int) -> FloatArray:
         raise ValueError(f"X and y must have as many rows; they have {rows}, {len(values)}")
     numbers = _as_numbers(values, "y")
     _check_finite(numbers, "y")
-    if len(numbers) and np.abs(numbers).max() > MOST_LABEL:
-        raise ValueError(
-            f"y must have squares that a 64-bit float can hold; it has {np.abs(numbers).max():g}"
-        )
+    check_squares(numbers, "y must have squares", "it")
     return numbers + 0.0  # no -0.0
+
+
+def check_squares(numbers: FloatArray, rule: str, name: str) -> None:
+    """Refuse labels whose squares, or those of their differences, no float holds."""
+    if not len(numbers):
+        return
+    if np.abs(numbers).max() > MOST_LABEL:
+        largest = np.abs(numbers).max()
+        raise ValueError(f"{rule} that a 64-bit float can hold; {name} has {largest:g}")
+    if 0 < np.ptp(numbers) < LEAST_SPREAD:
+        raise ValueError(
+            f"{rule} that a 64-bit float can hold; all numbers of {name} lie within "
+            f"{np.ptp(numbers):g}; multiply them, by {1 / LEAST_SPREAD:g} for example"
+        )
 
 
 def _as_numbers(values: Any, name: str) -> FloatArray:
