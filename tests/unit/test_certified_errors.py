@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mictree.optimal import CertifiedErrors
+from mictree.optimal.certified import widest_gap
 
 FLOATS = [0.5, 0.1, 0.0], [0.5, 0.2, 0.1]
 FRACTIONS = [Fraction(1, 2), Fraction(1, 3), Fraction(0)], [Fraction(1, 2)] * 2 + [Fraction(1, 4)]
@@ -133,3 +134,93 @@ def test_floats_are_proved_to_ten_digits():
         np.array([Fraction(1, 3)]), np.array([Fraction(1, 3) + Fraction(1, 10**30)])
     )
     assert not exact.proved.any()
+
+
+STEPS = [[0.0, 0, 0.5, 0.5], [0.0, 1, 0.0, 0.5], [0.0, 2, 0.0, 0.5], [1.5, 1, 0.1, 0.2]]
+
+
+def with_history():
+    kinds = np.array(["search", "relaxation", "search"], dtype=object)
+    return CertifiedErrors(*map(np.array, FLOATS), kinds, np.array([*STEPS, [2, 2, 0, 0.1]]))
+
+
+def test_certificates():
+    errors = with_history()
+    assert errors.certificate.tolist() == ["proof", "relaxation", "search"]
+    assert errors.certificate[1] == "relaxation"
+    assert CertifiedErrors(*FLOATS).certificate.tolist() == ["proof", "search", "search"]
+    with pytest.raises(ValueError, match="read-only"):
+        errors.kinds[1] = "search"
+
+
+@pytest.mark.parametrize("how", SAME)
+def test_copies_keep_certificates_and_history(how):
+    errors = with_history()
+    made = SAME[how](errors)
+    assert made.certificate.tolist() == errors.certificate.tolist()
+    assert made.history.equals(errors.history)
+    assert made.sizes.tolist() == [0, 1, 2]
+
+
+def test_slices_keep_the_history_of_their_sizes():
+    part = with_history()[1:]
+    assert part.sizes.tolist() == [1, 2]
+    assert part.history["size"].to_list() == [1, 2, 1, 2]
+    assert part.certificate.tolist() == ["relaxation", "search"]
+    last = part[1:]
+    assert last.sizes.tolist() == [2]
+    assert last.history.rows() == [(0.0, 2, 0.0, 0.5), (2.0, 2, 0.0, 0.1)]
+    assert with_history()[::-1][0:1].sizes.tolist() == [2]
+
+
+def test_without_a_history():
+    assert CertifiedErrors(*FLOATS).history.shape == (0, 4)
+
+
+def test_more_splits_than_there_are():
+    errors = with_history().up_to(4)
+    assert errors.tolist() == [0.5, 0.2, 0.1, 0.1, 0.1]
+    assert errors.lower.tolist() == [0.5, 0.1, 0, 0, 0]
+    assert errors.sizes.tolist() == [0, 1, 2, 3, 4]
+    assert errors.certificate.tolist() == ["proof", "relaxation"] + ["search"] * 3
+    assert errors.history.equals(with_history().history)
+
+
+def test_trees_that_err_more():
+    """As those whose small leaves are pruned: no interval of the history ends below."""
+    errors = with_history().attained(np.array([0.5, 0.3, 0.1]))
+    assert errors.tolist() == [0.5, 0.3, 0.1]
+    assert errors.lower.tolist() == FLOATS[0]
+    assert errors.history["upper"].to_list() == [0.5, 0.5, 0.5, 0.3, 0.1]
+    assert with_history()[1:].attained(np.array([0.3, 0.1])).tolist() == [0.3, 0.1]
+
+
+def test_html_names_certificates():
+    html = with_history()[1:]._repr_html_()
+    assert "<th>certified by</th>" in html
+    assert "<td>1</td><td>0.1 to 0.2</td><td>relaxation</td>" in html
+    assert "<td>proof</td>" in with_history()._repr_html_()
+
+
+def test_plots():
+    from matplotlib import pyplot
+
+    errors = with_history()
+    band = errors.plot()
+    labels = band.get_legend_handles_labels()[1]
+    assert labels == [
+        "best tree found", "proved", "interval: bound by relaxation", "interval: bound by search"
+    ]  # fmt: skip
+    gaps = errors.plot(against="time")
+    assert gaps.get_legend_handles_labels()[1] == ["1 split", "2 splits"]
+    curve = gaps.lines[0].get_xydata()
+    np.testing.assert_allclose(curve, [[0, 0.5], [1.5, 0.1], [2, 0.1]])
+    assert errors[1:].plot(band) is band
+    assert not CertifiedErrors(*FLOATS).plot(against="time").lines
+    with pytest.raises(ValueError, match='against must be "size" or "time"; got \'gap\''):
+        errors.plot(against="gap")
+    pyplot.close("all")
+
+
+def test_the_widest_gap():
+    assert widest_gap([0, 1, 2, 2], [0, 4, 5, 3]) == (3, 1)

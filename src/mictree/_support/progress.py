@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -42,6 +44,24 @@ Report = Callable[[Progress], None]
 
 def ignore(progress: Progress) -> None:
     """A report that nobody wants."""
+
+
+_listener: ContextVar[Report] = ContextVar("listener", default=ignore)
+
+
+@contextmanager
+def listening(report: Report) -> Iterator[None]:
+    """Let searches report that are called without a report of their own, as estimators do."""
+    before = _listener.set(report)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+def listener() -> Report:
+    """Who listens to searches without a report of their own; nobody by default."""
+    return _listener.get()
 
 
 @dataclass
@@ -114,10 +134,18 @@ class TimeLimit:
 
         What is compiled later puts it off.
         """
-        kernels = 0.0
-        if self._kernels is not None and self._kernels.done:
-            kernels = self._kernels.duration
+        kernels = self._on_kernels()
         return self._begin + kernels + share * self.seconds
+
+    def spent(self) -> float:
+        """The seconds that have passed."""
+        return time.monotonic() - self._begin - self._on_kernels()
+
+    def _on_kernels(self) -> float:
+        """The seconds on kernels so far; 0 without a limit, where nobody counts them."""
+        if self._kernels is not None and self._kernels.done:
+            return self._kernels.duration
+        return 0.0
 
     def left(self) -> float:
         """The seconds that are left; negative when the time is over."""

@@ -29,6 +29,17 @@ SQUARED = "mean squared error"  # the errors of a regression
 NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
 
 
+def show_spans(numbers: Iterable[int]) -> str:
+    """Ascending whole numbers as a text: 1, 2, 3, 7 as "1-3, 7"."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    return ", ".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)
+
+
 def count_of(number: int, what: str, plural: str = "s") -> str:
     """A number of things: 1 row, 2,000 rows."""
     return f"{number:,} {what}{'' if number == 1 else plural}"

@@ -269,6 +269,10 @@ def fit(
         result = _grow(model, rows, settings)
     advise_scoring = size is None and scoring is None
     remarks = tree_warnings(model.at_size(result.size), class_weight, advise_scoring)
+    if result.is_optimal:
+        from mictree.optimal.certified import advise
+
+        remarks += advise(model.frontier_)
     if as_json:
         print_json(about, **_json_fields(result), remarks=remarks)
     else:

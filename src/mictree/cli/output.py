@@ -32,7 +32,7 @@ from rich.text import Text
 
 from mictree._support.checks import caught, raise_all
 from mictree._support.files import write_whole
-from mictree._support.progress import Progress, Report, ignore
+from mictree._support.progress import Progress, Report, ignore, listening
 from mictree._support.words import (
     DIGITS,
     SQUARED,
@@ -219,7 +219,8 @@ def show_progress(what: str) -> Iterator[Report]:
             bar.update(bar.tasks[0].id, total=total, completed=progress.share, detail=detail)
 
         show(Progress(what))
-        yield show
+        with listening(show):
+            yield show
 
 
 def tree_text(tree: "Tree", classes: list[str] | None, no_merge: bool) -> str:
@@ -268,7 +269,8 @@ def _show_interval(model: Any, size: int, show: Callable[[float], str]) -> str:
     errors = training_errors(model)
     if hasattr(model, "growth_") or model.frontier_.proved[size]:
         return show(errors[size])
-    return f"{show(model.frontier_.lower[size])}..{show(errors[size])}"
+    interval = f"{show(model.frontier_.lower[size])}..{show(errors[size])}"
+    return f"{interval} ({model.frontier_.certificate[size]})"
 
 
 def training_errors(model: Any) -> Any:

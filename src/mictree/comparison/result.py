@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mictree._support.checks import check_size
-from mictree._support.words import count_of, show_digits, show_number
+from mictree._support.words import count_of, show_digits, show_number, show_spans
 from mictree.comparison.held_out import OPTIMAL, HeldOut
 from mictree.estimators.sizes import scale_of
 from mictree.excess import ROUNDING
 from mictree.optimal import CertifiedErrors
+from mictree.optimal.certified import advise
 from mictree.optimal.frontier import SampleOptimalTrees
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class Comparison:
         for name in self.names if self.held_out else ():
             found = self.verdicts(name)
             parts = [
-                f"{what} at size {_spans(found, what)}"
+                f"{what} at size {show_spans(np.flatnonzero(np.array(found) == what).tolist())}"
                 for what in ("better", "worse")
                 if what in found[1:]
             ]
@@ -251,6 +252,7 @@ class Comparison:
                 f"from size {first} on, some folds' optimal trees are not proved: "
                 "the best found in time"
             )
+        lines += advise(self.optimal_errors)
         if self.interrupted:
             lines.append(
                 "interrupted by Ctrl-C: optimal errors are those proved so far; no rows held out"
@@ -401,7 +403,8 @@ class Comparison:
         held = show if not self.scoring else "{:.4f}".format
         cells = [str(size), show(errors.upper[size])]
         if not errors.proved[size]:
-            cells[1] = f"{show(errors.lower[size])}..{show(errors.upper[size])}"
+            ends = f"{show(errors.lower[size])}..{show(errors.upper[size])}"
+            cells[1] = f"{ends} ({errors.certificate[size]})"
         if self.held_out:
             cells.append(held(self.held_out[OPTIMAL].shown[size]))
         for name in self.names:
@@ -453,17 +456,6 @@ def _ahead(comparison: Comparison, name: str, size: int) -> str:
         return f"less than 0.1 points better than {name}"
     points = f"{least:.1f}" if most - least < 0.05 else f"{least:.1f} to {most:.1f}"
     return f"{points} points better than {name}"
-
-
-def _spans(found: list[str], what: str) -> str:
-    """The sizes with a verdict; 1, 2, 3, 7 as "1-3, 7"."""
-    spans: list[list[int]] = []
-    for size in [size for size, each in enumerate(found) if each == what]:
-        if spans and size == spans[-1][-1] + 1:
-            spans[-1].append(size)
-        else:
-            spans.append([size])
-    return ", ".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)
 
 
 def _rows(comparison: Comparison, name: str) -> Iterator[dict[str, Any]]:

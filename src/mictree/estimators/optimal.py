@@ -42,7 +42,6 @@ from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
 from mictree.optimal.frontier import SampleOptimalTrees, solve
-from mictree.optimal.solve import repeat_last
 from mictree.problems.sample import Limits, SampleProblem, class_weights, read_weights
 from mictree.problems.tasks import ActionCosts, Errors, Squared, read_cost_table
 from mictree.tree import LEAF, Tree
@@ -90,7 +89,7 @@ class OptimalTree(TreeModel):
     min_weight_fraction_leaf: float
     memory_limit: int
 
-    _bounds: FloatArray  # of the least error by size: lower, upper
+    _frontier: CertifiedErrors
     _beyond: float | None  # the same of larger trees; None if none is better
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -127,13 +126,12 @@ class OptimalTree(TreeModel):
         solved = solve(problem, limit, False, memory, None, self.max_depth, seconds, price)
         self._interrupted = solved.interrupted
         self._problem = problem
-        trees, upper = solved.trees, solved.errors.upper
+        trees, errors = solved.trees, solved.errors
         if self.min_samples_leaf > 1 or self.min_weight_fraction_leaf > 0:
             self._splittings = _with_large_leaves(problem, trees)
-            upper = np.array([splitting.errors[-1] for splitting in self._splittings])
-        lower = np.minimum(solved.errors.lower, upper)
+            errors = errors.attained(np.array([each.errors[-1] for each in self._splittings]))
         last = limit if price is not None and self.max_size is None else self._max_size
-        self._bounds = np.array([repeat_last(each, last) for each in (lower, upper)])
+        self._frontier = errors.up_to(last)
         self._beyond = None
         if limit == self._max_size:
             held = np.arange(data.rows) if weights is None else np.flatnonzero(weights)
@@ -174,13 +172,17 @@ class OptimalTree(TreeModel):
         price from 0.04 to 0.2933: 2 splits, error 0.04
         price from 0 to 0.04: 2 splits, error 0.04, not certified
         """
-        lower, upper = self._fitted("_bounds")
-        return penalty_path(lower, upper, self._beyond, self._scale)
+        errors = self.frontier_
+        return penalty_path(errors.lower, errors.upper, self._beyond, self._scale)
 
     @property
     def _scale(self) -> float:
         """How large errors are, for what counts as rounding: 1 if they are shares of the rows."""
-        return 1.0 if isinstance(self._task, Errors) else scale_of(self._bounds)
+        return (
+            1.0
+            if isinstance(self._task, Errors)
+            else scale_of(np.array([self._frontier.lower, self._frontier.upper]))
+        )
 
     def at_size(self, size: int) -> Self:
         """A copy with the best tree of a size, as if fitted with that ``max_size``.
@@ -198,7 +200,7 @@ class OptimalTree(TreeModel):
         smaller.max_size = smaller._max_size = wanted
         smaller._splittings = smaller._splittings[: wanted + 1]  # a copy renumbers literals
         smaller._splitting = smaller._splittings[-1]
-        smaller._bounds = self._bounds[:, : wanted + 1]
+        smaller._frontier = self._frontier[: wanted + 1]
         smaller._beyond = 0.0 if self._beyond is None else self._beyond
         return smaller
 
@@ -208,16 +210,17 @@ class OptimalTree(TreeModel):
     @property
     def frontier_(self) -> CertifiedErrors:
         """The least training error by size."""
-        lower, upper = self._fitted("_bounds")
-        return CertifiedErrors(lower, upper.copy())
+        return self._fitted("_frontier")
 
     @property
     def proved_(self) -> bool:
         """Whether the tree is proved to be the best of its size, or with a penalty of all sizes."""
         if self.penalty is not None:
             beyond = self._beyond if self.max_size is None else None
-            lower, upper = self._fitted("_bounds")
-            return is_certified(lower, upper, beyond, float(self.penalty), self._scale)
+            errors = self.frontier_
+            return is_certified(
+                errors.lower, errors.upper, beyond, float(self.penalty), self._scale
+            )
         return bool(self.frontier_.proved[-1])
 
 
@@ -506,7 +509,7 @@ def as_model(solved: SampleOptimalTrees) -> Any:
     if names != list(unnamed(len(names))):
         model.feature_names_in_ = np.array(names, dtype=object)  # type: ignore[attr-defined]
     model._problem, model._max_size = problem, solved.max_size
-    model._bounds = np.array([solved.errors.lower, solved.errors.upper])
+    model._frontier = solved.errors
     model._beyond = 0.0
     model._splittings = [_splitting(problem, tree) for tree in solved.trees]
     model._splitting = model._splittings[-1]

@@ -1,8 +1,8 @@
 """OPT: the least error of any tree of each size, and the trees."""
 
+from mictree.optimal.certified import CertifiedErrors
 from mictree.optimal.solve import (
     DEFAULT_MEMORY_LIMIT,
-    CertifiedErrors,
     Errors,
     OptimalTrees,
     minimal_consistent_tree,

@@ -204,6 +204,19 @@ class Numbers:
             mean = max(Fraction(0), mean) if root > self.rounding else Fraction(0)
         return mean * square
 
+    def most_error(self, cost: int | Fraction, leaves: int) -> Fraction:
+        """The largest mean squared error of trees with so many leaves and at most this whole cost.
+
+        Each leaf's cost lost less than 1 to its floor.
+        """
+        square = self.unit * self.unit
+        mass = self.scale.total * square * 2**self.shift
+        mean = ((cost + leaves) * 2**self.shift + self.slack) / mass
+        if self.rounding:
+            root = Fraction(math.isqrt(math.ceil(mean) << 40) + 1, 1 << 20)
+            mean = mean + 2 * self.rounding * root + self.rounding**2
+        return mean * square
+
     def is_least(self, least: Fraction, error: Fraction, size: int) -> bool:
         """Whether no tree with up to ``size`` splits can have an error from ``least`` to below one.
 

@@ -20,19 +20,19 @@ from __future__ import annotations
 import math
 import operator
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.checks import TooLarge, check_count, check_seconds, check_size
-from mictree._support.progress import Progress, Report, TimeLimit, ignore
+from mictree._support.progress import Progress, Report, TimeLimit, ignore, listener
 from mictree.growers.rules import Growth, TopDown
 from mictree.optimal.bit_search import BitEngine
+from mictree.optimal.certified import KINDS, SEARCH, CertifiedErrors, History, widest_gap
 from mictree.optimal.priced import LARGEST_COST, PricedSearch
 from mictree.optimal.questions import (
     QUICK,
@@ -43,12 +43,14 @@ from mictree.optimal.questions import (
     is_counted,
 )
 from mictree.optimal.rows import Rows, as_trees, count_splits
-from mictree.optimal.solve import CertifiedErrors, OptimalTrees
+from mictree.optimal.solve import OptimalTrees
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
 
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
+ROUND = 20.0  # seconds of the first round, if there is so much time
+PROVING_OF_ROUND = 0.9  # the same share of a round that is not the last one
 PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
 POLISHING = 0.2  # seconds
 FULL = 7  # splits of a tree of depth 3 with none missing
@@ -77,14 +79,18 @@ def solve(
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
     with TimeLimit(time_limit) as limit:
-        grow = None
+        grow, pressed = None, False
         if max_depth is None:
             grow = cache(partial(TopDown().grow, problem, max_size))
             if problem.weighs_classes and not 0 < sum(map(len, problem.ranks)) <= QUICK:
-                grow()  # whose memory is free again before the search takes its own
+                try:
+                    grow()  # whose memory is free again before the search takes its own
+                except KeyboardInterrupt:
+                    grow, pressed = None, True
         strategy = choose_strategy(problem, exact, memory_limit)
         frontier = Frontier(strategy, max_size, max_depth, memory_limit)
         frontier.price = None if price is None else price * frontier.total
+        frontier.workers.interrupted = pressed
         frontier.run(limit, grow, progress)
     errors = _certify(frontier, exact)  # before the trees, which it may change
     return SampleOptimalTrees(
@@ -175,11 +181,16 @@ class Strategy(NamedTuple):
 class Frontier:
     """The bounds and the trees of all sizes, as far as they are found.
 
+    Every lower bound comes in through ``raise_lower``, every tree through ``adopt`` or ``take``;
+    both carry to the sizes for which they hold too, and note the history.
+
     Attributes
     ----------
     lower, upper : of the cost of the best tree of each size: the weight that it labels wrongly, or
         another whole number; see ``SearchedRows``
-    found : a tree for each upper bound, perhaps nested
+    kinds : what the lower bounds are from, SEARCH or RELAXATION
+    found : a tree for each upper bound, perhaps nested; it may have fewer splits
+    depth : the most tests on a path
     """
 
     def __init__(
@@ -191,22 +202,73 @@ class Frontier:
         self.least_cost: int | None = None  # of all sizes, times the price's denominator
         self.greedy: Growth | None = None
         self.grow: Callable[[], Growth] | None = None  # the greedy growth, if it has to wait
-        self.cheapest: Any = None  # the nested tree of that cost, unless the greedy growth has it
         self.memory_limit = memory_limit
         most = min(max_size, MOST_BUDGETS)
         self.depth = UNLIMITED if max_depth is None or max_depth >= most else max_depth
         self.workers = Workers(engine, most, self.depth, memory_limit, glances=engine)
         self.budgets = min(most, self.workers.budgets)  # frames hold at least one split
         label, cost = self.rows.leaf()
-        self.found: list[Any] = [label]
-        self.total, self.upper = self.rows.total, [cost]
+        self.total, sizes = self.rows.total, max_size + 1
+        self.found: list[Any] = [label] * sizes
+        self.upper, self.kinds = [cost] * sizes, [SEARCH] * sizes
         self.counting = self.rows.counting(self.depth)
         self.lower = [max(self.rows.floor, bound) for bound in self.counting.by_size(max_size)]
+        self.lower[0] = cost  # a lone leaf needs no search
+        self.progress: Report = ignore
+        self.history = History()
+        for size in range(most + 1):
+            self._note(size)
 
     @property
     def trees(self) -> tuple[Tree, ...]:
         """A tree of each size so far."""
         return as_trees(self.rows.problem, self.found)
+
+    def raise_lower(self, size: int, cost: int, kind: str = SEARCH) -> None:
+        """No tree of a size costs less, hence none with fewer splits.
+
+        The kind says what the bound is from; a bound that is no better than the one at hand changes
+        nothing.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+        if cost > self.upper[size]:
+            raise AssertionError(
+                f"no tree of size {size} shall cost less than {cost}; one costs {self.upper[size]}"
+            )
+        for smaller in range(size, -1, -1):
+            if self.lower[smaller] >= cost:
+                break
+            self.lower[smaller], self.kinds[smaller] = cost, kind
+            self._note(smaller)
+
+    def adopt(self, size: int, nested: Tree | Any) -> int:
+        """Take a tree for a size; returns its cost, counted anew."""
+        cost = self.rows.wrong(nested)
+        self.take(size, nested, cost)
+        return cost
+
+    def take(self, size: int, nested: Tree | Any, cost: int) -> None:
+        """Take a tree of a known cost for a size, and for all that have none as good.
+
+        These are sizes of at least as many splits as it has.
+        """
+        splits = nested.size if isinstance(nested, Tree) else count_splits(nested)
+        first = min(size, splits)
+        if cost < self.lower[first]:
+            raise AssertionError(
+                f"no tree of size {first} costs less than {self.lower[first]}; one costs {cost}"
+            )
+        for larger in range(first, self.max_size + 1):
+            if cost >= self.upper[larger]:
+                break
+            self.found[larger], self.upper[larger] = nested, cost
+            self._note(larger)
+
+    def _note(self, size: int) -> None:
+        """Note the interval of a size that moved; larger sizes than are searched are left out."""
+        if size <= MOST_BUDGETS:
+            self.history.note(size, self.lower[size], self.upper[size])
 
     def run(
         self,
@@ -214,48 +276,70 @@ class Frontier:
         grow: Callable[[], Growth] | None = None,
         progress: Report | None = None,
     ) -> None:
-        """Prove sizes one by one.
+        """Narrow the intervals until all are closed, the time is over, or Ctrl-C is pressed.
 
-        Unless that takes next to no time, start from the trees of a greedy growth, if there is one.
-        Of costs that are not errors it waits until a size is not proved quickly.
+        Unless quick answers are enough, start from the trees of a greedy growth, if there is one.
+        Then work in rounds of some time: prove sizes one by one, find better trees for those that
+        are open, and raise their lower bounds.
         """
-        self.progress = progress or ignore
+        self.progress, self.history.clock = progress or listener(), limit.spent
         sizes = self._order()
-        answered = self._answer_quickly(sizes)
-        if answered == len(sizes):
+        if self._answer_quickly(sizes) == len(sizes):
             return
-        if grow is not None and self.rows.problem.weighs_classes:
-            self.greedy = grow()
-        else:
-            self.grow = grow
-        self.workers.compile()
+        self._start(grow)
         if self.price is not None:
             self._prove_price(self.price, limit)
-        self.workers.deadline = limit.when(PROVING)
         with self.workers.running():
-            before = sizes[answered - 1] if answered else 0
-            sure = min(self.strategy.engine.sure, self.budgets)
-            known = Improvement(self.workers, self.found[0], sure, self.depth) if sure else None
-            for size in sizes[answered:]:
-                while len(self.found) <= size:
-                    self._add_candidate()
-                if self.cheapest is not None and count_splits(self.cheapest) == size:
-                    self._adopt(size, self.cheapest)
-                self._carry_over(size)
-                if known is not None and size <= sure:
-                    if known.errors[size] < self.upper[size]:
-                        self._adopt(size, known.nested(size))
-                    self.lower[size] = self.upper[size]
-                elif size <= self.budgets and not self._is_open(before):
-                    if size > before + 1:
-                        self._enlarge(before, size)
-                    self._prove(size)
-                before = size
-            self._polish()
-            if limit.seconds < math.inf:
-                self._bound(limit.when())
-            for size in range(1, self.max_size + 1):
-                self._carry_over(size)
+            for proving, end in self._rounds(limit):
+                self.workers.deadline = proving
+                self._prove_sizes(sizes)
+                self._polish()
+                self._bound(end)
+            self._finish()
+
+    def _rounds(self, limit: TimeLimit) -> Iterator[tuple[float, float]]:
+        """When to stop proving, and when a round is over; until nothing is left to prove.
+
+        Each round is twice as long as the one before, as a question that was stopped starts again.
+        The last one takes all of the time that is left.
+        """
+        length, last = ROUND, limit.when(PROVING)
+        while limit.left() >= 2 * length:
+            now = time.monotonic()
+            proving = now + PROVING_OF_ROUND * length
+            yield proving, now + length
+            if self.workers.interrupted or time.monotonic() < proving:  # all that can be proved is
+                return
+            length *= 2
+            last = time.monotonic() + PROVING * limit.left()
+        yield last, limit.when()
+
+    def _start(self, grow: Callable[[], Growth] | None) -> None:
+        """Begin with greedy trees; of costs that are not errors they wait for a longer question."""
+        self.grow = grow
+        if self.rows.problem.weighs_classes:
+            self._grow_now()
+        if not self.workers.interrupted:
+            self.workers.compile()
+
+    def _grow_now(self) -> bool:
+        """Grow the greedy trees if that has waited, and take them; says whether it has."""
+        grow, self.grow = self.grow, None
+        if grow is None:
+            return False
+        try:
+            self.greedy = grow()
+        except KeyboardInterrupt:  # what is known without them holds too
+            self.workers.interrupted = True
+            return False
+        for size in range(self.budgets, 0, -1):
+            self._take_greedy(size)
+        return True
+
+    def _take_greedy(self, size: int) -> None:
+        """Take the greedy tree of a size if it is better than the one at hand."""
+        if self.greedy is not None and self.greedy.errors[size] < self._error(self.upper[size]):
+            self.adopt(size, self.greedy.tree(size))
 
     def _prove_price(self, price: Fraction, limit: TimeLimit) -> None:
         """Search for the least cost of all sizes.
@@ -279,13 +363,14 @@ class Frontier:
         search.workers.compile()
         search.workers.deadline = limit.when(PRICING)
         found = search.run()
-        self.workers.interrupted = search.workers.interrupted
+        self.workers.interrupted |= search.workers.interrupted
         if found is not None:
-            for size, least in enumerate(self.lower):
+            if found.nested is not None:  # unless the greedy growth has it
+                self.adopt(self.max_size, found.nested)
+            for size in range(self.max_size + 1):
                 spent = found.least - price.numerator * size
-                self.lower[size] = max(least, -(-spent // price.denominator))
+                self.raise_lower(size, -(-spent // price.denominator))
             self.least_cost = found.least
-            self.cheapest = found.nested
 
     def _order(self) -> list[int]:
         """In which sizes are proved: in turn, but for depth 3 with all splits from the most down.
@@ -310,16 +395,37 @@ class Frontier:
             return 0
         if not asked or self.lower[-1] == self.upper[0]:
             return 0
-        bounds = np.array([self.lower, self.upper * len(self.lower)])
+        bounds = np.array([self.lower, self.upper])
         answered, found = solve_sizes(
             asked, self.counting, bounds, workers.table, workers.frames[0], workers.control
         )
-        most = max(sizes[:answered], default=0)
-        self.found, self.upper = (most + 1) * self.found, (most + 1) * self.upper
-        self.lower = bounds[0].tolist()
+        lower = bounds[0].tolist()
         for size, nested in found.items():
-            self._take(size, nested, self.lower[size])
+            self.take(size, nested, lower[size])
+        for size, least in enumerate(lower):
+            self.raise_lower(size, least)
         return answered
+
+    def _prove_sizes(self, sizes: list[int]) -> None:
+        """Prove sizes one by one, up to the first that takes too long."""
+        before, sure = 0, min(self.strategy.engine.sure, self.budgets)
+        known: Improvement | None = None
+        for size in sizes:
+            if size > self.budgets:
+                break
+            self._carry_over(size)
+            if self.lower[size] == self.upper[size]:
+                pass
+            elif size <= sure:
+                known = known or Improvement(self.workers, self.found[0], sure, self.depth)
+                if known.errors[size] < self.upper[size]:
+                    self.adopt(size, known.nested(size))
+                self.raise_lower(size, self.upper[size])
+            elif not self._is_open(before):
+                if size > before + 1:
+                    self._enlarge(before, size)
+                self._prove(size)
+            before = size
 
     def _enlarge(self, size: int, most: int) -> None:
         """Find trees of some more splits, quickly, from the tree of a size."""
@@ -329,32 +435,14 @@ class Frontier:
         improved = Improvement(self.workers, self.found[size], most, self.depth, until)
         for larger in range(size + 1, most + 1):
             if improved.errors[larger] < self.upper[larger]:
-                self._adopt(larger, improved.nested(larger))
+                self.adopt(larger, improved.nested(larger))
 
     def _carry_over(self, size: int) -> None:
-        """Raise the lower bound of a size by what is certain of the sizes before and after."""
+        """Raise the lower bound of a size by what is certain of the size before."""
         before, least = self.lower[size - 1], self.lower[size]
-        if least == self.upper[size]:
-            return
-        if before > least:
-            least = max(least, before - self.counting.last_split(size, before))
-            self.lower[size] = min(least, self.upper[size])
-        if size < self.max_size:
-            self.lower[size] = min(max(self.lower[size], self.lower[size + 1]), self.upper[size])
-
-    def _add_candidate(self) -> None:
-        """The better of the last tree and the greedy one of the next size."""
-        tree, upper, size = self.found[-1], self.upper[-1], len(self.found)
-        if size > self.budgets:
-            self._grow_now()
-        in_time = size <= self.budgets or size == self.max_size or not self.workers.is_late()
-        if self.greedy is not None and in_time and self.greedy.errors[size] < self._error(upper):
-            grown = self.greedy.tree(size)
-            wrong = self.rows.wrong(grown)
-            if wrong < upper:
-                tree, upper = grown, wrong
-        self.found.append(tree)
-        self.upper.append(upper)
+        if before > least < self.upper[size]:
+            certain = before - self.counting.last_split(size, before)
+            self.raise_lower(size, min(certain, self.upper[size]), self.kinds[size - 1])
 
     def _prove(self, size: int) -> None:
         """Find the least error of a size, and its tree.
@@ -366,33 +454,16 @@ class Frontier:
         if self._ask(size, bound, quickly=True):
             return
         if self._grow_now():
-            self._try_greedy(size)
             bound = self._worth(size)
         if not is_counted(size, self.depth):
             self._ask(size, (bound + 1) // 2)
         self._ask(size, bound)
 
-    def _grow_now(self) -> bool:
-        """Grow the greedy trees if that has waited; says whether it has."""
-        grow, self.grow = self.grow, None
-        if grow is not None:
-            self.greedy = grow()
-        return grow is not None
-
-    def _try_greedy(self, size: int) -> None:
-        """Take the greedy tree of a size if it is better than the one at hand."""
-        assert self.greedy is not None
-        if self.greedy.errors[size] < self._error(self.upper[size]):
-            tree = self.greedy.tree(size)
-            wrong = self.rows.wrong(tree)
-            if wrong < self.upper[size]:
-                self.found[size], self.upper[size] = tree, wrong
-
     def _ask(self, size: int, bound: int, quickly: bool = False) -> bool:
         """Raise the lower bound of a size to a bound, or prove it; says whether there was time."""
         if self.lower[size] >= bound:
             return True
-        self.workers.on_tick = lambda: self._report_bounds(size)
+        self.workers.on_tick = lambda: self.report(size)
         found = self.workers.find(
             self.rows.everything, size, bound, self.depth, quickly, self.lower[size]
         )
@@ -400,29 +471,24 @@ class Frontier:
             return False
         value, nested = found
         if nested is not None:
-            wrong = self._adopt(size, nested)
+            wrong = self.adopt(size, nested)
             if wrong != value:
                 raise AssertionError(f"the tree of size {size} makes {wrong} errors, not {value}")
-        self.lower[size] = min(max(self.lower[size], value), self.upper[size])
+        self.raise_lower(size, value)
         return True
 
-    def _adopt(self, size: int, nested: Any) -> int:
-        """Take a tree for a size, and for all larger ones that have none as good; its error."""
-        wrong = self.rows.wrong(nested)
-        self._take(size, nested, wrong)
-        return wrong
-
-    def _take(self, size: int, nested: Any, wrong: int) -> None:
-        """The same, given its error."""
-        for larger in range(min(size, count_splits(nested)), len(self.found)):
-            if wrong < self.upper[larger]:
-                self.found[larger], self.upper[larger] = nested, wrong
-
-    def _report_bounds(self, size: int) -> None:
+    def report(self, size: int) -> None:
+        """Tell how far a size has come, and all of them."""
         stored = int(self.workers.control[STORED])
         lower, upper = self._error(self.lower[size]), self._error(self.upper[size])
-        bounds = f"error from {lower:.4f} to {upper:.4f}, {stored:,} sub-problems"
-        self.progress(Progress(f"size {size} of {self.max_size}", None, bounds))
+        share = self._error(1) - self._error(0)
+        gap, widest = widest_gap(self.lower[: self.budgets + 1], self.upper[: self.budgets + 1])
+        proved = sum(map(operator.eq, self.lower[1:], self.upper[1:]))
+        detail = (
+            f"error from {lower:.4f} to {upper:.4f}; {proved} of {self.max_size} sizes proved, "
+            f"widest gap {gap * share:.4f} at size {widest}; {stored:,} sub-problems"
+        )
+        self.progress(Progress(f"size {size} of {self.max_size}", None, detail))
 
     def _error(self, cost: int) -> float:
         """The error of trees of a cost."""
@@ -472,7 +538,7 @@ class Frontier:
                 improved = Improvement(self.workers, tree, self.budgets, self.depth, until)
                 for size in open_sizes:
                     if improved.errors[size] < self.upper[size]:
-                        self._adopt(size, improved.nested(size))
+                        self.adopt(size, improved.nested(size))
                     if time.monotonic() > until:
                         return
                 if improved.errors[-1] >= error:
@@ -480,7 +546,7 @@ class Frontier:
                 tree, error = improved.nested(self.budgets), improved.errors[-1]
 
     def _bound(self, end: float) -> None:
-        """Spend the rest of the time on lower bounds, on the loosest one until it takes too long.
+        """Spend time on lower bounds, on the loosest one until it takes too long.
 
         A bound grows by half, from next to nothing, then by a quarter of the gap: a question takes
         longer the more it asks, and brings nothing if time runs out.
@@ -498,29 +564,51 @@ class Frontier:
             if not self._ask(size, lower + step):
                 late.add(size)
 
+    def _finish(self) -> None:
+        """Give the sizes that are not searched greedy trees, and all sizes what is certain."""
+        if self.max_size > self.budgets:
+            self._grow_now()
+            for size in range(self.max_size, self.budgets, -1):
+                if size < self.max_size and self.workers.is_late():
+                    break
+                self._take_greedy(size)
+        for size in range(1, self.max_size + 1):
+            self._carry_over(size)
+
 
 def _certify(frontier: Frontier, exact: bool) -> CertifiedErrors:
-    """Both bounds as errors of the problem.
+    """Both bounds as errors of the problem, and how they came to be.
 
     Where the search rounds weights or costs, lower bounds allow for it, and upper bounds are the
     errors of the trees by what was written.
     """
-    rows, kind = frontier.rows, object if exact else float
+    rows, kind, kinds = frontier.rows, object if exact else float, np.array(frontier.kinds, object)
+    bounds: list[list[Any]]
     if isinstance(rows.total, int) and not rows.must_settle:  # fractions would take longer
         share: Any = Fraction if exact else operator.truediv
-        least = [*accumulate(reversed(frontier.lower), max)][::-1]
-        bounds = (map(min, least, frontier.upper), frontier.upper)
-        return CertifiedErrors(
-            *(np.array([share(cost, rows.total) for cost in each], dtype=kind) for each in bounds)
-        )
+        bounds = [
+            [share(cost, rows.total) for cost in each] for each in (frontier.lower, frontier.upper)
+        ]
+        lower_error = upper_error = lambda cost, size: cost / rows.total
+    else:
+        bounds = _written_bounds(frontier)
+        lower_error = cache(lambda cost, size: rows.least_error(cost))
+        upper_error = cache(rows.most_error)
+    # every float is that nearest to its fraction
+    lower, upper = (np.array(each, dtype=kind) for each in bounds)
+    errors = CertifiedErrors(lower, upper, kinds)
+    return replace(errors, steps=frontier.history.as_errors(lower_error, upper_error, errors))
+
+
+def _written_bounds(frontier: Frontier) -> list[list[Any]]:
+    """Both bounds by what was written."""
+    rows = frontier.rows
     lower: list[Any] = [rows.least_error(cost) for cost in frontier.lower]
     upper = _settle(frontier) if rows.must_settle else list(map(rows.least_error, frontier.upper))
     lower[0] = upper[0]  # a lone leaf needs no search
-    lower = [*accumulate(reversed(lower), max)][::-1]  # fewer splits do no better
     for size, (least, most) in enumerate(zip(lower, upper, strict=True)):
         lower[size] = most if rows.is_least(least, most, size) else min(least, most)
-    # every float is that nearest to its fraction
-    return CertifiedErrors(np.array(lower, dtype=kind), np.array(upper, dtype=kind))
+    return [lower, upper]
 
 
 def _settle(frontier: Frontier) -> list[Fraction]:

@@ -32,6 +32,7 @@ from mictree._support.checks import as_fraction, check_count, check_seconds, che
 from mictree._support.progress import Report, ignore
 from mictree._support.words import count_of, show_number, to_table
 from mictree.growers.rules import as_rule
+from mictree.optimal.certified import CertifiedErrors
 from mictree.optimal.good_counting import (
     BYTES_EACH,
     NOTHING,
@@ -45,7 +46,6 @@ from mictree.optimal.good_counting import (
 )
 from mictree.optimal.solve import (
     DEFAULT_MEMORY_LIMIT,
-    CertifiedErrors,
     OptimalTrees,
     optimal_trees,
 )

@@ -20,10 +20,10 @@ from mictree._support.progress import Progress, Report, TimeLimit, ignore
 from mictree.growers.choosing import gains_by, least_of_best
 from mictree.growers.data_gains import PackedLeaves
 from mictree.growers.rules import TopDown
+from mictree.optimal.certified import CertifiedErrors
 from mictree.optimal.lattice import Graph
 from mictree.optimal.program import NOTHING, Program, fill, row_starts
 from mictree.optimal.solve import (
-    CertifiedErrors,
     Choice,
     ProgramTrees,
     Top,

@@ -165,6 +165,10 @@ class SearchedRows(ABC):
         """The least error of trees that cost as much or more."""
 
     @abstractmethod
+    def most_error(self, cost: int, size: int) -> Fraction:
+        """The largest error of trees of a size that cost as much or less."""
+
+    @abstractmethod
     def settle(self, tree: Tree) -> tuple[Tree, Fraction]:
         """A tree with the best labels by costs as written; its error."""
 
@@ -306,6 +310,12 @@ class ClassRows(SearchedRows):
             cost = max(0, cost - self.exact_weights.slack) * self.exact_weights.unit
         return self.offset + Fraction(cost) / self._whole
 
+    def most_error(self, cost: int, size: int) -> Fraction:
+        """The largest error of trees that cost as much or less."""
+        if self.exact_weights is not None:
+            cost = (cost + self.exact_weights.slack) * self.exact_weights.unit
+        return self.offset + Fraction(cost) / self._whole
+
     def settle(self, tree: Tree) -> tuple[Tree, Fraction]:
         """A tree with the heaviest class at each leaf, by weights as written; its error."""
         weights = self.weights if self.exact_weights is None else self.exact_weights.weights
@@ -362,6 +372,13 @@ class MergedRows(SearchedRows):
             return self.offset + cost / self.total
         certain = max(0, cost + self.left_out - self.costs.rounded.slack)
         return self.costs.scale.offset + certain / self.total
+
+    def most_error(self, cost: int, size: int) -> Fraction:
+        """The largest error of trees of a size that cost as much or less."""
+        if isinstance(self.costs, Numbers):
+            return self.costs.most_error(cost + self.left_out, size + 1)
+        slack = 0 if self.costs.rounded is None else self.costs.rounded.slack
+        return self.costs.scale.offset + (cost + self.left_out + slack) / self.total
 
     def is_least(self, least: Fraction, error: Fraction, size: int) -> bool:
         """Whether no tree of a size has an error from ``least`` to below that of a tree found."""

@@ -16,9 +16,8 @@ the longer term.
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -31,13 +30,13 @@ from mictree._support.words import show_number
 from mictree.functions.read_once import Literal, ReadOnceDNF, binary_matrix, check_names
 from mictree.growers.rules import TopDown
 from mictree.impurity import Criterion, check_criterion
+from mictree.optimal.certified import CertifiedErrors
 from mictree.problems.base import Leaf, Problem, check_problem
 from mictree.problems.formula import FormulaProblem
 from mictree.problems.table import TableProblem
 from mictree.tree import LEAF, Tree
 
 DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes
-AGREEMENT = 1e-10
 MAX_STATES = 1_000_000
 
 
@@ -313,89 +312,6 @@ def smallest_size(row: np.ndarray, size: int) -> int:
     """The least size whose error is that of the given one; errors never rise with size."""
     error = row[min(size, len(row) - 1)]
     return int(np.argmax(row <= error))
-
-
-def _elementwise(operation: Callable[[Any, Any], Any]) -> Any:
-    """An operator on the upper ends, whose result is a plain array."""
-    return lambda self, other: operation(self.upper, np.asarray(other))
-
-
-def _reflected(operation: Callable[[Any, Any], Any]) -> Any:
-    """The same with the operands in the other order."""
-    return lambda self, other: operation(np.asarray(other), self.upper)
-
-
-@dataclass(frozen=True, eq=False)
-class CertifiedErrors:
-    """Least errors by size, each proved or the upper end of a certified interval.
-
-    Where numbers are wanted, this is the array of its upper ends: items, ``len``, loops,
-    ``tolist``, ``np.asarray``, comparisons and ``+ - * /``. Slices keep both bounds. For anything
-    else that an array can do, write ``np.asarray(errors)`` or ``errors.upper``.
-
-    Attributes
-    ----------
-    lower, upper : bounds on the least error of each size; read-only copies of what is given
-    proved : where both are equal; as floats, where they agree to ten digits
-    """
-
-    lower: np.ndarray
-    upper: np.ndarray
-
-    def __post_init__(self) -> None:
-        for name in ("lower", "upper"):
-            bounds = np.array(getattr(self, name))
-            bounds.setflags(write=False)
-            object.__setattr__(self, name, bounds[:])  # no view of it can be made writable
-
-    @property
-    def proved(self) -> np.ndarray:
-        if self.upper.dtype == object:
-            return np.asarray(self.lower == self.upper)
-        # floats of weights with more digits than the search keeps are never quite equal
-        return self.upper - self.lower <= AGREEMENT * np.abs(self.upper)  # costs may be negative
-
-    def __getitem__(self, key: Any) -> Any:
-        chosen = self.upper[key]
-        if isinstance(chosen, np.ndarray):
-            return CertifiedErrors(self.lower[key], chosen)
-        return chosen
-
-    def __len__(self) -> int:
-        return len(self.upper)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.upper)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.upper, dtype=dtype, copy=copy)
-
-    def __str__(self) -> str:
-        return str(self.upper)
-
-    def tolist(self) -> list[Any]:
-        """The upper ends as Python numbers."""
-        return self.upper.tolist()
-
-    __hash__ = None  # type: ignore[assignment]  # as comparisons give arrays
-    __eq__, __ne__ = _elementwise(operator.eq), _elementwise(operator.ne)
-    __lt__, __le__ = _elementwise(operator.lt), _elementwise(operator.le)
-    __gt__, __ge__ = _elementwise(operator.gt), _elementwise(operator.ge)
-    __add__, __radd__ = _elementwise(operator.add), _reflected(operator.add)
-    __sub__, __rsub__ = _elementwise(operator.sub), _reflected(operator.sub)
-    __mul__, __rmul__ = _elementwise(operator.mul), _reflected(operator.mul)
-    __truediv__, __rtruediv__ = _elementwise(operator.truediv), _reflected(operator.truediv)
-
-    def _repr_html_(self) -> str:
-        from mictree._support.words import to_table
-
-        rows = zip(map(float, self.lower), map(float, self.upper), self.proved, strict=True)
-        numbered = [
-            (size, show_number(least) + ("" if proved else f" to {show_number(most)}"),
-             "yes" if proved else "no")
-            for size, (least, most, proved) in enumerate(rows)
-        ]  # fmt: skip
-        return to_table(["size", "least error", "proved"], numbered)
 
 
 Errors = np.ndarray | CertifiedErrors

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
     from mictree.estimators.leaves import LeafResults
     from mictree.estimators.sizes import SizeChoice
-    from mictree.optimal.solve import CertifiedErrors
+    from mictree.optimal import CertifiedErrors
 
 
 OPTIMAL_COLOUR = "#1A1A1A"

@@ -1,9 +1,10 @@
 """Errors against a size: of trees, of forests, of samples.
 
 Each function draws one result that another module has computed: the curves of a rule and of the
-optimum with the area between them, MIC by the number of allowed splits, scores by size with the
-chosen one, the excess error of trees from samples and its convergence to the exact one, test error
-by training rows, and the error of a forest beside those of its trees and of the best single trees.
+optimum with the area between them, certified intervals and how they became narrow, MIC by the
+number of allowed splits, scores by size with the chosen one, the excess error of trees from samples
+and its convergence to the exact one, test error by training rows, and the error of a forest beside
+those of its trees and of the best single trees.
 Functions with ``ax`` draw on given axes or on a new figure; those with ``figure`` fill it. Colours
 are from Okabe and Ito's palette; line styles and markers distinguish the curves, too.
 """
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from mictree.experiments.sample_size import SampledCase, SampleSizes
     from mictree.experiments.voting import Voting
     from mictree.forests import ForestErrors
+    from mictree.optimal import CertifiedErrors
 
 
 GREEDY, OPTIMAL, EXCESS, BETWEEN = "#D55E00", "#0072B2", "#1A1A1A", "#E3E3E3"
@@ -74,6 +76,72 @@ def _describe(ax: Axes, result: MicResult) -> None:
     ax.set_ylim(bottom=-0.015 * ax.get_ylim()[1])  # a curve at 0 stays clear of the axis
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="best", frameon=False)
+
+
+BAND = {"relaxation": "#BBD7EA", "search": "#E3E3E3"}  # by what certifies the lower end
+
+
+def draw_band(ax: Axes | None, errors: CertifiedErrors) -> Axes:
+    """Draw the errors of the best trees found, and the intervals of those that are not proved.
+
+    Parameters
+    ----------
+    ax : where to draw; None makes a new figure
+    errors : the intervals; Fractions are drawn as floats. Sizes that are not proved have hollow
+        markers.
+    """
+    if ax is None:
+        from matplotlib import pyplot
+
+        ax = pyplot.figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
+    sizes, proved = errors.sizes, errors.proved
+    lower, upper = (np.asarray(each, dtype=float) for each in (errors.lower, errors.upper))
+    ax.plot(sizes, upper, color=OPTIMAL, linewidth=1.2, label="best tree found")
+    ax.plot(sizes[proved], upper[proved], "o", color=OPTIMAL, markersize=5, label="proved")
+    ax.plot(sizes[~proved], upper[~proved], "o", color=OPTIMAL, markerfacecolor="white")
+    for kind, colour in BAND.items():
+        held = errors.certificate == kind
+        if held.any():
+            ax.bar(sizes[held], (upper - lower)[held], width=0.8, bottom=lower[held], color=colour,
+                   zorder=0, label=f"interval: bound by {kind}")  # fmt: skip
+    ax.set_xlabel("size (splits)")
+    ax.set_ylabel("least error")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="best", frameon=False)
+    return ax
+
+
+MOST_GAPS = 8  # curves of gaps in one picture: of the sizes whose gaps are the widest at the end
+
+
+def draw_gaps(ax: Axes | None, errors: CertifiedErrors) -> Axes:
+    """Draw how far apart the ends of each interval were against the seconds of the search.
+
+    Parameters
+    ----------
+    ax : where to draw; None makes a new figure
+    errors : the intervals with their history; sizes that were proved at once are left out
+    """
+    if ax is None:
+        from matplotlib import pyplot
+
+        ax = pyplot.figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
+    drawn = [each for each in errors.gaps() if len(each[1]) > 1]
+    shown = sorted(drawn, key=lambda each: (-each[2][-1], -each[1][-1]))[:MOST_GAPS]
+    end = max((seconds[-1] for _, seconds, _ in drawn), default=0.0)
+    for number, (size, seconds, gaps) in enumerate(sorted(shown, key=lambda each: each[0])):
+        colour = colormaps["cividis"](0.95 - 0.9 * number / max(1, len(shown) - 1))
+        line = ("solid", "dashed", "dashdot", "dotted")[number % 4]
+        ax.step([*seconds, end], [*gaps, gaps[-1]], where="post", color=colour, linestyle=line,
+                label=f"{size} split{'' if size == 1 else 's'}")  # fmt: skip
+    ax.set_xlabel("seconds")
+    ax.set_ylabel("upper end minus lower end")
+    ax.set_ylim(bottom=0)
+    ax.spines[["top", "right"]].set_visible(False)
+    if shown:
+        ax.legend(loc="upper right", frameon=False)
+    return ax
 
 
 MEAN_COLOUR, LARGEST_COLOUR = "#0072B2", "#D55E00"

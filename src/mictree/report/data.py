@@ -325,6 +325,12 @@ def _percentage(value: float, measure: str) -> str:
     return f"{value:.2%}" if measure == "error" else show_measured(value, measure, 4)
 
 
+INTERVALS = (
+    " Two numbers with dots between them are a certified interval. The word after them says what "
+    "its lower end is from: a search that was stopped, or a relaxation."
+)
+
+
 def _comparison_curves(result: Comparison, measure: str) -> Curves:
     def draw(figure: Any) -> None:
         result.plot(figure)
@@ -338,7 +344,7 @@ def _comparison_curves(result: Comparison, measure: str) -> Curves:
         f"excess: its training {measure} minus the optimal one."
     )
     if not result.proved:
-        legend += " Two numbers with dots between them are a certified interval."
+        legend += INTERVALS
     if result.held_out:
         legend += (
             " A star: the optimal tree is clearly better on held-out rows; a plus: clearly worse "
@@ -626,7 +632,7 @@ def _fitted_curves(fitted: Fitted) -> Curves:
     if fitted.choice is not None:
         legend += " ±: one standard error of the mean over folds."
     if open_:
-        legend += " Two numbers with dots between them are a certified interval."
+        legend += INTERVALS
     return Curves(
         svg=to_svg(draw),
         alt=f"By size: {', '.join(known)}; the table below has the numbers.",
@@ -675,7 +681,8 @@ def _cells(fitted: Fitted, size: int) -> tuple[str, ...]:
         elif frontier.proved[size]:
             cells.append(show(frontier.upper[size]))
         else:
-            cells.append(f"{show(frontier.lower[size])}..{show(frontier.upper[size])}")
+            ends = f"{show(frontier.lower[size])}..{show(frontier.upper[size])}"
+            cells.append(f"{ends} ({frontier.certificate[size]})")
     return tuple(cells)
 
 
