@@ -32,6 +32,8 @@ def looked_at(patch: pytest.MonkeyPatch) -> LookedAt:
     clock = LookedAt()
     for module in (questions, _polish, progress, frontier):
         patch.setattr(module, "time", SimpleNamespace(monotonic=clock.monotonic))
+    # to note when a bound moved is no look: the limit does not depend on it
+    patch.setattr(progress.TimeLimit, "spent", lambda limit: clock.now - limit._begin)
     gather = questions.Workers._gather
 
     def noting(self, *arguments):

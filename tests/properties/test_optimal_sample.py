@@ -434,11 +434,20 @@ def test_progress_tells_of_sizes_and_sub_problems():
     sizes = [int(re.fullmatch(r"size (\d) of 6", found.what)[1]) for found in told]
     assert sizes == sorted(sizes)
     details = [
-        re.fullmatch(r"error from (0\.\d{4}) to (0\.\d{4}), ([\d,]+) sub-problems", found.detail)
+        re.fullmatch(
+            r"error from (0\.\d{4}) to (0\.\d{4}); (\d) of 6 sizes proved, "
+            r"widest gap (0\.\d{4}) at size (\d); ([\d,]+) sub-problems",
+            found.detail,
+        )
         for found in told
     ]
     assert all(float(detail[1]) <= float(detail[2]) for detail in details)
-    assert int(details[-1][3].replace(",", "")) > 0
+    assert int(details[-1][6].replace(",", "")) > 0
+    for size, detail in zip(sizes, details, strict=True):
+        gap = float(detail[2]) - float(detail[1])
+        assert int(detail[3]) >= size - 1
+        assert float(detail[4]) >= gap - 1e-4
+        assert int(detail[5]) > int(detail[3])
     assert all(found.share is None for found in told)
 
 
