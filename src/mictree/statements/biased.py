@@ -151,6 +151,9 @@ GRID = tuple(Fraction(each, 8) for each in (1, 3, 4, 5, 7))
 GENERIC = tuple(Fraction(*each) for each in ((3, 7), (5, 11), (6, 13), (8, 17), (9, 19)))
 
 
+APART = tuple(Fraction(*each) for each in ((1, 7), (3, 7), (5, 9), (7, 9)))
+
+
 def difference(labels: Labels, variable: int) -> list[int]:
     """By row, the label where the variable is 1 minus that where it is 0."""
     low, high = halves(labels, variable)
@@ -296,6 +299,8 @@ def smallest_higher(quick: bool) -> Covered:
         )
     ]
     require(found == [("0x1b", MULTIPLEXER)], f"found {', '.join(text for text, _ in found)}")
+    count = 3 if quick else 4
+    higher, low = higher_somewhere(count)
     box, shares = ((Fraction(1, 4), Fraction(3, 4)),) * 3, []
     for criterion in IMPURITIES:
         share = share_of_higher(MULTIPLEXER, box, criterion, 2 if quick else 4)
@@ -303,9 +308,27 @@ def smallest_higher(quick: bool) -> Covered:
         most = share.higher + share.undecided
         shares.append(f"{float(share.higher):.3f} to {float(most):.3f} by {criterion}")
     return Covered(
-        "all functions of 1 to 3 variables, biases in 8ths; the share of [1/4, 3/4]^3 in balls",
-        f"depth 3 on a share of {', '.join(shares)}",
+        "all functions of 1 to 3 variables, biases in 8ths; the share of [1/4, 3/4]^3 in balls; "
+        f"functions of {count} variables at {shown(point(APART))} in any order",
+        f"depth 3 on a share of {', '.join(shares)}; at least {higher:,} of the {low:,} functions "
+        f"of {count} variables and less depth have higher greedy trees somewhere, by entropy",
     )
+
+
+def higher_somewhere(count: int) -> tuple[int, int]:
+    """Functions with higher greedy trees at some order of ``APART``, of those that are less deep.
+
+    Less deep than the number of variables; any greedy tree has the least height for the others.
+    """
+    higher, low = 0, 0
+    for _, labels, stands_for in members(functions(count)):
+        least = least_height(labels)
+        low += stands_for * (least < count)
+        higher += stands_for * any(
+            heights(labels, point(biases), "entropy")[0] > least
+            for biases in permutations(APART[:count])
+        )
+    return higher, low
 
 
 class Flip(NamedTuple):
@@ -556,7 +579,7 @@ def influence_errors(spaces: Spaces, scales: Sequence[int]) -> Integers:
 
 
 class Room(NamedTuple):
-    """How much of the bound on the size a function needs, at the error where it needs most."""
+    """The largest share of the bound's logarithm that a function needs, over all errors."""
 
     ratio: float  # log(leaves) / (average depth * depth * log(e/eps))
     function: int
@@ -567,8 +590,9 @@ class Room(NamedTuple):
     @property
     def certified(self) -> arb:
         """A ball that contains the ratio."""
-        bound = as_ball(self.product) * (1 - as_ball(self.error).log())
-        return arb(self.leaves).log() / bound
+        with precision(POINT_PRECISION):
+            bound = as_ball(self.product) * (1 - as_ball(self.error).log())
+            return arb(self.leaves).log() / bound
 
 
 def most_needed(spaces: Spaces, by_depth: Integers, scales: Sequence[int]) -> dict[int, Room]:
@@ -611,9 +635,9 @@ def half_of_all(count: int, highs: Sequence[int], parts: int) -> Iterator[tuple[
     "without error has depth D and average depth Delta.",
     note="We have no more than the abstract: the size grows at most with this expression. Whether "
     "a constant belongs into the exponent, and whether influence means a flipped or a redrawn "
-    "variable, we could not find out. So both are measured, and the check fails above the constant "
-    "1. D and Delta are those of the tree of least product; if several leaves or variables have "
-    "most influence, the first counts.",
+    "variable, we could not find out. So we measure the constant for both kinds of influence and "
+    "for each least depth, and the check fails above 1. D and Delta are those of the tree of least "
+    "product; if several leaves or variables have most influence, the first counts.",
 )
 def size_is_bounded(quick: bool) -> Covered:
     count, most = (3 if quick else 4), dict[tuple[str, int], Room]()
@@ -624,23 +648,25 @@ def size_is_bounded(quick: bool) -> Covered:
             for name, scales in influences.items():
                 for depth, room in most_needed(spaces, by_depth, scales).items():
                     case = f"{count} variables, 0x{tables[room.function]:x}, biases {highs} in 8ths"
-                    require(room.ratio < 1, f"{case}: {room.leaves} leaves, {name}")
+                    require(bool(room.certified < 1), f"{case}: {room.leaves} leaves, {name}")
                     known = most.setdefault((name, depth), room)
                     most[name, depth] = max(known, room, key=lambda each: each.ratio)
+    require(len(most) == 2 * count, f"{len(most)} of {2 * count} depths and kinds were compared")
     return Covered(
         f"all functions of {count} variables, biases from 1/8, 1/4, 1/2, 3/4, 7/8, every eps",
-        f"in whole numbers; the least constants are {constants(most)}",
+        f"in whole numbers; the constant must be at least {constants(most)}",
     )
 
 
 def constants(most: Mapping[tuple[str, int], Room]) -> str:
-    """The largest ratios by kind of influence and least depth."""
-    with precision(POINT_PRECISION):
-        found = {key: float(room.certified.mid()) for key, room in most.items()}
+    """The largest ratios by kind of influence and least depth, rounded to the next thousandth."""
     parts = []
-    for name in dict.fromkeys(name for name, _ in found):
-        ratios = {depth: ratio for (kind, depth), ratio in found.items() if kind == name}
-        listed = (f"{ratios[depth]:.3f} for D = {depth}" for depth in sorted(ratios))
+    for name in dict.fromkeys(name for name, _ in most):
+        ratios = {depth: room.certified for (kind, depth), room in most.items() if kind == name}
+        thousandths = {depth: (1000 * ball).upper().ceil() for depth, ball in ratios.items()}
+        listed = (
+            f"{float(thousandths[depth]) / 1000} for depth {depth}" for depth in sorted(ratios)
+        )
         parts.append(f"{', '.join(listed)} ({name})")
     return "; ".join(parts)
 

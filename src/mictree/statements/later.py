@@ -12,9 +12,8 @@ estimators" (2024), with the merged-staircase property of Abbe, Boix-Adsera and 
 Blanc, Lange, Pabbaraju, Sullivan, Tan and Tiwari, "Harnessing the power of choices in decision tree
 learning" (NeurIPS 2023); Murthy and Salzberg, "Lookahead and pathology in decision tree induction"
 (IJCAI 1995); Babbar, McTavish, Rudin and Seltzer, "Near-optimal decision trees in a SPLIT second"
-(ICML 2025). Papers about other product distributions have a module of their own, ``biased``. Where
-a statement is asymptotic, its note says what a finite check can
-and cannot tell.
+(ICML 2025). Statements about variables with biases of their own are in ``biased``. Where a
+statement is asymptotic, its note says what a finite check can and cannot tell.
 
 A function is a tuple of labels; bit i of a row's number is the value of variable i. All comparisons
 are between integers: of two splits of one function, that with the larger difference of the halves'
@@ -711,7 +710,7 @@ def fewest_variables(quick: bool) -> Covered:
         narrow, wide = (
             optimal_errors(problem, size, exact=True, top=each)[size] for each in (top, top + 1)
         )
-        case = f"{narrow} against {wide} with {size} splits for k = {top}"
+        case = f"{narrow} against {wide} at size {size} for k = {top}"
         require(len(problem.variables) == top + 1, f"{len(problem.variables)} variables, {case}")
         require(narrow - wide >= Fraction(1, 20), case)
         found.append(case)
