@@ -1,5 +1,6 @@
 """Product distributions: boxes of biases, trees by influence, roots; against slow twins."""
 
+import functools
 import math
 from fractions import Fraction
 
@@ -224,17 +225,19 @@ def test_staircases_of_five_variables(labels):
     assert later.staircases(table, 5).tolist() == [slow.is_merged_staircase(labels)]
 
 
-def lookahead_sizes(labels, depth):
+@functools.cache
+def lookahead_sizes(labels, depth, bias=HALF, criterion="entropy"):
     """Of all trees by lookahead without error."""
     if len(set(labels)) == 1:
         return {0}
     count = len(labels).bit_length() - 1
-    table = product_table(labels, (HALF,) * count)
-    _, names = best_tests(table, (), depth, "entropy")
+    table = product_table(labels, (bias,) * count)
+    _, names = best_tests(table, (), depth, criterion)
     sizes = set()
     for name in names:
         low, high = (
-            lookahead_sizes(half, depth) for half in halves(labels, table.names.index(name))
+            lookahead_sizes(half, depth, bias, criterion)
+            for half in halves(labels, table.names.index(name))
         )
         sizes |= {1 + one + other for one in low for other in high}
     return sizes
@@ -244,3 +247,18 @@ def test_lookahead_is_worse_by_the_slow_twin():
     labels = tuple(0x035F >> row & 1 for row in range(16))
     assert lookahead_sizes(labels, 1) == {5}
     assert lookahead_sizes(labels, 2) == {7}
+
+
+@pytest.mark.parametrize(("bias", "criterion"), [(Fraction(1, 4), "entropy"), (HALF, "gini")])
+def test_pathologies_of_all_functions_of_three_variables(bias, criterion):
+    listed = all_functions(3)
+    near, far = (
+        [lookahead_sizes(labels, depth, bias, criterion) for labels in listed] for depth in (1, 2)
+    )
+    worse = [min(b) > max(a) for a, b in zip(near, far, strict=True)]
+    better = [max(b) < min(a) for a, b in zip(near, far, strict=True)]
+    found = later.pathologies(3, bias, criterion)
+    assert found[:2] == (sum(worse), sum(better))
+    if any(worse):
+        labels = tuple(int(found.first, 16) >> row & 1 for row in range(8))
+        assert worse[listed.index(labels)]

@@ -46,7 +46,7 @@ from mictree.statements.inequalities import IMPURITIES, POINT_PRECISION, as_ball
 
 Interval = tuple[Fraction, Fraction]  # least and largest value
 BiasBox = tuple[Interval, ...]  # a side for each variable
-Integers = np.typing.NDArray[np.int64]
+Integers = np.typing.NDArray[np.signedinteger]
 FloatArray = np.typing.NDArray[np.float64]
 HALF = Fraction(1, 2)
 
@@ -470,7 +470,7 @@ def restricted(values: Integers, sides: Sequence[tuple[int, int]]) -> Integers:
 
     Rows of the result are numbered in base 3; the digits 0 and 1 fix a variable, 2 leaves it free.
     """
-    out = np.empty((3 ** len(sides), values.shape[1]), dtype=np.int64)
+    out = np.empty((3 ** len(sides), values.shape[1]), dtype=np.int32)
     for number in range(len(out)):
         free = free_variables(number, len(sides))
         if free:
@@ -521,18 +521,18 @@ class Spaces(NamedTuple):
             sides,
             restricted(rows, sides),
             np.stack([restricted(each, sides) for each in flips]),
-            np.array(wholes)[:, None],
-            np.array(weights)[:, None],
+            np.array(wholes, dtype=np.int32)[:, None],
+            np.array(weights, dtype=np.int32)[:, None],
         )
 
 
-NEVER = 2**40  # more than any mass
+NEVER = 2**26  # more than any sum of masses, and few enough for 32 bits times the weight of a side
 
 
 def least_depths(spaces: Spaces) -> Integers:
     """``[depth, function]``: least average depth, in wholes, of trees without error so deep."""
     pure = (spaces.positives == 0) | (spaces.positives == spaces.wholes)
-    by_depth = [np.where(pure, 0, NEVER)]
+    by_depth = [np.where(pure, np.int32(0), np.int32(NEVER))]
     for _ in spaces.sides:
         shallower, deeper = by_depth[-1], by_depth[0].copy()
         for number in range(len(deeper)):
@@ -551,7 +551,7 @@ def influence_errors(spaces: Spaces, scales: Sequence[int]) -> Integers:
     Of equal scores the first counts. Sizes after the last split have the error 0.
     """
     count = len(spaces.sides)
-    scaled = spaces.influences * np.array(scales)[:, None, None]
+    scaled = spaces.influences * np.array(scales, dtype=np.int32)[:, None, None]
     is_free = np.array([
         [variable in free_variables(number, count) for number in range(3**count)]
         for variable in range(count)
@@ -562,7 +562,7 @@ def influence_errors(spaces: Spaces, scales: Sequence[int]) -> Integers:
     scores = np.ascontiguousarray((scaled.max(axis=0) * spaces.weights).T)
     wrong = np.minimum(spaces.positives, spaces.wholes - spaces.positives) * spaces.weights
     wrong, everyone, powers = wrong.T, np.arange(len(scores)), 3 ** np.arange(count)
-    leaves = np.full(scores.shape, -1)  # the score of each leaf
+    leaves = np.full_like(scores, -1)  # the score of each leaf
     leaves[:, -1] = scores[:, -1]
     errors = [wrong[:, -1]]
     for _ in range(2**count - 1):
@@ -571,10 +571,10 @@ def influence_errors(spaces: Spaces, scales: Sequence[int]) -> Integers:
         step = powers[chosen[everyone, leaf]]
         low, high = (np.where(grows, leaf - each * step, leaf) for each in (2, 1))
         change = wrong[everyone, low] + wrong[everyone, high] - wrong[everyone, leaf]
-        errors.append(errors[-1] + np.where(grows, change, 0))
+        errors.append(errors[-1] + change * grows)
         leaves[everyone, leaf] = -1
         for half in (low, high):
-            leaves[everyone, half] = np.where(grows, scores[everyone, half], -1)
+            leaves[everyone, half] = np.where(grows, scores[everyone, half], leaves.dtype.type(-1))
     return np.stack(errors)
 
 
