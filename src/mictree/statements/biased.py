@@ -128,7 +128,7 @@ def heights(labels: Labels, box: BiasBox, criterion: str) -> tuple[int, int]:
 
 def least_greedy_error(labels: Labels, box: BiasBox, depth: int, criterion: str) -> Fraction:
     """At a point, the least error of greedy trees of this depth over all contenders."""
-    ((positive, _),) = (rates(labels, box),)
+    positive, _ = rates(labels, box)
     wrong = min(positive, 1 - positive)
     if not depth or not wrong:
         return wrong
