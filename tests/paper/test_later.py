@@ -16,18 +16,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree.statements import STATEMENTS, later
+from mictree.families.table_growth import CriterionGains
+from mictree.statements import STATEMENTS, biased, checks, later
 from mictree.statements.checks import Check, Counterexample
 from mictree.statements.later import EVERYTHING, LATER
 from tests import reference
 from tests.reference.functions import sizes as reference_sizes
 from tests.reference.splits import is_tied
 
-FAILS, HOLDS = "fails", "holds"
+FAILS, HOLDS, UNCLEAR = "fails", "holds", "unclear as printed"
 KNOWN_FALSE = {
     "Fiat and Pechyony (conjecture)",
     "Tan, Klusowski and Balasubramanian (if)",
     "Babbar and others (two levels)",
+    "Brutzkus, Daniely and Malach (conjecture)",
+    "Criteria (any biases)",
+    "Merged staircases (least trees)",
 }
 
 
@@ -211,7 +215,98 @@ class Minority(mt.TopDown):
         super().__init__("minority")
 
 
+def depth_ignored(criterion, cubes, depth):
+    return CriterionGains(criterion, cubes, 1)
+
+
+def depth_reversed(criterion, cubes, depth):
+    return CriterionGains(criterion, cubes, 3 - depth)
+
+
+def last_variable(labels, box, criterion):
+    """Also an idle one."""
+    return (len(box) - 1,)
+
+
+def every_variable(labels, box, criterion):
+    return tuple(range(len(box)))
+
+
+def roots_apart(tables, box):
+    return {
+        name: np.full(len(tables), place) for place, name in enumerate(("entropy", "gini", "root"))
+    }
+
+
+def even_biases(count):
+    yield biased.point([Fraction(1, 2)] * count)
+
+
+def never_without_error(spaces, scales):
+    """Trees that err on a half up to their last split."""
+    return np.full((2 ** len(spaces.sides), spaces.positives.shape[1]), spaces.wholes[-1, 0] // 2)
+
+
+def shallower_trees(spaces):
+    found = DEPTHS(spaces)
+    return np.where(found < biased.NEVER, found // 4, found)
+
+
+STAIRCASES = later.staircases
+DEPTHS = biased.least_depths
+
 CORRUPTIONS = {
+    "Merged staircases (least trees)": [
+        (later, "exact_sizes", wrong_sizes, UNCLEAR),
+        (later, "staircases", lambda tables, count: np.ones(len(tables), dtype=bool), UNCLEAR),
+        (later, "staircases", lambda tables, count: np.zeros(len(tables), dtype=bool), UNCLEAR),
+    ],
+    "Merged staircases (shares)": [
+        (later, "staircases", lambda tables, count: ~STAIRCASES(tables, count), FAILS),
+    ],
+    "Murthy and Salzberg (pathology)": [
+        (later, "CriterionGains", depth_ignored, FAILS),
+        (later, "CriterionGains", depth_reversed, FAILS),
+    ],
+    "Blanc and others (fewest variables)": [
+        (later, "optimal_errors", tops_ignored, FAILS),
+        (later, "GAPS", {1: later.GAPS[2]}, FAILS),
+        (later, "GAPS", {2: later.GAPS[2]._replace(size=2)}, FAILS),
+    ],
+    "Brutzkus, Daniely and Malach (juntas)": [
+        (biased, "multilinear", constant([0]), FAILS),
+        (biased, "contenders", last_variable, FAILS),
+    ],
+    "Brutzkus, Daniely and Malach (conjecture)": [
+        (biased, "heights", lambda labels, *_: (checks.least_height(labels),) * 2, HOLDS),
+        (biased, "least_height", constant(0), FAILS),  # at another function
+        (biased, "contenders", every_variable, HOLDS),
+    ],
+    "Blanc, Lange, Qiao and Tan (smallest)": [
+        (biased, "contenders", every_variable, FAILS),
+        (biased, "MULTIPLEXER", (0, 1, 1, 0, 1, 0, 0, 1), FAILS),
+        (biased, "share_of_higher", constant(biased.Share(Fraction(0), Fraction(1))), FAILS),
+    ],
+    "Blanc, Lange, Qiao and Tan (flips)": [
+        (biased, "flipped", lambda labels, row: labels, FAILS),
+        (biased, "mass", constant(Fraction(1)), FAILS),
+        (biased, "FLIPS", tuple(each._replace(row=0) for each in biased.FLIPS[:1]), FAILS),
+        (biased, "least_greedy_error", constant(Fraction(1)), FAILS),
+    ],
+    "Soltani Moakhar and others (size)": [
+        (biased, "influence_errors", never_without_error, FAILS),
+        (biased, "least_depths", shallower_trees, FAILS),
+        (biased, "most_needed", constant({}), FAILS),  # nothing was compared
+    ],
+    "Criteria (equal biases)": [
+        (biased, "monotone", mt.families.functions, FAILS),
+        (biased, "IMPURITIES", {"gini": later.gini_at, "own": gini_plus}, FAILS),
+    ],
+    "Criteria (any biases)": [
+        (biased, "different_biases", even_biases, HOLDS),
+        (biased, "monotone", mt.families.functions, FAILS),  # at another function
+    ],
+    "Criteria (how often)": [(biased, "best_roots", roots_apart, FAILS)],
     "Fiat and Pechyony (gain)": [
         (later, "IMPURITIES", {"own": gini_plus}, FAILS),
         (later, "influences", lambda labels: [*range(len(labels).bit_length() - 1)], FAILS),
@@ -270,7 +365,7 @@ CORRUPTIONS = {
 @pytest.fixture(autouse=True)
 def _no_caches():
     yield
-    for value in vars(later).values():
+    for value in (*vars(checks).values(), *vars(later).values(), *vars(biased).values()):
         if isinstance(value, functools._lru_cache_wrapper):
             value.cache_clear()
 

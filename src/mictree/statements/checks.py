@@ -11,19 +11,22 @@ code with `sources_of`.
 nothing is assumed about optimal trees: a class's errors at a size are all sums of an error of a low
 and of a high subtree. A class is a grammar. It maps a kind of tree to its splits, each the
 variables that may be tested and the kinds of the subtrees.
+
+A small Boolean function is a tuple of labels; bit i of a row's number is the value of variable i.
 """
 
 import inspect
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from mictree.families.function_classes import FunctionFamily
 from mictree.problems import FormulaProblem, TableProblem
 
 Verdict = Literal["holds", "fails", "unclear as printed"]
@@ -324,3 +327,46 @@ class Enumeration:
                     low = self.errors(low_kind, low_size, subcube - 2 * step)
                     high = self.errors(high_kind, size - 1 - low_size, subcube - step)
                     yield from (one + other for one in low for other in high)
+
+
+Labels = tuple[int, ...]
+
+
+def labels_of(family: FunctionFamily, member: int) -> Labels:
+    """A member's truth table."""
+    return tuple(family.table(member).tolist())
+
+
+def members(family: FunctionFamily) -> Iterator[tuple[str, Labels, int]]:
+    """Each member's truth table as text and as labels, and how many functions it stands for."""
+    for member, text in enumerate(family.texts()):
+        yield text, labels_of(family, member), int(family.counts[member])
+
+
+@cache
+def variables(labels: Labels) -> range:
+    """The numbers of the variables."""
+    return range(len(labels).bit_length() - 1)
+
+
+def is_constant(labels: Labels) -> bool:
+    """Whether all labels are the same."""
+    return len(set(labels)) == 1
+
+
+@cache
+def halves(labels: Labels, variable: int) -> tuple[Labels, Labels]:
+    """The restrictions to both values of a variable."""
+    low, high = (
+        tuple(label for row, label in enumerate(labels) if row >> variable & 1 == value)
+        for value in (0, 1)
+    )
+    return low, high
+
+
+@cache
+def least_height(labels: Labels) -> int:
+    """The least height of a tree without error."""
+    if is_constant(labels):
+        return 0
+    return 1 + min(max(map(least_height, halves(labels, each))) for each in variables(labels))

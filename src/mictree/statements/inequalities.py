@@ -166,6 +166,23 @@ def entropy_at(rate: Fraction) -> arb:
     return -sum((part * log2(part) for part in balls), arb(0))
 
 
+def gini_at(rate: Fraction) -> arb:
+    """Gini's impurity at a rational point."""
+    return as_ball(4 * rate * (1 - rate))
+
+
+def root_at(rate: Fraction) -> arb:
+    """Kearns and Mansour's root criterion at a rational point."""
+    return 2 * as_ball(rate * (1 - rate)).sqrt()
+
+
+IMPURITIES: dict[str, Callable[[Fraction], arb]] = {
+    "entropy": entropy_at,
+    "gini": gini_at,
+    "root": root_at,
+}
+
+
 def equal(one: arb, other: arb) -> bool:
     """Whether two balls, computed at `POINT_PRECISION`, differ by less than 2^-200 for certain."""
     return bool(abs(one - other) < arb(2) ** -200)

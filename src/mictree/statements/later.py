@@ -10,9 +10,10 @@ boosting ability of top-down decision tree learning algorithms" (JCSS 1999); Tan
 Balasubramanian, "Statistical-computational trade-offs for recursive adaptive partitioning
 estimators" (2024), with the merged-staircase property of Abbe, Boix-Adsera and Misiakiewicz (2022);
 Blanc, Lange, Pabbaraju, Sullivan, Tan and Tiwari, "Harnessing the power of choices in decision tree
-learning" (NeurIPS 2023); Babbar, McTavish, Rudin and Seltzer, "Near-optimal decision trees in a
-SPLIT second" (ICML 2025). Where a statement is asymptotic, its note says what a finite check can
-and cannot tell.
+learning" (NeurIPS 2023); Murthy and Salzberg, "Lookahead and pathology in decision tree induction"
+(IJCAI 1995); Babbar, McTavish, Rudin and Seltzer, "Near-optimal decision trees in a SPLIT second"
+(ICML 2025). Statements about variables with biases of their own are in ``biased``. Where a
+statement is asymptotic, its note says what a finite check can and cannot tell.
 
 A function is a tuple of labels; bit i of a row's number is the value of variable i. All comparisons
 are between integers: of two splits of one function, that with the larger difference of the halves'
@@ -21,57 +22,46 @@ weigh the same, so the mean of their rates is given, and a strictly concave func
 move apart.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
+from typing import NamedTuple
 
+import numpy as np
 from flint import arb
 
 from mictree._support.numbers import precision
 from mictree.families.family import up_to
 from mictree.families.function_classes import FunctionFamily, functions, monotone, threshold
 from mictree.families.sweep import sweep
-from mictree.families.table_growth import exact_sizes
+from mictree.families.table_growth import CriterionGains, Subcubes, exact_sizes, sizes_of
 from mictree.growers.rules import TopDown
+from mictree.impurity import Criterion
 from mictree.optimal import optimal_errors
 from mictree.problems.table import TableProblem
 from mictree.statements import STATEMENTS
-from mictree.statements.checks import Covered, Reading, Statement, require, states
-from mictree.statements.inequalities import POINT_PRECISION, as_ball, entropy_at
-
-Labels = tuple[int, ...]
-
-
-def labels_of(family: FunctionFamily, member: int) -> Labels:
-    """A member's truth table."""
-    return tuple(family.table(member).tolist())
-
-
-def members(family: FunctionFamily) -> Iterator[tuple[str, Labels, int]]:
-    """Each member's truth table as text and as labels, and how many functions it stands for."""
-    for member, text in enumerate(family.texts()):
-        yield text, labels_of(family, member), int(family.counts[member])
-
-
-@cache
-def variables(labels: Labels) -> range:
-    """The numbers of the variables."""
-    return range(len(labels).bit_length() - 1)
-
-
-def is_constant(labels: Labels) -> bool:
-    """Whether all labels are the same."""
-    return len(set(labels)) == 1
-
-
-@cache
-def halves(labels: Labels, variable: int) -> tuple[Labels, Labels]:
-    """The restrictions to both values of a variable."""
-    low, high = (
-        tuple(label for row, label in enumerate(labels) if row >> variable & 1 == value)
-        for value in (0, 1)
-    )
-    return low, high
+from mictree.statements.biased import BIASED
+from mictree.statements.checks import (
+    Covered,
+    Labels,
+    Reading,
+    Statement,
+    halves,
+    is_constant,
+    least_height,
+    members,
+    require,
+    states,
+    variables,
+)
+from mictree.statements.inequalities import (
+    IMPURITIES,
+    POINT_PRECISION,
+    as_ball,
+    entropy_at,
+    gini_at,
+    root_at,
+)
 
 
 def spreads(labels: Labels) -> list[int]:
@@ -103,14 +93,6 @@ def least_size(labels: Labels) -> int:
     if is_constant(labels):
         return 0
     return 1 + min(sum(map(least_size, halves(labels, each))) for each in variables(labels))
-
-
-@cache
-def least_height(labels: Labels) -> int:
-    """The least height of a tree without error."""
-    if is_constant(labels):
-        return 0
-    return 1 + min(max(map(least_height, halves(labels, each))) for each in variables(labels))
 
 
 @cache
@@ -207,26 +189,33 @@ def is_merged_staircase(labels: Labels) -> bool:
     return True
 
 
+def staircases(tables: np.typing.NDArray[np.uint64], count: int) -> np.typing.NDArray[np.bool_]:
+    """Of many truth tables as integers, which have the merged-staircase property."""
+    rows = np.arange(2**count)
+    signs = np.array([[1 - 2 * ((one & other).bit_count() & 1) for one in range(len(rows))]
+                      for other in range(len(rows))], dtype=np.float32)  # fmt: skip
+    sizes = np.array([number.bit_count() for number in range(len(rows))])
+    found = np.empty(len(tables), dtype=bool)
+    for begin in range(0, len(tables), BLOCK):
+        block = tables[begin : begin + BLOCK]
+        labels = block[:, None] >> rows.astype(np.uint64) & np.uint64(1)
+        sums = (1 - 2 * labels.astype(np.float32)) @ signs  # small integers, exact in floats
+        spectra = sums != 0  # which sets of variables, as bits, by function
+        known = np.zeros(len(block), dtype=np.int64)
+        for _ in range(count):
+            for number in range(len(rows)):
+                ready = spectra[:, number] & (sizes[number & ~known] <= 1)
+                known |= np.where(ready, number, 0)
+        found[begin : begin + BLOCK] = ~(spectra & (rows & ~known[:, None] != 0)).any(axis=1)
+    return found
+
+
+BLOCK = 2**15  # functions at once
+
+
 UNATE_NOTE = (
     "Unate functions are the monotone ones with some inputs negated, which changes no size."
 )
-
-
-def gini_at(rate: Fraction) -> arb:
-    """Gini's impurity at a rational point."""
-    return as_ball(4 * rate * (1 - rate))
-
-
-def root_at(rate: Fraction) -> arb:
-    """Kearns and Mansour's root criterion at a rational point."""
-    return 2 * as_ball(rate * (1 - rate)).sqrt()
-
-
-IMPURITIES: dict[str, Callable[[Fraction], arb]] = {
-    "entropy": entropy_at,
-    "gini": gini_at,
-    "root": root_at,
-}
 
 
 def rate(labels: Labels) -> Fraction:
@@ -510,7 +499,7 @@ def criteria_agree(quick: bool) -> Covered:
     return Covered(f"all functions of {count} variables", "exact")
 
 
-CRITERIA = ("entropy", "gini", "root")
+CRITERIA: tuple[Criterion, ...] = ("entropy", "gini", "root")
 
 
 @states(
@@ -556,6 +545,124 @@ staircase_is_enough = Statement(
     "one of three variables is 1, one half of every split is a parity.",
 )
 
+
+def require_staircases_are_least(staircase: bool, quick: bool) -> Covered:
+    """Whether some greedy tree is least on all functions with the property, or only on those."""
+    most = 3 if quick else 4
+    for count in range(1, most + 1):
+        family = functions(count)
+        sizes = exact_sizes(family.tables, count)
+        listed = zip(family.texts(), staircases(family.tables, count), *sizes[:2], strict=True)
+        for text, has_it, least, greedy in listed:
+            case = f"{count} variables, {text}: {greedy} against {least} splits, "
+            wrong = greedy > least if staircase else greedy == least
+            require(
+                has_it != staircase or not wrong, case + ("a" if has_it else "no") + " staircase"
+            )
+    return Covered(f"all functions of 1 to {most} variables, best ties", "exact")
+
+
+staircases_are_least = Statement(
+    "Merged staircases (least trees)",
+    "Some greedy tree has the least number of splits on a function with the merged-staircase "
+    "property, and on no other function.",
+    (
+        Reading(
+            "with the property",
+            partial(require_staircases_are_least, True),
+            counterexample="3 variables, 0x1b: 5 against 3 splits, a staircase",
+        ),
+        Reading(
+            "on no other function",
+            partial(require_staircases_are_least, False),
+            counterexample="2 variables, 0x6: 3 against 3 splits, no staircase",
+        ),
+    ),
+    "Not in a paper that we know of. The property is about what greed can learn, not about the "
+    "size of its trees.",
+)
+
+
+@states(
+    "Merged staircases (shares)",
+    "Functions without the merged-staircase property have a greedy tree of least size more often "
+    "than functions with it.",
+    note="Not in a paper that we know of.",
+)
+def staircases_are_seldom_least(quick: bool) -> Covered:
+    count = 4 if quick else 5
+    family = functions(count)
+    sizes = exact_sizes(family.tables, count)
+    has_it = staircases(family.tables, count)
+    least = sizes.greedy_size_best == sizes.perfect_size
+    with_it, without = (
+        (int(family.counts[group & least].sum()), int(family.counts[group].sum()))
+        for group in (has_it, ~has_it)
+    )
+    table = (
+        f"{with_it[0]:,} of {with_it[1]:,} functions with it, {without[0]:,} of {without[1]:,} "
+        "without"
+    )
+    require(with_it[0] * without[1] < without[0] * with_it[1], f"{count} variables: {table}")
+    return Covered(f"all functions of {count} variables, best ties", table)
+
+
+class Pathologies(NamedTuple):
+    """Functions on which all trees of lookahead 2 without error are larger than all greedy ones."""
+
+    worse: int
+    better: int  # the other way round
+    first: str  # the least truth table of the worse ones
+
+
+def pathologies(count: int, bias: Fraction, criterion: Criterion) -> Pathologies:
+    """Of so many variables of one bias."""
+    family, cubes = functions(count, bias), Subcubes.of(count, bias)
+    near, far = (
+        sizes_of(family.tables, cubes, CriterionGains(criterion, cubes, depth)) for depth in (1, 2)
+    )
+    worse = far.greedy_size_best > near.greedy_size_worst
+    better = far.greedy_size_worst < near.greedy_size_best
+    first = family.texts()[worse.argmax()] if worse.any() else ""
+    return Pathologies(int(family.counts[worse].sum()), int(family.counts[better].sum()), first)
+
+
+@states(
+    "Murthy and Salzberg (pathology)",
+    "To look one split further ahead can give larger trees: on some functions every tree of "
+    "lookahead 2 without error has more splits than every greedy one, whatever the ties. Under the "
+    "uniform distribution this begins with four variables, with another bias with three.",
+    note="They saw larger and less accurate trees on random data (1995). The numbers of variables "
+    "are ours. Splits that tie two levels deep are compared by their own gains.",
+)
+def lookahead_is_worse(quick: bool) -> Covered:
+    biases = [Fraction(part, 8) for part in ((4, 2) if quick else (4, 3, 2, 1))]
+    texts = []
+    for bias in biases:
+        for count in range(1, 5):
+            found = {name: pathologies(count, bias, name) for name in CRITERIA}
+            worse = [each.worse for each in found.values()]
+            begins = 4 if bias == Fraction(1, 2) else 3
+            case = f"{count} variables of bias {bias}: worse on {worse} functions"
+            require(all(worse) if count >= begins else not any(worse), case)
+            if count >= begins:
+                better = [each.better for each in found.values()]
+                texts.append(
+                    f"{count} variables of bias {bias}: worse on {shown_range(worse)}, better on "
+                    f"{shown_range(better)} (first {found['entropy'].first} by entropy)"
+                )
+    return Covered(
+        f"all functions of 1 to 4 variables, three criteria, biases {', '.join(map(str, biases))}",
+        "; ".join(texts),
+    )
+
+
+def shown_range(numbers: Sequence[int]) -> str:
+    """Such as "5" or "5 to 7"."""
+    least, most = min(numbers), max(numbers)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
 STRENGTHS = (Fraction(3, 5), Fraction(7, 12), Fraction(4, 7), Fraction(9, 16))
 
 
@@ -591,6 +698,48 @@ def hierarchy(quick: bool) -> Covered:
         case = f"k = {count}: {narrow} with Top-k, {wide} with Top-(k+1)"
         require((narrow, wide) == (Fraction(3, 10), 0), case)
     return Covered(f"k = 1 to {most}, 3 splits, entropy", "exact")
+
+
+class Gap(NamedTuple):
+    """A distribution, and a size at which one more candidate lowers the least error."""
+
+    problem: TableProblem
+    size: int
+
+
+def function_of(table: int, count: int) -> TableProblem:
+    """A truth table under the uniform distribution."""
+    return TableProblem([table >> row & 1 for row in range(2**count)])
+
+
+EIGHTHS = tuple(Fraction(each, 8) for each in range(9))
+GAPS: dict[int, Gap] = {
+    # eight rows: the split of larger gain leaves a pure half, and errs once more than the other
+    1: Gap(TableProblem([0, 1, 0, Fraction(2, 3)], [EIGHTHS[each] for each in (0, 4, 1, 3)]), 1),
+    2: Gap(function_of(0x1B, 3), 3),
+    3: Gap(function_of(0x03C5, 4), 3),
+    4: Gap(function_of(0x1FFF07, 5), 3),
+}
+
+
+@states(
+    "Blanc and others (fewest variables)",
+    "For k = 1 to 4 there is a distribution of k + 1 variables, the fewest possible, on which the "
+    "best tree of Top-(k+1) has at least 0.05 less error than that of Top-k of the same size.",
+    note="With k variables Top-k may test all of them. Their own distributions, with a difference "
+    "of almost 1/2, have more variables.",
+)
+def fewest_variables(quick: bool) -> Covered:
+    found = []
+    for top, (problem, size) in GAPS.items():
+        narrow, wide = (
+            optimal_errors(problem, size, exact=True, top=each)[size] for each in (top, top + 1)
+        )
+        case = f"{narrow} against {wide} at size {size} for k = {top}"
+        require(len(problem.variables) == top + 1, f"{len(problem.variables)} variables, {case}")
+        require(narrow - wide >= Fraction(1, 20), case)
+        found.append(case)
+    return Covered("four distributions, entropy", f"exact; {', '.join(found)}")
 
 
 @states(
@@ -679,7 +828,11 @@ CHOICE_STATEMENTS = (
     criteria_agree,
     staircase_if_ended,
     staircase_is_enough,
+    staircases_are_least,
+    staircases_are_seldom_least,
+    lookahead_is_worse,
     hierarchy,
+    fewest_variables,
     choices_help,
     last_level,
     last_levels,
@@ -687,5 +840,5 @@ CHOICE_STATEMENTS = (
 )
 
 
-LATER: tuple[Statement, ...] = (*GREEDY_STATEMENTS, *CHOICE_STATEMENTS)
+LATER: tuple[Statement, ...] = (*GREEDY_STATEMENTS, *CHOICE_STATEMENTS, *BIASED)
 EVERYTHING = (*STATEMENTS, *LATER)  # the paper's own first
