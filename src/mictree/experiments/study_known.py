@@ -321,7 +321,8 @@ class KnownStudy:
             # equal trees must tie: rounding does not rank
             pair = [both[name].round(12).to_list() for name in ("mic", "true_error")]
             varies = all(len(set(values)) > 1 for values in pair)
-            found.append(float(kendalltau(*pair)[0]) if varies else np.nan)
+            tau: Any = kendalltau(*pair)
+            found.append(float(tau.statistic) if varies else np.nan)
         return np.array(found)
 
     def interval(self, values: np.ndarray) -> tuple[float, float, float]:
