@@ -291,12 +291,9 @@ class KnownStudy:
     def mean_losses(self, by: Sequence[str], chosen: bool) -> pl.DataFrame:
         """Mean losses: at the chosen sizes, or over all sizes from 1."""
         which = pl.col("chosen") if chosen else pl.col("size") > 0
-        parts = ("floor", *LOSSES, "true_error", "size")
-        return (
-            self.losses.filter(which)
-            .group_by(*by, maintain_order=True)
-            .agg(*(pl.col(part).mean() for part in parts))
-        )
+        parts = [name for name in ("floor", *LOSSES, "true_error", "size") if name not in by]
+        groups = self.losses.filter(which).group_by(*by, maintain_order=True)
+        return groups.agg(*(pl.col(part).mean() for part in parts))
 
     def differences(self, learner: str, rows: int, chosen: bool) -> np.ndarray:
         """By target, the mean true error of a learner above that of the sample's best trees.
@@ -329,16 +326,19 @@ class KnownStudy:
         """The mean over targets, and its 95% bootstrap interval; NaN values are left out."""
         return bootstrap(values, self.plan.draws, [self.plan.seed, 3])
 
+    def optimisation_map(self, learner: str) -> np.ndarray:
+        """The mean optimisation loss, by number of rows and by size from 1."""
+        means = self.mean_losses(["rows", "size", "learner"], chosen=False)
+        return (
+            means.filter(learner=learner)["optimisation"]
+            .to_numpy()
+            .reshape(len(self.plan.rows), self.plan.max_size)
+        )
+
     def overfits(self, learner: str, rows: int) -> list[int]:
         """The sizes at which the sample's best trees have the larger mean true error."""
-        by_size = (
-            self.losses.filter((pl.col("size") > 0) & (pl.col("rows") == rows))
-            .filter(learner=learner)
-            .group_by("size", maintain_order=True)
-            .agg(pl.col("optimisation").mean())
-            .sort("size")
-        )
-        return by_size.filter(pl.col("optimisation") < -SAME)["size"].to_list()
+        losses = self.optimisation_map(learner)[self.plan.rows.index(rows)]
+        return (np.flatnonzero(losses < -SAME) + 1).tolist()
 
 
 SAME = 1e-12  # a smaller difference of mean errors is rounding
