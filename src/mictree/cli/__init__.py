@@ -78,6 +78,7 @@ app.command()(sweep.sweep)
 app.command()(pages.explore)
 app.command()(pages.reproduce)
 app.command()(pages.atlas)
+app.command()(pages.study)
 app.command()(pages.verify)
 app.command("compile")(compiling.compile_all)
 

@@ -5,6 +5,8 @@ learners. ``draw_errors`` is for one fitted tree: training error, cross-validate
 optimum. Where an optimal error is not proved, a shaded area shows its interval. Colours are from
 Okabe and Ito's palette; markers and line styles distinguish the learners, too.
 
+``draw_sets`` has the differences between learners and the optimal trees on many tables.
+
 Held-out rows of a regression tree: predicted beside true numbers, and residuals by leaf.
 
 A tree predicts one number a leaf, so its rows stand in columns on the left. On the right every leaf
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from mictree.comparison.result import Comparison
     from mictree.estimators.leaves import LeafResults
     from mictree.estimators.sizes import SizeChoice
+    from mictree.experiments.study_tables import TableStudy
     from mictree.optimal import CertifiedErrors
 
 
@@ -233,3 +236,34 @@ def _draw_leaves(ax: Axes, results: LeafResults) -> None:
     ax.set_title("residuals of each leaf", fontsize="medium")
     ax.set_xlabel("what the leaf predicts")
     ax.set_ylabel("true minus predicted")
+
+
+ROPE_COLOUR, OPEN_COLOUR = "#E3E3E3", "#9A9A9A"
+
+
+def draw_sets(figure: Figure, found: TableStudy, tuned: bool) -> Figure:
+    """One panel per learner: on each table, its error above that of the optimal trees, in points.
+
+    Bars are two standard errors on both sides. Where not all sizes are certified the marker is
+    hollow. Within the band differences are practically none.
+    """
+    names, tables = found.learners(tuned)[:-1], found.sets["table"].to_list()[::-1]
+    figure.set_size_inches(1.5 + 1.55 * len(names), 1.6 + 0.22 * len(tables))
+    axes = figure.subplots(1, len(names), sharey=True, sharex=True, squeeze=False)[0]
+    rope = 100 * found.plan.rope
+    for ax, name in zip(axes, names, strict=True):
+        ax.axvspan(-rope, rope, color=ROPE_COLOUR, zorder=0)
+        ax.axvline(0, color=LINE_COLOUR, linewidth=1, zorder=1)
+        for table, (mean, spread) in found.differences(name, tuned).items():
+            proved = found.certified(table) == found.plan.max_size
+            ax.errorbar(
+                100 * mean, tables.index(table), xerr=200 * spread, marker="o", markersize=4.5,
+                color=ROW_COLOUR, ecolor=OPEN_COLOUR, elinewidth=1,
+                markerfacecolor=ROW_COLOUR if proved else "white",
+            )  # fmt: skip
+        ax.set_title(name.replace(" by ", "\nby "), fontsize=9.5, parse_math=False)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_yticks(range(len(tables)), tables, fontsize=8, parse_math=False)
+    axes[0].set_ylim(-0.7, len(tables) - 0.3)
+    figure.supxlabel("error above that of the optimal trees (points)", fontsize=10)
+    return figure

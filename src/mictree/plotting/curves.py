@@ -4,7 +4,8 @@ Each function draws one result that another module has computed: the curves of a
 optimum with the area between them, certified intervals and how they became narrow, MIC by the
 number of allowed splits, scores by size with the chosen one, the excess error of trees from samples
 and its convergence to the exact one, test error by training rows, and the error of a forest beside
-those of its trees and of the best single trees.
+those of its trees and of the best single trees. The study's figures stand here too: losses by
+training rows, where they turn negative, and orders.
 Functions with ``ax`` draw on given axes or on a new figure; those with ``figure`` fill it. Colours
 are from Okabe and Ito's palette; line styles and markers distinguish the curves, too.
 """
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from mictree.excess import MicResult, TopResult
     from mictree.experiments.finite_samples import FiniteSamples, FiniteSetting
     from mictree.experiments.sample_size import SampledCase, SampleSizes
+    from mictree.experiments.study_known import KnownStudy
     from mictree.experiments.voting import Voting
     from mictree.forests import ForestErrors
     from mictree.optimal import CertifiedErrors
@@ -395,3 +397,89 @@ def draw_voting(figure: Figure, found: Voting) -> Figure:
         ax.set_xlabel("size of each tree (splits)", fontsize=8)
         ax.set_ylabel("trees", fontsize=8)
     return figure
+
+
+LOSS_COLOURS = {
+    "floor": "#C9C9C9", "approximation": "#56B4E9", "estimation": "#E69F00",
+    "optimisation": "#D55E00",
+}  # fmt: skip
+
+
+def draw_losses(figure: Figure, found: KnownStudy) -> Figure:
+    """One panel per learner: the mean losses at the chosen sizes, against training rows.
+
+    Bars add up to the true error, which a line shows. A negative optimisation loss hangs down from
+    the bar that it makes shorter.
+    """
+    names = found.learners
+    figure.set_size_inches(10.2, 6.0)
+    axes = figure.subplots(2, -(-len(names) // 2), sharey=True, squeeze=False).ravel()
+    means = found.mean_losses(["learner", "rows"], chosen=True)
+    for ax, name in zip(axes, names, strict=False):
+        part = means.filter(learner=name)
+        places, top = np.arange(len(part)), np.zeros(len(part))
+        for loss, colour in LOSS_COLOURS.items():
+            heights = part[loss].to_numpy()
+            inner = loss == "optimisation"
+            ax.bar(places, heights, 0.45 if inner else 0.8, bottom=top, color=colour, label=loss,
+                   zorder=3 if inner else 2)  # fmt: skip
+            top = top + heights
+        ax.plot(places, part["true_error"], color=EXACT_COLOUR, marker="o", markersize=3.5,
+                linewidth=1.2, label="true error", zorder=4)  # fmt: skip
+        ax.set_xticks(places, [f"{rows:,}" for rows in part["rows"]], rotation=40, ha="right",
+                      fontsize=8)  # fmt: skip
+        ax.set_title(name, fontsize=10.5, parse_math=False)
+        ax.spines[["top", "right"]].set_visible(False)
+    for ax in axes[len(names) :]:
+        ax.set_axis_off()
+    for ax in axes[:: -(-len(names) // 2)]:
+        ax.set_ylabel("error")
+    figure.supxlabel("training rows", fontsize=10)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5,
+                  frameon=False)  # fmt: skip
+    return figure
+
+
+def draw_turning(figure: Figure, found: KnownStudy) -> Figure:
+    """One panel per learner: the mean optimisation loss by size and training rows, in points."""
+    names, plan = found.learners[:-1], found.plan
+    across = -(-len(names) // 2)
+    figure.set_size_inches(10.2, 5.6)
+    axes = figure.subplots(2, across, sharex=True, sharey=True, squeeze=False).ravel()
+    maps = {name: found.optimisation_map(name) * 100 for name in names}
+    most = max(float(np.abs(each).max()) for each in maps.values()) or 1.0
+    image = None
+    for ax, name in zip(axes, names, strict=False):
+        image = ax.imshow(maps[name], cmap="PuOr_r", vmin=-most, vmax=most, aspect="auto",
+                          origin="lower")  # fmt: skip
+        for row, column in np.argwhere(maps[name] < -SMALLEST_SHOWN):
+            ax.text(column, row, "−", ha="center", va="center", fontsize=9)
+        ax.set_title(name, fontsize=10.5, parse_math=False)
+        ax.set_xticks(range(plan.max_size), range(1, plan.max_size + 1), fontsize=8)
+        ax.set_yticks(range(len(plan.rows)), [f"{rows:,}" for rows in plan.rows], fontsize=8)
+    for ax in axes[len(names) :]:
+        ax.set_axis_off()
+    figure.supxlabel("size (splits)", fontsize=10)
+    figure.supylabel("training rows", fontsize=10)
+    assert image is not None
+    figure.colorbar(image, ax=axes.tolist(), label="optimisation loss (points)", shrink=0.7)
+    return figure
+
+
+SMALLEST_SHOWN = 1e-10  # points
+
+
+def draw_orders(ax: Axes, found: KnownStudy) -> Axes:
+    """Mean Kendall's tau between exact MICs and true errors on samples, with intervals."""
+    rows = found.plan.rows
+    known = np.array([found.interval(found.orders(each)) for each in rows])
+    places = np.arange(len(rows))
+    spread = np.abs(known[:, 1:].T - known[:, 0])
+    ax.axhline(0, color=EXACT_COLOUR, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    ax.errorbar(places, known[:, 0], spread, color=OPTIMAL, marker="o", markersize=5, capsize=3)
+    ax.set_xticks(places, [f"{each:,}" for each in rows])
+    ax.set_ylim(-1.05, 1.05)
+    ax.set_xlabel("training rows")
+    ax.set_ylabel("Kendall's tau, mean over targets")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax

@@ -312,13 +312,19 @@ class TableProblem(Problem):
     @cached_property
     def scaled_rows(self) -> tuple[np.ndarray, int]:
         """Each row's probability, and that with label 1, as integers over one denominator."""
-        rates = {rate.denominator for rate in self.truth_table if rate not in (0, 1)}
-        denominator = math.lcm(*(chance.denominator for chance in self.probabilities))
-        denominator *= math.lcm(*rates)
+        chances = self.probabilities
+        positive = [
+            chance * int(rate) if rate in (0, 1) else chance * rate
+            for chance, rate in zip(chances, self.truth_table.tolist(), strict=True)
+        ]
+        # labels counted in rows need no more than the number of rows
+        denominator = math.lcm(*(each.denominator for each in (*chances, *positive)))
         kind = np.int64 if denominator < 2**62 else object
-        mass = [each.numerator * (denominator // each.denominator) for each in self.probabilities]
-        pairs = zip(mass, self.truth_table.tolist(), strict=True)
-        return np.array([mass, [int(each * rate) for each, rate in pairs]], dtype=kind), denominator
+        scaled = [
+            [each.numerator * (denominator // each.denominator) for each in masses]
+            for masses in (chances, positive)
+        ]
+        return np.array(scaled, dtype=kind), denominator
 
     @cached_property
     def _labels(self) -> np.typing.NDArray[np.int64]:

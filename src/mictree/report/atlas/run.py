@@ -77,8 +77,26 @@ class AtlasPlan:
     stated: checked.Plan = field(default_factory=checked.Plan)
 
 
+class Staged:
+    """Results of several stages, each a field with a ``plan`` and frames."""
+
+    def frames(self) -> Iterator[tuple[str, pl.DataFrame]]:
+        """All frames of the results, by the name of their file."""
+        for stage in fields(self):  # type: ignore[arg-type]
+            result = getattr(self, stage.name)
+            for part in fields(result):
+                value = getattr(result, part.name)
+                if isinstance(value, pl.DataFrame):
+                    name = stage.name if part.name == "frame" else f"{stage.name}-{part.name}"
+                    yield name, value
+
+    def plans(self) -> dict[str, Any]:
+        """The parameters of all experiments."""
+        return {stage.name: asdict(getattr(self, stage.name).plan) for stage in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class AtlasResults:
+class AtlasResults(Staged):
     """The results of all experiments of the atlas."""
 
     sizes: function_sizes.FunctionSizes
@@ -91,20 +109,6 @@ class AtlasResults:
     noisy: noise.Noise
     forests: voting.Voting
     stated: checked.LaterStatements
-
-    def frames(self) -> Iterator[tuple[str, pl.DataFrame]]:
-        """All frames of the results, by the name of their file."""
-        for stage in fields(self):
-            result = getattr(self, stage.name)
-            for part in fields(result):
-                value = getattr(result, part.name)
-                if isinstance(value, pl.DataFrame):
-                    name = stage.name if part.name == "frame" else f"{stage.name}-{part.name}"
-                    yield name, value
-
-    def plans(self) -> dict[str, Any]:
-        """The parameters of all experiments."""
-        return {stage.name: asdict(getattr(self, stage.name).plan) for stage in fields(self)}
 
 
 def _on_all_cores(experiment: Callable[..., Any]) -> Callable[..., Any]:
@@ -135,7 +139,7 @@ def compute(plan: AtlasPlan, cache: Cache, clock: Clock, n_jobs: int | None = No
     return AtlasResults(**found)
 
 
-def write_frames(folder: Path, results: AtlasResults) -> None:
+def write_frames(folder: Path, results: Staged) -> None:
     """All numbers as Parquet, and the parameters as JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in results.frames():
@@ -204,18 +208,28 @@ def _atlas(out: Path, plan: AtlasPlan, progress: Report, n_jobs: int | None) -> 
     clock = Clock(cache, progress, shares=SHARES, what="the atlas")
     results = compute(plan, cache, clock, n_jobs)
     parts = sections(results)
-    with clock.stage("figures") as report:
-        drawings = [drawing for part in parts for drawing in part.drawings]
-        named = EqualParts("figures", len(drawings), report).each(drawings, lambda each: each.name)
-        pictures = tuple(make(drawing, out / "figures") for drawing in named)
+    pictures = draw(parts, out, clock)
     with clock.stage("page"):
-        write_frames(out / "results", results)
-        claims = [asdict(claim) for part in parts for claim in part.claims]
-        write_json(out / "results" / "claims.json", claims)
+        write_results(out, results, parts)
         facts = _facts(clock.stages, began)
         write_whole(out / "atlas.html", render(parts, pictures, facts).encode())
     write_json(out / "results" / "run.json", facts | {"stages": [*map(asdict, clock.stages)]})
     return AtlasRun(out / "atlas.html", tuple(clock.stages))
+
+
+def draw(parts: Sequence[Section], out: Path, clock: Clock) -> tuple[Picture, ...]:
+    """All figures of a page, also as files."""
+    with clock.stage("figures") as report:
+        drawings = [drawing for part in parts for drawing in part.drawings]
+        named = EqualParts("figures", len(drawings), report).each(drawings, lambda each: each.name)
+        return tuple(make(drawing, out / "figures") for drawing in named)
+
+
+def write_results(out: Path, results: Staged, parts: Sequence[Section]) -> None:
+    """All numbers, parameters and claims as files."""
+    write_frames(out / "results", results)
+    claims = [asdict(claim) for part in parts for claim in part.claims]
+    write_json(out / "results" / "claims.json", claims)
 
 
 def sections(results: AtlasResults) -> tuple[Section, ...]:
