@@ -226,7 +226,7 @@ class _Maker:
 
     def running(self) -> AbstractContextManager[None]:
         """Within it, trees may be counted."""
-        return nullcontext() if self.rows is None else self.rows.workers.running()
+        return nullcontext() if self.rows is None else self.rows.running()
 
 
 @dataclass(frozen=True, eq=False)

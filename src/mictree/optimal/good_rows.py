@@ -16,10 +16,12 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from mictree._support.checks import TooLarge
 from mictree.optimal.costs import Actions, Numbers, Written
@@ -374,6 +376,7 @@ class RowCounting(Counting):
     ) -> None:
         super().__init__(space, barred, watch)
         self._ask = ask
+        self._settled: set[tuple[State, int]] = set()  # asking again would say no more
 
     def least(self, state: Any, size: int) -> int | None:
         """A lower bound of the error; what was asked is not asked again."""
@@ -386,8 +389,12 @@ class RowCounting(Counting):
         known = self._least.get((state, size), 0)
         if known is None or known >= needed:
             return needed
+        if (state, size) in self._settled:
+            return known
         self.watch.look(1)
         bound = self._least[state, size] = max(known, self._ask(members, size, needed))
+        if bound < needed:  # the least error itself, or as close to it as the search can say
+            self._settled.add((state, size))
         return bound
 
     def _count(self, state: Any, size: int, limit: Any) -> Spectrum:
@@ -591,6 +598,7 @@ class Searched:
         engine = choose_strategy(space.problem, True, memory_limit).engine
         self.workers = Workers(engine, MOST_ASKED, UNLIMITED, memory_limit, glances=engine)
         self.workers.compile()
+        self._cores = ThreadpoolController()
         self._point_of = _points_of(space, engine.rows)
         self._leaves_out = False  # what no action avoids
         # what a unit of cost is in the search, where that rounds; 0 if nothing is certain
@@ -619,6 +627,15 @@ class Searched:
         if answer >= bound:
             return needed
         return left_out + (answer if self._ratio == 1 else max(0, answer - spare) / self._ratio)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Within it, questions are answered, and products of matrices take one core.
+
+        The matrices are small: several threads would spend their time waiting for one another.
+        """
+        with self._cores.limit(limits=1, user_api="blas"), self.workers.running():
+            yield
 
     def counting(self, barred: Barred, watch: Watch) -> RowCounting:
         """Counts trees without the barred columns."""
