@@ -342,11 +342,15 @@ class GoodTrees:
         sums = list(accumulate(spectrum[error] for error in errors))
         counting, space = self._counting, self._maker.space
         trees = []
+        made: dict[Any, Tree] = {}
+        start = space.start()
         with self._maker.running():
             for _ in range(wanted):
                 error = errors[bisect_right(sums, draws.randrange(sums[-1]))]
-                nested = counting.draw(space.start(), counting.root, size, error, draws)
-                trees.append(space.tree(nested))
+                nested = counting.draw(start, counting.root, size, error, draws)
+                if nested not in made:
+                    made[nested] = space.tree(nested)
+                trees.append(made[nested])
         return trees
 
     def trees(self, size: int) -> Iterator[Tree]:

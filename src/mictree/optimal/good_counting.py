@@ -267,7 +267,7 @@ class FormulaSpace(Space):
     def label(self, place: Any) -> int:
         terms = place[0]
         if terms not in self._labels:
-            _keep(self._labels, terms, self._find_label(terms))
+            keep(self._labels, terms, self._find_label(terms))
         return self._labels[terms]
 
     def _find_label(self, terms: Any) -> int:
@@ -282,7 +282,7 @@ class FormulaSpace(Space):
     def ends(self, place: Any, branch: Branch) -> Sequence[Ends]:
         key = place, branch.kind
         if key not in self._ends:
-            _keep(self._ends, key, self._find_ends(*key))
+            keep(self._ends, key, self._find_ends(*key))
         return self._ends[key]
 
     def _find_ends(self, place: Any, kind: Any) -> Sequence[Ends]:
@@ -329,7 +329,7 @@ class FormulaSpace(Space):
         yield from groups.values()
 
 
-def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+def keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
     """Remember a value; where there are too many, all others are forgotten."""
     if len(kept) >= MOST_KEPT:
         kept.clear()
@@ -498,6 +498,7 @@ class Counting:
         self._least_using: dict[tuple[State, int], int | None] = {}
         self._known: dict[tuple[State, int], tuple[int, Spectrum]] = {}
         self._branches: dict[State, Sequence[Branch]] = {}
+        self._shares: dict[tuple[State, int], list[Share]] = {}
         self._ways: dict[tuple[State, int, int], tuple[list[int], list[Way]]] = {}
 
     def branches(self, state: State) -> Sequence[Branch]:
@@ -577,10 +578,13 @@ class Counting:
 
     def _count(self, state: State, size: int, limit: int) -> Spectrum:
         found: Spectrum = {}
+        shares = []
         if state == self.root:
             self.found = found
-        for branch, _, low, high in self.shares(state, size, limit):
-            before, times = len(found), branch.times
+        for share in self.shares(state, size, limit):
+            shares.append(share)
+            branch, _, low, high = share
+            before, times = len(found) - 1, branch.times
             low_weight, high_weight = branch.low_weight, branch.high_weight
             ordered = sorted(high.items())
             for low_error, low_count in low.items():
@@ -593,6 +597,7 @@ class Counting:
             self.watch.look(len(found) - before)
             if found is self.found:
                 self.watch.look_at(found)
+        self._shares[state, size] = shares  # whoever draws trees needs them again
         return found
 
     def shares(self, state: State, size: int, limit: int) -> Iterator[Share]:
@@ -621,7 +626,8 @@ class Counting:
         key = state, size, error
         if key not in self._ways:
             found, counts = [], []
-            for branch, low_size, low, high in self.shares(state, size, error):
+            self.spectrum(state, size, error)
+            for branch, low_size, low, high in self._shares[state, size]:
                 for low_error, low_count in low.items():
                     high_error = error - branch.low_weight * low_error
                     if branch.high_weight != 1:

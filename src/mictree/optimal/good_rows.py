@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import copy
 import math
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +40,7 @@ from mictree.optimal.good_counting import (
     State,
     Stopped,
     Watch,
+    keep,
 )
 from mictree.optimal.ordered_rows import SortedRows
 from mictree.optimal.questions import UNLIMITED, Workers
@@ -53,6 +56,9 @@ BYTES_EACH = 12  # of a test of a row, at most
 BLOCK = 2**22  # pairs of tests that are looked at together
 MOST_ASKED = 8  # splits of the trees that are asked about; of larger ones a bound for these holds
 SCREENED = 1e-9  # of the sum of squares: far more than the rounding of costs in floats
+MOST_DRAWN = 2**20  # trees with one or two splits that are kept for drawing
+KEPT = 2**11  # of a set of points, as it is counted
+LABELLED = 2**12  # of them that get their labels together
 EXACT = 2**24  # float32 holds all whole numbers up to here
 
 
@@ -82,6 +88,13 @@ class Tests(NamedTuple):
     below: np.ndarray  # (kinds, tests): sums below the cut
     above: np.ndarray
 
+    def only(self, some: np.ndarray, points: Any) -> Tests:
+        """Some of the tests, of some points, with the sums of all."""
+        return self._replace(
+            upper=self.upper[some][:, points], literal=self.literal[some],
+            flipped=self.flipped[some], column=self.column[some], cut=self.cut[some],
+        )  # fmt: skip
+
 
 class Costs(ABC):
     """What points cost as leaves.
@@ -99,6 +112,10 @@ class Costs(ABC):
     @abstractmethod
     def leaf(self, sums: np.ndarray) -> tuple[Any, Any]:
         """The label of some points with these sums, and what they cost, exactly."""
+
+    def labels(self, sums: np.ndarray) -> np.ndarray:
+        """The labels of many sets of points, from their sums in columns."""
+        return np.array([self.leaf(each)[0] for each in sums.T], dtype=object)
 
     @abstractmethod
     def screen(self, sums: np.ndarray) -> np.ndarray:
@@ -140,6 +157,9 @@ class ActionSums(Costs):
     def leaf(self, sums: np.ndarray) -> tuple[int, int]:
         label = int(sums.argmin())
         return label, int(sums[label])
+
+    def labels(self, sums: np.ndarray) -> np.ndarray:
+        return sums.argmin(axis=0)
 
     def screen(self, sums: np.ndarray) -> np.ndarray:
         return sums.min(axis=0)
@@ -202,6 +222,7 @@ class RowSpace(Space):
             for each in columns
         ]
         self._tests: tuple[State, Tests] | None = None
+        self._labels: dict[State, Any] = {}
 
     def _check_room(self, memory_limit: int) -> None:
         """Refuse a table whose tests, of all rows at once, would not fit."""
@@ -261,7 +282,10 @@ class RowSpace(Space):
         return self.pack(self.point_of[here]), NOTHING
 
     def label(self, place: Any) -> Any:
-        return self.costs.leaf(self.sums[:, self.members(place)].sum(axis=1))[0]
+        if place not in self._labels:
+            sums = self.sums[:, self.members(place)].sum(axis=1)
+            keep(self._labels, place, self.costs.leaf(sums)[0])
+        return self._labels[place]
 
     def tests(self, state: Any) -> Tests:
         """The tests of a state; those of the last one are kept."""
@@ -270,25 +294,40 @@ class RowSpace(Space):
         return self._tests[1]
 
     def _find_tests(self, state: Any) -> Tests:
-        members = self.members(state)
+        """Those of the root's tests that divide a state, each in its own way."""
+        members, barred = self.members(state), list(state[1])
+        numbers = np.array([each.number for each in self.columns], dtype=np.int64)
+        everything = self._every_test
+        tested = np.flatnonzero(~np.isin(numbers[everything.column], barred))
+        every = everything.only(tested, members)
+        held = every.upper.sum(axis=1)
+        divides = _divides(held[None], np.array([[len(members)]]), every)[0]
+        some = every.only(np.flatnonzero(divides), slice(None))
+        sums = self.sums[:, members]
+        above = sums @ some.upper.T.astype(sums.dtype)
+        totals = sums.sum(axis=1)
+        return some._replace(
+            members=members, sums=sums, totals=totals, below=totals[:, None] - above, above=above
+        )
+
+    @cached_property
+    def _every_test(self) -> Tests:
+        """The tests of the root, without sums."""
+        members = np.arange(self.points)
         upper, literal, flipped, column = [], [], [], []
         for place, each in enumerate(self.columns):
-            if each.number in state[1]:
-                continue
-            parts = _bits(each, members) if each.ranks is None else _cuts(each, members)
+            parts = _bits(each) if each.ranks is None else _cuts(each)
             upper += parts[0]
             literal += parts[1]
             flipped += parts[2]
             column += [place] * len(parts[1])
-        above_rows = np.array(upper, dtype=bool).reshape(len(upper), len(members))
-        sums = self.sums[:, members]
-        above = sums @ above_rows.T.astype(sums.dtype)
-        totals = sums.sum(axis=1)
+        nothing = np.empty((0, 0))
         return Tests(
-            members, above_rows, np.array(literal, dtype=np.int64), np.array(flipped, dtype=bool),
+            members, np.array(upper, dtype=bool).reshape(len(upper), len(members)),
+            np.array(literal, dtype=np.int64), np.array(flipped, dtype=bool),
             np.array(column, dtype=np.int64),
             np.array([self.columns[place].ranks is not None for place in column], dtype=bool),
-            sums, totals, totals[:, None] - above, above,
+            nothing, nothing, nothing, nothing,
         )  # fmt: skip
 
     def branch(self, state: Any, tests: Tests, number: int) -> Branch:
@@ -339,10 +378,10 @@ def _columns(problem: SampleProblem, slots: np.ndarray) -> Iterator[Column]:
 Parts = tuple[list[np.ndarray], list[int], list[bool]]
 
 
-def _cuts(column: Column, members: np.ndarray) -> Parts:
-    """The cuts between the ranks of some points, the one above "missing" first."""
+def _cuts(column: Column) -> Parts:
+    """The cuts between the ranks of all points, the one above "missing" first."""
     assert column.ranks is not None
-    ranks = column.ranks[members]
+    ranks = column.ranks
     first, is_missing = column.literals.tolist()
     upper, literal, flipped = [], [], []
     for rank in np.unique(ranks)[:-1].tolist():
@@ -352,14 +391,49 @@ def _cuts(column: Column, members: np.ndarray) -> Parts:
     return upper, literal, flipped
 
 
-def _bits(column: Column, members: np.ndarray) -> Parts:
-    """The literals that divide some points; of two that are all there is, the first."""
-    bits = column.bits[:, members]
-    counts = bits.sum(axis=1)
-    divides = np.flatnonzero((counts > 0) & (counts < len(members)))
-    if len(divides) == 2 and counts.sum() == len(members):
-        divides = divides[:1]
-    return list(bits[divides]), column.literals[divides].tolist(), [False] * len(divides)
+def _bits(column: Column) -> Parts:
+    """The literals of a column; those that hold for no point, or for all, divide nothing."""
+    return list(column.bits), column.literals.tolist(), [False] * len(column.literals)
+
+
+class SmallTrees(Sequence[Any]):
+    """Trees with one or two splits, a row each, that are nested when one is taken.
+
+    A row has the first test, whether it is flipped, the second test (-1 if there is none), whether
+    that is flipped, the side that it divides, the label of the other side, and both last labels.
+    """
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        first, flipped, second, turned, side, label, *last = self._rows[place].tolist()
+        if second < 0:
+            return _nest(first, flipped, *last)
+        below = _nest(second, turned, *last)
+        return _nest(first, flipped, *((label, below) if side else (below, label)))
+
+
+class Part(NamedTuple):
+    """The costs of some trees with one or two splits, perhaps rounded, by both of their tests."""
+
+    costs: np.ndarray  # (first tests, second tests)
+    start: int  # the number of the first one
+    side: int | None  # of the first test, which the second one divides; None if there is no other
+
+
+class Labelled(NamedTuple):
+    """Trees with one or two splits, and their exact costs."""
+
+    rows: np.ndarray
+    costs: np.ndarray
+
+
+def _nest(test: int, flipped: bool, low: Any, high: Any) -> Any:
+    return (test, high, low) if flipped else (test, low, high)
 
 
 # the least error of some points with at most so many splits, as far as it is below a bound
@@ -376,6 +450,8 @@ class RowCounting(Counting):
     ) -> None:
         super().__init__(space, barred, watch)
         self._ask = ask
+        self._small: dict[tuple[State, int, Any], SmallTrees] = {}
+        self._room = MOST_DRAWN
         self._settled: set[tuple[State, int]] = set()  # asking again would say no more
 
     def least(self, state: Any, size: int) -> int | None:
@@ -405,56 +481,54 @@ class RowCounting(Counting):
             self.found = found
         if self.space.leaf(state)[1]:
             return found
-        tests = self.space.tests(state)
-        below, above = self._leaves(tests)
-        if size == 1:
-            self._tally(below + above, limit, found, lambda test: self._divided(tests, test))
-        else:
-            for block, low, high in self._pairs(tests):
-                for side, errors in enumerate(
-                    (low + above[block, None], below[block, None] + high)
-                ):
-                    self._tally(
-                        errors, limit, found,
-                        lambda pair, side=side, begin=block.start: self._divided(
-                            tests, (pair[0] + begin, pair[1]), 1 - side
-                        ),
-                    )  # fmt: skip
-                self.watch.look(1)
+        tests, kept, slack = self.space.tests(state), [], self.space.costs.slack
+        for part in self._parts(tests, size):
+            self._tally(tests, part, limit, found)
+            if sum(found.values()) <= KEPT and not state[1]:
+                kept.append(self._label(tests, part, part.costs <= limit + slack))
+            self.watch.look(1)
+        if sum(found.values()) <= KEPT and not state[1]:
+            self._keep_trees(state, size, kept)
         self.watch.look(len(found))
         return found
+
+    def _parts(self, tests: Tests, size: int) -> Iterator[Part]:
+        """The costs of all trees with one or two splits."""
+        below, above = self._leaves(tests)
+        if size == 1:
+            yield Part((below + above)[:, None], 0, None)
+            return
+        for block, low, high in self._pairs(tests):
+            yield Part(low + above[block, None], block.start, 0)
+            yield Part(below[block, None] + high, block.start, 1)
 
     def _leaves(self, tests: Tests) -> tuple[np.ndarray, np.ndarray]:
         """The costs of both children of all tests as leaves, perhaps rounded."""
         return self.space.costs.screen(tests.below), self.space.costs.screen(tests.above)
 
-    def _tally(
-        self, costs: np.ndarray, limit: Any, found: Spectrum, exactly: Callable[[Any], Any]
-    ) -> None:
+    def _tally(self, tests: Tests, part: Part, limit: Any, found: Spectrum) -> None:
         """Count costs up to a limit; rounded ones exactly, where they may be within it."""
-        slack = self.space.costs.slack
+        slack, costs = self.space.costs.slack, part.costs
         if not slack:
             values, counts = np.unique(costs[costs <= limit], return_counts=True)
             for cost, count in zip(values.tolist(), counts.tolist(), strict=True):
                 found[cost] = found.get(cost, 0) + count
             return
         for place in zip(*np.nonzero(costs <= float(limit) + slack), strict=True):
-            cost = exactly(place)
+            cost = self._exactly(tests, part, *place)
             if cost <= limit:
                 found[cost] = found.get(cost, 0) + 1
                 self.watch.look(1)
 
-    def _divided(self, tests: Tests, place: Any, leaf: int = -1) -> Any:
-        """The exact cost of a test, one side of which another test divides.
-
-        ``leaf`` is the side that stays a leaf; -1 for both, where there is no other test.
-        """
-        sides = ~tests.upper[place[0]], tests.upper[place[0]]
-        if leaf == -1:
-            return sum(self.space.cost(tests.members[side]) for side in sides)
-        divided, other = sides[1 - leaf], tests.upper[place[1]]
-        return self.space.cost(tests.members[sides[leaf]]) + sum(
-            self.space.cost(tests.members[divided & part]) for part in (~other, other)
+    def _exactly(self, tests: Tests, part: Part, first: int, second: int) -> Any:
+        """The exact cost of a tree with one or two splits."""
+        upper, cost = tests.upper[first + part.start], self.space.cost
+        if part.side is None:
+            return cost(tests.members[~upper]) + cost(tests.members[upper])
+        divided, other = (upper, ~upper) if part.side else (~upper, upper)
+        return cost(tests.members[other]) + sum(
+            cost(tests.members[divided & half])
+            for half in (~tests.upper[second], tests.upper[second])
         )
 
     def shares(self, state: Any, size: int, limit: int) -> Iterator[Share]:
@@ -500,6 +574,78 @@ class RowCounting(Counting):
                 if all(spectra):
                     yield Share(branch, low_size, *spectra)
 
+    def draw(self, place: Any, state: Any, size: int, error: Any, draws: random.Random) -> Any:
+        if not 0 < size <= 2:
+            return super().draw(place, state, size, error, draws)
+        trees = self._small_trees(state, size, error)
+        return trees[draws.randrange(len(trees))]
+
+    def each(self, place: Any, state: Any, size: int, error: Any) -> Iterator[Any]:
+        small = 0 < size <= 2
+        every = self._small_trees(state, size, error) if small else ()
+        yield from every if small else super().each(place, state, size, error)
+
+    def _small_trees(self, state: Any, size: int, error: Any) -> SmallTrees:
+        """The trees of an error with one or two splits."""
+        if (state, size, error) not in self._small:
+            tests, slack = self.space.tests(state), self.space.costs.slack
+            pure = self.space.leaf(state)[1]
+            found = [
+                self._label(tests, part, np.abs(part.costs - error) <= slack)
+                for part in ([] if pure else self._parts(tests, size))
+            ]
+            self._keep_trees(state, size, found)
+        return self._small[state, size, error]
+
+    def _keep_trees(self, state: State, size: int, found: list[Labelled]) -> None:
+        """Remember trees for drawing; where there are too many, all others are forgotten."""
+        if not found:
+            return
+        rows = np.concatenate([each.rows for each in found])
+        costs = np.concatenate([each.costs for each in found])
+        self._room -= len(rows)
+        if self._room < 0:
+            self._small.clear()
+            self._room = MOST_DRAWN - len(rows)
+        for cost in set(costs.tolist()):
+            self._small[state, size, cost] = SmallTrees(rows[costs == cost])
+
+    def _label(self, tests: Tests, part: Part, chosen: np.ndarray) -> Labelled:
+        """Some of the trees with one or two splits, and their exact costs."""
+        first, second = np.nonzero(chosen)
+        costs = part.costs[chosen]
+        if self.space.costs.slack:
+            pairs = zip(first.tolist(), second.tolist(), strict=True)
+            costs = np.array([self._exactly(tests, part, *pair) for pair in pairs], dtype=object)
+        first += part.start
+        rows = [
+            self._rows(
+                tests, part, first[begin : begin + LABELLED], second[begin : begin + LABELLED]
+            )
+            for begin in range(0, max(1, len(first)), LABELLED)
+        ]
+        return Labelled(np.concatenate(rows), costs)
+
+    def _rows(self, tests: Tests, part: Part, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Rows of ``SmallTrees``."""
+        labels = self.space.costs.labels
+        found = np.full((len(first), 8), -1, dtype=labels(tests.below[:, :0]).dtype)
+        found[:, 0], found[:, 1] = tests.literal[first], tests.flipped[first]
+        if part.side is None:
+            found[:, 6], found[:, 7] = labels(tests.below[:, first]), labels(tests.above[:, first])
+            return found
+        upper, other = tests.upper[second], tests.below if part.side else tests.above
+        divided = tests.upper[first] if part.side else ~tests.upper[first]
+        found[:, 2], found[:, 3], found[:, 4] = (
+            tests.literal[second],
+            tests.flipped[second],
+            part.side,
+        )
+        found[:, 5] = labels(other[:, first])
+        for place, half in ((6, ~upper), (7, upper)):
+            found[:, place] = labels(tests.sums @ (divided & half).T.astype(tests.sums.dtype))
+        return found
+
     def _ones(self, tests: Tests) -> tuple[list[Any], list[Any]]:
         """The least costs of both children of all tests with one more split."""
         least = np.full((2, len(tests.literal)), self._far)
@@ -511,15 +657,13 @@ class RowCounting(Counting):
     def _spectrum_of_one(self, tests: Tests, side: int, number: int, limit: Any) -> Spectrum:
         """Of a child of one test with one more split."""
         found: Spectrum = {}
-        rows = tests.upper[number] if side else ~tests.upper[number]
-        for _, *costs in self._pairs(tests, slice(number, number + 1)):
-            self._tally(
-                costs[side][0], limit, found,
-                lambda place: sum(
-                    self.space.cost(tests.members[rows & part])
-                    for part in (tests.upper[place[0]], ~tests.upper[place[0]])
-                ),
-            )  # fmt: skip
+        _, *costs = next(self._pairs(tests, slice(number, number + 1)))
+        other = self.space.cost(tests.members[tests.upper[number] != bool(side)])
+        # the costs of trees with two splits, less that of the other side
+        whole: Spectrum = {}
+        self._tally(tests, Part(costs[side] + other, number, side), limit + other, whole)
+        for cost, count in whole.items():
+            found[cost - other] = count
         return found
 
     def _pairs(
@@ -553,11 +697,8 @@ class RowCounting(Counting):
             low[~_divides(numbers[None, :] - together, len(tests.members) - sizes, tests)] = (
                 self._far
             )
-            for test in range(block.start, block.stop):
-                if self._is_pure(tests, test, 1):
-                    high[test - begin] = self._far
-                if self._is_pure(tests, test, 0):
-                    low[test - begin] = self._far
+            for side, costs in enumerate((low, high)):
+                costs[self._find_pure(tests, block, side)] = self._far
             yield block, low, high
 
     @property
@@ -565,9 +706,14 @@ class RowCounting(Counting):
         """Above every cost."""
         return np.inf if self.space.costs.slack else FAR
 
-    def _is_pure(self, tests: Tests, test: int, side: int) -> bool:
-        """Whether a child of a test is pure."""
-        return self.space.costs.leaf((tests.above if side else tests.below)[:, test])[1] == 0
+    def _find_pure(self, tests: Tests, block: slice, side: int) -> np.ndarray:
+        """Which children of a block of tests are pure."""
+        sums = (tests.above if side else tests.below)[:, block]
+        pure = self.space.costs.screen(sums) <= self.space.costs.slack
+        if self.space.costs.slack:
+            for place in np.flatnonzero(pure):
+                pure[place] = self.space.costs.leaf(sums[:, place])[1] == 0
+        return pure
 
 
 def _divides(held: np.ndarray, sizes: np.ndarray, tests: Tests) -> np.ndarray:
