@@ -16,6 +16,7 @@ import copy
 import math
 import random
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -41,6 +42,7 @@ from mictree.optimal.good_counting import (
     Stopped,
     Watch,
     keep,
+    shared_out,
 )
 from mictree.optimal.ordered_rows import SortedRows
 from mictree.optimal.questions import UNLIMITED, Workers
@@ -54,7 +56,6 @@ MOST_SUM = 2**53  # of costs and weights
 FAR = 2**61  # above every error, and two of them still fit 64 bits
 BYTES_EACH = 12  # of a test of a row, at most
 BLOCK = 2**22  # pairs of tests that are looked at together
-MOST_ASKED = 8  # splits of the trees that are asked about; of larger ones a bound for these holds
 SCREENED = 1e-9  # of the sum of squares: far more than the rounding of costs in floats
 MOST_DRAWN = 2**20  # trees with one or two splits that are kept for drawing
 KEPT = 2**11  # of a set of points, as it is counted
@@ -343,9 +344,6 @@ class RowSpace(Space):
         tests = self.tests(state)
         return [self.branch(state, tests, number) for number in range(len(tests.literal))]
 
-    def barred_branch(self, state: Any) -> Branch | None:
-        return None  # least errors of trees with a column are those of good trees
-
     def ends(self, place: Any, branch: Branch) -> Sequence[Ends]:
         literal, flipped = branch.kind
         low, high = (state[0] for state in (branch.low, branch.high))
@@ -425,6 +423,15 @@ class Part(NamedTuple):
     side: int | None  # of the first test, which the second one divides; None if there is no other
 
 
+class Opening(NamedTuple):
+    """A first test, and what its children need at least."""
+
+    number: int
+    branch: Branch
+    low_size: int
+    needs: list[Any]
+
+
 class Labelled(NamedTuple):
     """Trees with one or two splits, and their exact costs."""
 
@@ -441,17 +448,22 @@ Ask = Callable[[np.ndarray, int, Any], Any]
 
 
 class RowCounting(Counting):
-    """Spectra of sets of points; ``ask`` bounds the errors of larger trees from below."""
+    """Spectra of sets of points; ``ask`` bounds the errors of larger trees from below.
+
+    Up to ``sure`` splits its answer is the least error itself.
+    """
 
     space: RowSpace
 
     def __init__(
-        self, space: RowSpace, ask: Ask, barred: Barred = NOTHING, watch: Watch | None = None
-    ) -> None:
+        self, space: RowSpace, ask: Ask, sure: int, barred: Barred = NOTHING,
+        watch: Watch | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(space, barred, watch)
-        self._ask = ask
+        self._ask, self.sure = ask, sure
         self._small: dict[tuple[State, int, Any], SmallTrees] = {}
         self._room = MOST_DRAWN
+        self._least_ones: dict[State, tuple[list[Any], list[Any]]] = {}
         self._settled: set[tuple[State, int]] = set()  # asking again would say no more
 
     def least(self, state: Any, size: int) -> int | None:
@@ -533,28 +545,37 @@ class RowCounting(Counting):
 
     def shares(self, state: Any, size: int, limit: int) -> Iterator[Share]:
         """As of every space; children with one split are counted by pairs of tests."""
-        space = self.space
-        if size == 0 or space.leaf(state)[1]:
+        if self.space.leaf(state)[1]:
             return
-        tests = space.tests(state)
+        tests, slack = self.space.tests(state), self.space.costs.slack
+        for number, branch, low_size, needs in self._openings(state, tests, size, limit):
+            spectra: list[Spectrum] = []
+            children = (branch.low, low_size), (branch.high, size - 1 - low_size)
+            for side, child in enumerate(children):
+                room = limit - needs[1 - side] + slack
+                if child[1] == 1:
+                    spectra.append(self._spectrum_of_one(tests, side, number, room))
+                else:
+                    spectra.append(self.spectrum(*child, room))
+            if all(spectra):
+                yield Share(branch, low_size, *spectra)
+
+    def _openings(self, state: Any, tests: Tests, size: int, limit: Any) -> Iterator[Opening]:
+        """The first tests of trees with three splits or more that may be within a limit."""
         below, above = (each.tolist() for each in self._leaves(tests))
-        ones = self._ones(tests) if size > 1 else None
-        slack = space.costs.slack
+        ones, slack = self._ones(state, tests), self.space.costs.slack
         for number in range(len(tests.literal)):
             branch: Branch | None = None
-            leaves = below[number], above[number]
+            known = (below[number], ones[0][number]), (above[number], ones[1][number])
             for low_size in range(size):
                 sizes = low_size, size - 1 - low_size
-                needs = [0, 0]
-                for side, splits in enumerate(sizes):
-                    if splits == 0:
-                        needs[side] = leaves[side]
-                    elif splits == 1:
-                        assert ones is not None
-                        needs[side] = ones[side][number]
+                needs = [
+                    each[splits] if splits < 2 else 0
+                    for each, splits in zip(known, sizes, strict=True)
+                ]
                 if sum(needs) > limit + slack:
                     continue
-                branch = branch or space.branch(state, tests, number)
+                branch = branch or self.space.branch(state, tests, number)
                 children = branch.low, branch.high
                 rows = tests.upper[number]
                 for side in sorted((0, 1), key=lambda side: sizes[side]):
@@ -562,17 +583,113 @@ class RowCounting(Counting):
                         members = tests.members[rows if side else ~rows]
                         needed = limit - needs[1 - side] + (slack or 1)
                         needs[side] = self._bound(members, children[side], sizes[side], needed)
-                if sum(needs) > limit + slack:
+                if sum(needs) <= limit + slack:
+                    yield Opening(number, branch, low_size, needs)
+
+    def unused(self, groups: Sequence[Barred]) -> Callable[[int, Any], list[int]]:
+        return Unused(self, groups).count
+
+    def columns_of_small(
+        self, state: Any, size: int, limit: Any
+    ) -> Iterator[tuple[Any, int, int, int]]:
+        """The trees with one or two splits: their cost, their columns, and how many there are.
+
+        Both columns are the same where there is one split.
+        """
+        tests, slack = self.space.tests(state), self.space.costs.slack
+        numbers = self._numbers(tests)
+        for part in self._parts(tests, size):
+            first, second = np.nonzero(part.costs <= limit + slack)
+            costs = part.costs[first, second].tolist()
+            if slack:
+                pairs = zip(first.tolist(), second.tolist(), strict=True)
+                costs = [self._exactly(tests, part, *pair) for pair in pairs]
+            one = numbers[first + part.start]
+            other = one if size == 1 else numbers[second]
+            counted = Counter(zip(costs, one.tolist(), other.tolist(), strict=True))
+            yield from ((*key, count) for key, count in counted.items() if key[0] <= limit)
+            self.watch.look(1)
+
+    def _numbers(self, tests: Tests) -> np.ndarray:
+        """The number of each test's column."""
+        numbers = np.array([each.number for each in self.space.columns], dtype=np.int64)
+        return numbers[tests.column]
+
+    def least_with(self, size: int, barred: Barred, known: Any) -> Any:
+        limit = self.space.leaf(self.root)[0] if known is None else known
+        found = self._least_within(self.root, size, barred, limit)
+        return known if found is None else found
+
+    def _least_within(self, state: Any, size: int, wanted: Barred, limit: Any) -> Any:
+        """The least cost of a tree with at most so many splits that tests the wanted columns.
+
+        None if that is above the limit.
+        """
+        cost, pure = self.space.leaf(state)
+        if pure or size == 0 or size < len(wanted):
+            return None if wanted or cost > limit else cost
+        key = state, size, wanted
+        made, best = self._least_used.get(key, (-1, None))
+        if best is None and made < limit:
+            if size <= 2:
+                best, made = self._least_of_small(state, size, wanted), math.inf
+            elif not wanted and size <= self.sure:
+                best = self._bound(self.space.members(state), state, size, limit + 1)
+                best, made = (best if best <= limit else None), limit
+            else:
+                best, made = self._least_of_large(state, size, wanted, limit), limit
+            self._least_used[key] = made, best
+        return None if best is None or best > limit else best
+
+    def _least_of_large(self, state: Any, size: int, wanted: Barred, limit: Any) -> Any:
+        """As far as it is within the limit."""
+        self.watch.look(1)
+        best = self._least_within(state, size - 1, wanted, limit)
+        bound, slack = limit if best is None else best, self.space.costs.slack
+        tests = self.space.tests(state)
+        openings = self._openings(state, tests, size, bound)
+        for number, branch, low_size, needs in sorted(openings, key=lambda each: sum(each.needs)):
+            if sum(needs) > bound + slack or (
+                not slack and best is not None and sum(needs) == best
+            ):
+                break
+            column = self.space.columns[tests.column[number]].number
+            for part, rest in shared_out(wanted - {column}):
+                room = bound - needs[1] + slack
+                low = self._least_within(branch.low, low_size, part, room)
+                if low is None:
                     continue
-                spectra: list[Spectrum] = []
-                for side in range(2):
-                    room = limit - needs[1 - side] + slack
-                    if sizes[side] == 1:
-                        spectra.append(self._spectrum_of_one(tests, side, number, room))
-                    else:
-                        spectra.append(self.spectrum(children[side], sizes[side], room))
-                if all(spectra):
-                    yield Share(branch, low_size, *spectra)
+                high_size = size - 1 - low_size
+                high = self._least_within(branch.high, high_size, rest, bound - low)
+                if high is not None and (best is None or low + high < best):
+                    best = bound = low + high
+        return best
+
+    def _least_of_small(self, state: Any, size: int, wanted: Barred) -> Any:
+        """The least cost of a tree with one or two splits, or with fewer; None if there is none."""
+        tests, slack = self.space.tests(state), self.space.costs.slack
+        column = self._numbers(tests)
+        best = None if wanted else self.space.leaf(state)[0]
+        if size == 2:
+            best = self._least_within(state, 1, wanted, math.inf)
+        for part in self._parts(tests, size):
+            rows, columns = part.costs.shape
+            first = column[part.start : part.start + rows, None]
+            second = column[None, :columns] if size == 2 else np.full((1, columns), -1)
+            allowed = np.ones(part.costs.shape, dtype=bool)
+            for each in wanted:
+                allowed &= (first == each) | (second == each)
+            costs = np.where(allowed, part.costs, self._far)
+            least = costs.min(initial=self._far)
+            if least == self._far or (best is not None and least - slack >= best):
+                continue
+            if not slack:
+                best = int(least)
+                continue
+            for place in zip(*np.nonzero(costs <= least + 2 * slack), strict=True):
+                exact = self._exactly(tests, part, *map(int, place))
+                best = exact if best is None else min(best, exact)
+        return best
 
     def draw(self, place: Any, state: Any, size: int, error: Any, draws: random.Random) -> Any:
         if not 0 < size <= 2:
@@ -646,8 +763,13 @@ class RowCounting(Counting):
             found[:, place] = labels(tests.sums @ (divided & half).T.astype(tests.sums.dtype))
         return found
 
-    def _ones(self, tests: Tests) -> tuple[list[Any], list[Any]]:
+    def _ones(self, state: Any, tests: Tests) -> tuple[list[Any], list[Any]]:
         """The least costs of both children of all tests with one more split."""
+        if state not in self._least_ones:
+            keep(self._least_ones, state, self._find_ones(tests))
+        return self._least_ones[state]
+
+    def _find_ones(self, tests: Tests) -> tuple[list[Any], list[Any]]:
         least = np.full((2, len(tests.literal)), self._far)
         for block, low, high in self._pairs(tests):
             if low.shape[1]:
@@ -736,13 +858,75 @@ def _divides(held: np.ndarray, sizes: np.ndarray, tests: Tests) -> np.ndarray:
     return divides & ~alike
 
 
+class Unused:
+    """How many trees test no column of a group, by error: an array with a number for each group.
+
+    It goes through the shares that counting remembers.
+    """
+
+    def __init__(self, counting: RowCounting, groups: Sequence[Barred]) -> None:
+        self.counting, space = counting, counting.space
+        columns = len(space.variables)
+        # by column, whether a group is without it
+        self.spared = np.array(
+            [[column not in group for group in groups] for column in range(columns)], dtype=object
+        ).reshape(columns, len(groups))
+        self._known: dict[tuple[State, int], tuple[Any, dict[Any, np.ndarray]]] = {}
+
+    def count(self, size: int, limit: Any) -> list[int]:
+        """Trees of the root up to a limit."""
+        found = self.of(self.counting.root, size, limit)
+        counts = (each for error, each in found.items() if error <= limit)
+        return [int(each) for each in sum(counts, self._nothing())]
+
+    def _nothing(self) -> np.ndarray:
+        return np.zeros(self.spared.shape[1], dtype=object)
+
+    def of(self, state: Any, size: int, limit: Any) -> dict[Any, np.ndarray]:
+        """Trees of a state up to a limit at least."""
+        cost, pure = self.counting.space.leaf(state)
+        if size == 0:
+            return {cost: self._nothing() + 1}
+        if pure:
+            return {}
+        made, found = self._known.get((state, size), (-1, {}))
+        if made < limit:
+            found = (
+                self._of_small(state, size, limit) if size <= 2 else self._of(state, size, limit)
+            )
+            self._known[state, size] = limit, found
+        return found
+
+    def _of_small(self, state: Any, size: int, limit: Any) -> dict[Any, np.ndarray]:
+        found: dict[Any, np.ndarray] = {}
+        for cost, one, other, count in self.counting.columns_of_small(state, size, limit):
+            counts = count * self.spared[one] * self.spared[other]
+            found[cost] = found.get(cost, 0) + counts
+        return found
+
+    def _of(self, state: Any, size: int, limit: Any) -> dict[Any, np.ndarray]:
+        found: dict[Any, np.ndarray] = {}
+        locate = self.counting.space.problem.literals.locate
+        for branch, low_size, low, high in self.counting.known_shares(state, size, limit):
+            spared = self.spared[locate(branch.kind[0])[0]]
+            highs = self.of(branch.high, size - 1 - low_size, max(high))
+            for low_error, low_counts in self.of(branch.low, low_size, max(low)).items():
+                counts = spared * low_counts
+                for high_error, high_counts in highs.items():
+                    error = low_error + high_error
+                    if error <= limit:
+                        found[error] = found.get(error, 0) + counts * high_counts
+            self.counting.watch.look(len(found))
+        return found
+
+
 class Searched:
     """Questions about sets of points, put to the search that finds optimal trees."""
 
-    def __init__(self, space: RowSpace, memory_limit: int) -> None:
+    def __init__(self, space: RowSpace, max_size: int, memory_limit: int) -> None:
         self.space = space
         engine = choose_strategy(space.problem, True, memory_limit).engine
-        self.workers = Workers(engine, MOST_ASKED, UNLIMITED, memory_limit, glances=engine)
+        self.workers = Workers(engine, max(1, max_size), UNLIMITED, memory_limit, glances=engine)
         self.workers.compile()
         self._cores = ThreadpoolController()
         self._point_of = _points_of(space, engine.rows)
@@ -765,9 +949,10 @@ class Searched:
         if self._leaves_out:
             left_out = int(self.space.sums[:, members].min(axis=0).sum())
         bound = math.ceil((needed - left_out) * self._ratio) + spare
-        if self._ratio == 0 or bound <= 0:
+        too_large = size > self.workers.budgets  # the least error with fewer splits is no bound
+        if too_large or self._ratio == 0 or bound <= 0:
             return min(needed, left_out)
-        answer = self.workers.ask(rows, min(size, self.workers.budgets), bound, UNLIMITED)
+        answer = self.workers.ask(rows, size, bound, UNLIMITED)
         if answer is None:
             raise Stopped("Ctrl-C" if self.workers.interrupted else "time_limit")
         if answer >= bound:
@@ -787,7 +972,8 @@ class Searched:
         """Counts trees without the barred columns."""
         watch.interrupted = lambda: self.workers.interrupted
         self.workers.deadline = watch.until
-        return RowCounting(self.space, self.ask, barred, watch)
+        sure = self.workers.budgets if self._ratio == 1 else 0
+        return RowCounting(self.space, self.ask, sure, barred, watch)
 
 
 def _points_of(space: RowSpace, rows: Any) -> np.ndarray:
