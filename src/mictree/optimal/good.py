@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     from mictree.growers.rules import Grower
     from mictree.optimal.good_chance import Chance
-    from mictree.optimal.good_rows import Searched
+    from mictree.optimal.good_pairs import Searched
 
 
 SAMPLED = 200  # trees of which the most different ones are drawn
@@ -209,7 +209,7 @@ class _Maker:
     def of(cls, space: Space, limits: Limits) -> _Maker:
         if isinstance(space, FormulaSpace | TableSpace):
             return cls(space, limits)
-        from mictree.optimal.good_rows import Searched
+        from mictree.optimal.good_pairs import Searched
 
         return cls(space, limits, Searched(space, limits.max_size, limits.memory))  # type: ignore[arg-type]
 
