@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from mictree.optimal.good_pairs import Searched
 
 
+LEAST = 2.0**-53  # share of trees, 1 minus which is not 1
 SAMPLED = 200  # trees of which the most different ones are drawn
 
 
@@ -486,7 +487,7 @@ class GoodTrees:
         """
         *single, none = without
         missing = sum(single) - (len(single) - 1) * none
-        return float(1 - Fraction(missing, self.counts[size])) if self.counts[size] else None
+        return _as_share(1 - Fraction(missing, self.counts[size])) if self.counts[size] else None
 
     def _counts_without(self, groups: list[Barred], sizes: Sequence[int]) -> list[list[int]]:
         """For each of some sizes and each group, how many good trees test no variable of it."""
@@ -529,6 +530,28 @@ class GoodTrees:
             known = best, counting.least(counting.root, size)
             best = min(each for each in known if each is not None)
             yield self._error(best)
+
+    def shares(self, size: int) -> dict[str, Fraction]:
+        """The exact share of the good trees of a size that test each variable; {} without trees.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> good = mt.good_trees(mt.FormulaProblem("a & b | c"), max_size=2)
+        >>> {name: str(share) for name, share in good.shares(2).items()}
+        {'a': '1/2', 'b': '1/2', 'c': '1'}
+        """
+        if not self._whole_spectrum(size):
+            return {}
+        groups = list(self._maker.space.alike())
+        with self._maker.running():
+            (counts,) = self._counts_without([frozenset(each[:1]) for each in groups], [size])
+        shares = {
+            number: 1 - Fraction(count, self.counts[size])
+            for group, count in zip(groups, counts, strict=True)
+            for number in group
+        }
+        return {name: shares[number] for number, name in enumerate(self._maker.space.variables)}
 
     def needs(self, size: int, variable: str) -> bool:
         """Whether every good tree of a size tests a variable, on data a column.
@@ -622,6 +645,11 @@ class GoodTrees:
     def _check_complete(self, size: int) -> None:
         if self.ended[size]:
             raise _unfinished(size, self.ended[size])
+
+
+def _as_share(share: Fraction) -> float:
+    """A share as a float, which is 0 or 1 only if the share is."""
+    return float(share) if share in (0, 1) else min(max(float(share), LEAST), 1 - LEAST)
 
 
 def _difference(one: Tree, other: Tree) -> int:
