@@ -13,6 +13,8 @@ import mictree as mt
 from mictree.optimal import good as good_module
 from mictree.optimal import good_chance, good_counting
 from mictree.optimal.good_counting import Counting, FormulaSpace, Watch
+from mictree.optimal.good_pairs import Searched
+from mictree.optimal.good_rows import RowSpace
 from tests.reference.good_trees import (
     Rowset,
     columns_of,
@@ -499,6 +501,38 @@ def test_many_splits_of_data():
     found = mt.good_trees(mt.SampleProblem(X, labels), 12)
     assert found.counts == wanted.counts
     assert found.shares(11) == dict(zip(found.shares(11), wanted.shares(11).values(), strict=True))
+
+
+def test_more_splits_than_the_search_answers_for():
+    X = [[row >> place & 1 for place in range(4)] for row in range(16)]
+    labels = [row.bit_count() % 2 for row in range(16)]
+    problem, memory = mt.SampleProblem(X, labels), 2**28
+    space = RowSpace(problem, memory)
+    searched = Searched(space, 3, memory)
+    counting = searched.counting(frozenset(), Watch())
+    with searched.running():
+        counts = [sum(counting.count(size, 4)[0].values()) for size in range(10)]
+    good = mt.good_trees(mt.TableProblem(labels), 9, 1)
+    assert counts == [
+        sum(count for error, count in spectrum.items() if error * 16 <= 4 * good._maker.space.unit)
+        for spectrum in good._spectra
+    ]
+
+
+def test_none_within_a_limit_is_not_none_at_all():
+    rng = np.random.default_rng(0)
+    problem = mt.SampleProblem(rng.integers(0, 2, (60, 5)), rng.integers(0, 2, 60))
+    good = mt.good_trees(problem, 3)
+    fresh = good._maker.counting()
+    least = [int(error * 60) for error in good.optimal_errors]
+    assert least[3] > 5
+    with good._maker.running():
+        for wanted in (frozenset(), frozenset([0]), frozenset([1, 4])):
+            assert fresh._least_within(fresh.root, 3, wanted, 2) is None
+            found = fresh._least_within(fresh.root, 3, wanted, 60)
+            assert found == good._maker.counting()._least_within(fresh.root, 3, wanted, 60)
+            assert found >= least[3]
+            assert wanted or found == least[3]
 
 
 @pytest.mark.parametrize("squared", [False, True])
