@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
+from mictree.optimal import good as good_module
 from mictree.optimal import good_chance, good_counting
 from mictree.optimal.good_counting import Counting, FormulaSpace, Watch
+from mictree.optimal.good_pairs import Searched
+from mictree.optimal.good_rows import RowSpace
 from tests.reference.good_trees import (
     Rowset,
     columns_of,
@@ -195,31 +198,33 @@ def test_variables_of_data(case, within):
     problem, rows = case
     most = 2
     good = mt.good_trees(problem, most, within)
-    _check_variables(good, rows, most, Fraction(rows_weight(problem)), known_with=False)
+    _check_variables(good, rows, most, Fraction(rows_weight(problem)))
 
 
 @settings(max_examples=25, deadline=None)
 @given(case=table_cases(3), within=WITHIN)
 def test_variables_of_tables(case, within):
     good = mt.good_trees(case.problem, 3, within)
-    _check_variables(good, table_rows(case.table), 3, Fraction(1), known_with=True)
+    _check_variables(good, table_rows(case.table), 3, Fraction(1))
 
 
 @settings(max_examples=15, deadline=None)
 @given(case=formula_cases(4), within=WITHIN)
 def test_variables_of_formulas(case, within):
     good = mt.good_trees(case.problem, 3, within)
-    _check_variables(good, table_rows(case.table), 3, Fraction(1), known_with=True)
+    _check_variables(good, table_rows(case.table), 3, Fraction(1))
 
 
 def rows_weight(problem) -> int:
     return int(problem.weights.sum()) if len(problem.weights) else int(problem.class_rows.sum())
 
 
-def _check_variables(good, rows, most, whole, known_with):
+def _check_variables(good, rows, most, whole):
     frame, pairs = good.variables, good.pairs()
     least_with: dict[int, Fraction] = {}
     least_without: dict[int, Fraction] = {}
+    both_least: dict[tuple[int, int], Fraction] = {}
+    neither: dict[tuple[int, int], Fraction] = {}
     names = list(dict.fromkeys(frame["variable"].to_list()))
     for size in range(most + 1):
         trees = [(cost_of(rows, tree) / whole, columns_of(tree)) for tree in every_tree(rows, size)]
@@ -238,19 +243,33 @@ def _check_variables(good, rows, most, whole, known_with):
             else:
                 assert row["share"] is None
             assert row["least_without"] == pytest.approx(float(least_without[number]), abs=1e-12)
-            if known_with:
-                wanted = least_with.get(number)
-                assert (row["least_with"] is None) == (wanted is None)
-            if row["least_with"] is not None:
-                assert row["least_with"] == pytest.approx(float(least_with[number]), abs=1e-12)
-        for one, other in itertools.combinations(range(len(names)), 2):
-            part = pairs.filter(
-                (pl.col("size") == size) & (pl.col("one") == names[one])
-                & (pl.col("other") == names[other])
-            )["share"][0]  # fmt: skip
+            assert near(row["least_with"], least_with.get(number))
             if chosen:
-                both = sum({one, other} <= columns for columns in chosen) / len(chosen)
-                assert part == pytest.approx(both, abs=1e-12)
+                share = good.shares(size)[name]
+                assert share == Fraction(sum(number in each for each in chosen), len(chosen))
+        for one, other in itertools.combinations(range(len(names)), 2):
+            pair = {one, other}
+            for cost, columns in trees:
+                if pair <= columns:
+                    both_least[one, other] = min(cost, both_least.get((one, other), cost))
+                if not pair & columns:
+                    neither[one, other] = min(cost, neither.get((one, other), cost))
+            row = pairs.row(
+                by_predicate=(pl.col("size") == size) & (pl.col("one") == names[one])
+                & (pl.col("other") == names[other]),
+                named=True,
+            )  # fmt: skip
+            assert near(row["least_with"], both_least.get((one, other)))
+            assert near(row["least_without"], neither[one, other])
+            if chosen:
+                both = sum(pair <= columns for columns in chosen) / len(chosen)
+                assert row["share"] == pytest.approx(both, abs=1e-12)
+
+
+def near(found: float | None, wanted: Fraction | None) -> bool:
+    if found is None or wanted is None:
+        return found is wanted
+    return found == pytest.approx(float(wanted), abs=1e-12)
 
 
 class Script:
@@ -471,6 +490,68 @@ def test_other_bad_values():
         good.contains(mt.Tree.build(["u", "v"], ("u", 0, 1)))
     with pytest.raises(ValueError, match="max_count"):
         mt.good_trees(problem, 2, max_count=-1)
+
+
+def test_many_splits_of_data():
+    # rows of equal parity that only the fifth variable's high side has: a child of ten splits
+    X = [[row >> place & 1 for place in range(5)] for row in range(32)]
+    labels = [(row & 15).bit_count() % 2 & row >> 4 for row in range(32)]
+    labels[5] = labels[18] = labels[30] = 1
+    wanted = mt.good_trees(mt.TableProblem(labels), 12)
+    found = mt.good_trees(mt.SampleProblem(X, labels), 12)
+    assert found.counts == wanted.counts
+    assert found.shares(11) == dict(zip(found.shares(11), wanted.shares(11).values(), strict=True))
+
+
+def test_more_splits_than_the_search_answers_for():
+    X = [[row >> place & 1 for place in range(4)] for row in range(16)]
+    labels = [row.bit_count() % 2 for row in range(16)]
+    problem, memory = mt.SampleProblem(X, labels), 2**28
+    space = RowSpace(problem, memory)
+    searched = Searched(space, 3, memory)
+    counting = searched.counting(frozenset(), Watch())
+    with searched.running():
+        counts = [sum(counting.count(size, 4)[0].values()) for size in range(10)]
+    good = mt.good_trees(mt.TableProblem(labels), 9, 1)
+    assert counts == [
+        sum(count for error, count in spectrum.items() if error * 16 <= 4 * good._maker.space.unit)
+        for spectrum in good._spectra
+    ]
+
+
+def test_none_within_a_limit_is_not_none_at_all():
+    rng = np.random.default_rng(0)
+    problem = mt.SampleProblem(rng.integers(0, 2, (60, 5)), rng.integers(0, 2, 60))
+    good = mt.good_trees(problem, 3)
+    fresh = good._maker.counting()
+    least = [int(error * 60) for error in good.optimal_errors]
+    assert least[3] > 5
+    with good._maker.running():
+        for wanted in (frozenset(), frozenset([0]), frozenset([1, 4])):
+            assert fresh._least_within(fresh.root, 3, wanted, 2) is None
+            found = fresh._least_within(fresh.root, 3, wanted, 60)
+            assert found == good._maker.counting()._least_within(fresh.root, 3, wanted, 60)
+            assert found >= least[3]
+            assert wanted or found == least[3]
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_variables_of_deep_trees(squared):
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 3, (9, 3)), rng.integers(0, 2 + squared, 9)
+    problem = mt.SampleProblem(X.astype(float), y, loss="squared" if squared else None)
+    costs = [[Fraction(1), Fraction(int(label))] for label in y]
+    if not squared:
+        costs = [[Fraction(int(label)), Fraction(1 - int(label))] for label in y]
+    rows = Rowset(["number"] * 3, X.tolist(), costs, squared)
+    _check_variables(mt.good_trees(problem, 4, 0.02), rows, 4, Fraction(9))
+
+
+def test_shares_near_one_are_not_one():
+    assert good_module._as_share(1 - Fraction(1, 10**40)) < 1
+    assert good_module._as_share(Fraction(1, 10**400)) > 0
+    assert good_module._as_share(Fraction(1)) == 1
+    assert good_module._as_share(Fraction(1, 3)) == 1 / 3
 
 
 def test_what_is_no_tree_to_be_counted():

@@ -250,11 +250,8 @@ def _read_problem(
 
 def _needed(found: GoodTrees) -> list[str]:
     """For each size, the variables that every good tree tests."""
-    names: list[list[str]] = [[] for _ in range(len(found))]
-    for size, name, share in found.variables.select("size", "variable", "share").iter_rows():
-        if share == 1.0:
-            names[size].append(name)
-    return [", ".join(each) for each in names]
+    shares = (found.shares(size) for size in range(len(found)))
+    return [", ".join(name for name, share in each.items() if share == 1) for each in shares]
 
 
 def _print(found: GoodTrees, needed: list[str], chances: list["Chance"]) -> None:

@@ -14,17 +14,15 @@ Invariant: a count is exact unless ``ended`` says otherwise; then it is a lower 
 from __future__ import annotations
 
 import copy
-import math
 import random
-import time
 from bisect import bisect_right
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,13 +32,13 @@ from mictree._support.words import count_of, show_number, to_table
 from mictree.growers.rules import as_rule
 from mictree.optimal.certified import CertifiedErrors
 from mictree.optimal.good_counting import (
-    BYTES_EACH,
     NOTHING,
     Barred,
     Counting,
     FormulaSpace,
     Space,
     Spectrum,
+    Stopped,
     TableSpace,
     Watch,
 )
@@ -61,9 +59,10 @@ if TYPE_CHECKING:
 
     from mictree.growers.rules import Grower
     from mictree.optimal.good_chance import Chance
-    from mictree.optimal.good_rows import Searched
+    from mictree.optimal.good_pairs import Searched
 
 
+LEAST = 2.0**-53  # share of trees, 1 minus which is not 1
 SAMPLED = 200  # trees of which the most different ones are drawn
 
 
@@ -138,7 +137,7 @@ def good_trees(
                 counted = counting.count(size, limit)
             spectra.append(counted[0])
             ended.append(counted[1])
-    counting.watch.until, counting.watch.most = math.inf, None
+    counting.watch.limit()  # from now on
     return GoodTrees(
         problem, spare, tuple(optimal), tuple(spectra), tuple(ended), most, counting, maker
     )
@@ -211,22 +210,30 @@ class _Maker:
     def of(cls, space: Space, limits: Limits) -> _Maker:
         if isinstance(space, FormulaSpace | TableSpace):
             return cls(space, limits)
-        from mictree.optimal.good_rows import Searched
+        from mictree.optimal.good_pairs import Searched
 
-        return cls(space, limits, Searched(space, limits.memory))  # type: ignore[arg-type]
+        return cls(space, limits, Searched(space, limits.max_size, limits.memory))  # type: ignore[arg-type]
 
     def counting(self, most: int | None = None, barred: Barred = NOTHING) -> Counting:
         """Counts trees without the barred variables."""
-        limits, room = self.limits, self.limits.memory // BYTES_EACH
-        until = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
-        watch = Watch(until, room, most, limits.progress or ignore)
+        limits = self.limits
+        watch = Watch(most=most, report=limits.progress or ignore)
+        watch.limit(limits.seconds, limits.memory)
         if self.rows is None:
             return Counting(self.space, barred, watch)
         return self.rows.counting(barred, watch)
 
     def running(self) -> AbstractContextManager[None]:
         """Within it, trees may be counted."""
-        return nullcontext() if self.rows is None else self.rows.workers.running()
+        return nullcontext() if self.rows is None else self.rows.running()
+
+
+class Shared(NamedTuple):
+    """What good trees of a size share of some variables."""
+
+    share: float | None
+    least_with: float | None
+    least_without: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,11 +349,15 @@ class GoodTrees:
         sums = list(accumulate(spectrum[error] for error in errors))
         counting, space = self._counting, self._maker.space
         trees = []
+        made: dict[Any, Tree] = {}
+        start = space.start()
         with self._maker.running():
             for _ in range(wanted):
                 error = errors[bisect_right(sums, draws.randrange(sums[-1]))]
-                nested = counting.draw(space.start(), counting.root, size, error, draws)
-                trees.append(space.tree(nested))
+                nested = counting.draw(start, counting.root, size, error, draws)
+                if nested not in made:
+                    made[nested] = space.tree(nested)
+                trees.append(made[nested])
         return trees
 
     def trees(self, size: int) -> Iterator[Tree]:
@@ -400,63 +411,147 @@ class GoodTrees:
         ``share`` is the part of the good trees that test the variable; null where there are none.
         ``least_without`` is the least error of a tree with at most so many splits that does not
         test it: if that is above the limit, every good tree does. ``least_with`` is the least error
-        of one that does; on data it is null where no good tree of at most this size tests it.
-        On data a variable is a column.
+        of one that does; null if there is none. On data a variable is a column.
         """
         import polars
 
+        groups = list(self._maker.space.alike())
         rows = []
-        with self._maker.running():
-            for group in self._maker.space.alike():
-                counted = list(self._without(frozenset(group[:1])))
-                for number in group:
-                    name = self._maker.space.variables[number]
-                    rows += [(size, number, name, *each) for size, each in enumerate(counted)]
+        for group, shared in zip(
+            groups, self._shared([frozenset(each[:1]) for each in groups]), strict=True
+        ):
+            for number in group:
+                name = self._maker.space.variables[number]
+                rows += [(size, number, name, *each) for size, each in enumerate(shared)]
         rows.sort()
         schema = {
-            "size": polars.Int64, "variable": polars.String, "share": polars.Float64,
-            "least_with": polars.Float64, "least_without": polars.Float64,
-        }  # fmt: skip
+            "size": polars.Int64,
+            "variable": polars.String,
+            **dict.fromkeys(Shared._fields, polars.Float64),
+        }
         return polars.DataFrame(
             [(size, *rest) for size, _, *rest in rows], schema=schema, orient="row"
         )
 
-    def _without(self, barred: Barred) -> Iterator[tuple[float | None, float | None, float | None]]:
-        """By size: the share of trees with a variable; least errors with it, and without it."""
-        counting = self._maker.counting(barred=barred)
-        least_using: int | None = None
-        without = self._least_without(counting, barred)
-        for size, (limit, spectrum) in enumerate(zip(self._most, self._spectra, strict=True)):
-            self._check_complete(size)
-            rest, ended = counting.count(size, limit)
-            if ended:
-                raise _unfinished(size, ended)
-            count = sum(spectrum.values())
-            share = None if not count else float(1 - Fraction(sum(rest.values()), count))
-            if self._maker.rows is None:
-                using = counting.least_using(counting.root, size)
-            else:
-                used = (error for error, each in spectrum.items() if each > rest.get(error, 0))
-                using = min(used, default=None)
-            known = [error for error in (least_using, using) if error is not None]
-            least_using = min(known, default=None)
-            yield (
-                share, None if least_using is None else self._error(least_using), next(without)
-            )  # fmt: skip
+    def pairs(self) -> polars.DataFrame:
+        """What good trees share of two variables: a row for each size and pair.
 
-    def _least_without(self, counting: Counting, barred: Barred) -> Iterator[float]:
-        """By size, the least error of a tree that does not test barred variables."""
-        if self._maker.rows is not None:
-            problem = self._maker.rows.space.without(barred)
-            yield from map(float, _solve(problem, replace(self._maker.limits)))
-            return
-        best = counting.least(counting.root, 0)
-        assert best is not None
+        Columns are size, one, other, and those of ``variables``: ``share`` and ``least_with`` are
+        about trees that test both, ``least_without`` about trees that test neither. This takes
+        long with many variables.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> mt.good_trees(mt.FormulaProblem("a & b | c"), max_size=2).pairs()["share"].to_list()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5]
+        """
+        import polars
+
+        names = self._maker.space.variables
+        pairs = [(other, one) for one in range(len(names)) for other in range(one)]
+        rows = [
+            (size, *pair, *each)
+            for pair, shared in zip(pairs, self._shared(list(map(frozenset, pairs))), strict=True)
+            for size, each in enumerate(shared)
+        ]
+        rows.sort(key=lambda row: (row[0], row[2], row[1]))
+        schema = {
+            "size": polars.Int64, "one": polars.String, "other": polars.String,
+            **dict.fromkeys(Shared._fields, polars.Float64),
+        }  # fmt: skip
+        named = [(size, names[one], names[other], *rest) for size, one, other, *rest in rows]
+        return polars.DataFrame(named, schema=schema, orient="row")
+
+    def _shared(self, groups: list[Barred]) -> list[list[Shared]]:
+        """For each group of one or two variables, what good trees share of them, by size."""
+        with self._maker.running():
+            wanted = {frozenset([each]) for group in groups for each in group} | set(groups)
+            counted = zip(*self._counts_without(list(wanted), range(len(self))), strict=True)
+            without = dict(zip(wanted, counted, strict=True))
+            found = []
+            for group in groups:
+                single = [without[frozenset([each])] for each in group]
+                parts = zip(*single, without[group], strict=True)
+                least = zip(self._least_with(group), self._least_without(group), strict=True)
+                found.append([
+                    Shared(self._share_of(size, list(counts)), *each)
+                    for size, (counts, each) in enumerate(zip(parts, least, strict=True))
+                ])  # fmt: skip
+        return found
+
+    def _share_of(self, size: int, without: list[int]) -> float | None:
+        """The share of trees that test all variables of a group.
+
+        Given how many do not test each of them, and how many test none.
+        """
+        *single, none = without
+        missing = sum(single) - (len(single) - 1) * none
+        return _as_share(1 - Fraction(missing, self.counts[size])) if self.counts[size] else None
+
+    def _counts_without(self, groups: list[Barred], sizes: Sequence[int]) -> list[list[int]]:
+        """For each of some sizes and each group, how many good trees test no variable of it."""
+        for size in sizes:
+            self._check_complete(size)
+        unused, counts = self._counting.unused(groups), []
+        for size in sizes:
+            with self._limited(size):
+                counts.append(unused(size, self._most[size]))
+        return counts
+
+    @contextmanager
+    def _limited(self, size: int) -> Iterator[None]:
+        """Within it, the limits hold again."""
+        watch, limits = self._counting.watch, self._maker.limits
+        watch.limit(limits.seconds, limits.memory)
+        try:
+            yield
+        except Stopped as stopped:
+            raise _unfinished(size, str(stopped)) from None
+        finally:
+            watch.limit()
+
+    def _least_with(self, group: Barred) -> Iterator[float | None]:
+        """By size, the least error of a tree that tests all variables of a group."""
+        least = None
         for size in range(len(self)):
-            best = min(
-                best, best if (here := counting.least(counting.root, size)) is None else here
-            )
+            with self._limited(size):
+                least = self._counting.least_with(size, group, least)
+            yield None if least is None else self._error(least)
+
+    def _least_without(self, group: Barred) -> Iterator[float]:
+        """By size, the least error of a tree that tests no variable of a group."""
+        if self._maker.rows is not None:
+            problem = self._maker.rows.space.without(group)
+            yield from map(float, _solve(problem, self._maker.limits))
+            return
+        counting, best = self._maker.counting(barred=group), None
+        for size in range(len(self)):
+            known = best, counting.least(counting.root, size)
+            best = min(each for each in known if each is not None)
             yield self._error(best)
+
+    def shares(self, size: int) -> dict[str, Fraction]:
+        """The exact share of the good trees of a size that test each variable; {} without trees.
+
+        Examples
+        --------
+        >>> import mictree as mt
+        >>> good = mt.good_trees(mt.FormulaProblem("a & b | c"), max_size=2)
+        >>> {name: str(share) for name, share in good.shares(2).items()}
+        {'a': '1/2', 'b': '1/2', 'c': '1'}
+        """
+        if not self._whole_spectrum(size):
+            return {}
+        groups = list(self._maker.space.alike())
+        with self._maker.running():
+            (counts,) = self._counts_without([frozenset(each[:1]) for each in groups], [size])
+        shares = {
+            number: 1 - Fraction(count, self.counts[size])
+            for group, count in zip(groups, counts, strict=True)
+            for number in group
+        }
+        return {name: shares[number] for number, name in enumerate(self._maker.space.variables)}
 
     def needs(self, size: int, variable: str) -> bool:
         """Whether every good tree of a size tests a variable, on data a column.
@@ -472,54 +567,8 @@ class GoodTrees:
         if variable not in names:
             raise ValueError(f"a variable of the problem is needed; there is no {variable!r}")
         self._whole_spectrum(size)
-        counting = self._maker.counting(barred=frozenset([names.index(variable)]))
         with self._maker.running():
-            spectrum, ended = counting.count(size, self._most[size])
-        if ended:
-            raise _unfinished(size, ended)
-        return not spectrum
-
-    def pairs(self) -> polars.DataFrame:
-        """The part of the good trees that test two variables: size, one, other, share.
-
-        This counts once more for every pair, which takes long with many variables.
-
-        Examples
-        --------
-        >>> import mictree as mt
-        >>> mt.good_trees(mt.FormulaProblem("a & b | c"), max_size=2).pairs()["share"].to_list()
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5]
-        """
-        import polars
-
-        space, rows = self._maker.space, []
-        numbers = range(len(space.variables))
-        with self._maker.running():
-            single = {number: self._counts_without(frozenset([number])) for number in numbers}
-            for one in numbers:
-                for other in range(one):
-                    both = self._counts_without(frozenset([one, other]))
-                    for size, count in enumerate(self.counts):
-                        neither = single[one][size] + single[other][size] - both[size]
-                        share = float(1 - Fraction(neither, count)) if count else None
-                        rows.append((size, space.variables[other], space.variables[one], share))
-        rows.sort(key=lambda row: row[0])
-        schema = {
-            "size": polars.Int64, "one": polars.String, "other": polars.String,
-            "share": polars.Float64,
-        }  # fmt: skip
-        return polars.DataFrame(rows, schema=schema, orient="row")
-
-    def _counts_without(self, barred: Barred) -> list[int]:
-        """By size, how many good trees test none of these variables."""
-        counting, counts = self._maker.counting(barred=barred), []
-        for size, limit in enumerate(self._most):
-            self._check_complete(size)
-            spectrum, ended = counting.count(size, limit)
-            if ended:
-                raise _unfinished(size, ended)
-            counts.append(sum(spectrum.values()))
-        return counts
+            return self._counts_without([frozenset([names.index(variable)])], [size]) == [[0]]
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """The share of good trees that test each variable, by size, as a heat map."""
@@ -596,6 +645,11 @@ class GoodTrees:
     def _check_complete(self, size: int) -> None:
         if self.ended[size]:
             raise _unfinished(size, self.ended[size])
+
+
+def _as_share(share: Fraction) -> float:
+    """A share as a float, which is 0 or 1 only if the share is."""
+    return float(share) if share in (0, 1) else min(max(float(share), LEAST), 1 - LEAST)
 
 
 def _difference(one: Tree, other: Tree) -> int:

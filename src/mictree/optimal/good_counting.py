@@ -41,7 +41,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,9 +108,9 @@ class Space(ABC):
     def branches(self, state: State) -> Sequence[Branch]:
         """The tests that divide a state."""
 
-    @abstractmethod
-    def barred_branch(self, state: State) -> Branch | None:
-        """The test of the one variable that is barred; it is not barred at the children."""
+    def marked_branches(self, state: State) -> Sequence[tuple[int, Branch]]:
+        """The tests of barred variables, each with its mark: 1 for the first barred one, ..."""
+        return ()
 
     @abstractmethod
     def start(self) -> Any:
@@ -143,7 +143,8 @@ class Space(ABC):
 
 MOST_KEPT = 2**14  # places
 CONSTANT = None  # the state of all formulas that are true, or false
-# a literal: twice its satisfaction probability, in units of the denominator; plus 1 if it is barred
+MARKS = 4
+# a literal: MARKS times its satisfaction probability, in units of the denominator; plus its mark
 Term = tuple[int, ...]
 
 
@@ -181,11 +182,12 @@ class FormulaSpace(Space):
     def _literal(self, variable: int, barred: Barred = NOTHING) -> int:
         high = self._high[variable]
         satisfied = high if self._positive[variable] else self.denominator - high
-        return 2 * satisfied + (variable in barred)
+        return MARKS * satisfied + _mark(variable, barred)
 
     def _idle(self, literal: int) -> int:
         """An idle variable; one whose values have the same chances in the other order is alike."""
-        return 2 * min(literal // 2, self.denominator - literal // 2) + literal % 2
+        satisfied, mark = divmod(literal, MARKS)
+        return MARKS * min(satisfied, self.denominator - satisfied) + mark
 
     def leaf(self, state: Any) -> tuple[int, bool]:
         if state is CONSTANT:
@@ -197,7 +199,8 @@ class FormulaSpace(Space):
     def _false(self, terms: tuple[Term, ...]) -> tuple[int, int]:
         """How many units of some terms' inputs make all of them false, and how many there are."""
         false = math.prod(
-            self.denominator ** len(term) - math.prod(each // 2 for each in term) for term in terms
+            self.denominator ** len(term) - math.prod(each // MARKS for each in term)
+            for term in terms
         )
         return false, self.denominator ** sum(map(len, terms))
 
@@ -214,13 +217,13 @@ class FormulaSpace(Space):
         return [
             self._branch(state, term, literal, times)
             for term, literal, times in tests
-            if literal % 2 == 0
+            if literal % MARKS == 0
         ]
 
     def _branch(self, state: Any, term: Term | None, literal: int, times: int) -> Branch:
         """The test of a literal of a term, or of an idle variable."""
         terms, idle = state
-        weight = literal // 2
+        weight = literal // MARKS
         if term is None:
             below = terms, _without(idle, literal)
             weights = weight, self.denominator - weight
@@ -232,19 +235,16 @@ class FormulaSpace(Space):
         weights = self.denominator - weight, weight
         return Branch((term, literal), times, failed, satisfied, *weights)
 
-    def barred_branch(self, state: Any) -> Branch | None:
+    def marked_branches(self, state: Any) -> Sequence[tuple[int, Branch]]:
         if state is CONSTANT:
-            return None
+            return ()
         terms, idle = state
-        for term in (*terms, None):
-            for literal in idle if term is None else term:
-                if literal % 2:
-                    plain = tuple(sorted(each & ~1 for each in (idle if term is None else term)))
-                    if term is None:
-                        return self._branch((terms, plain), None, literal - 1, 1)
-                    others = tuple(sorted([*_without(terms, term), plain]))
-                    return self._branch((others, idle), plain, literal - 1, 1)
-        return None
+        return [
+            (literal % MARKS, self._branch(state, term, literal, 1))
+            for term in (*terms, None)
+            for literal in (idle if term is None else term)
+            if literal % MARKS
+        ]
 
     def start(self) -> Any:
         place_of = {name: number for number, name in enumerate(self.variables)}
@@ -267,7 +267,7 @@ class FormulaSpace(Space):
     def label(self, place: Any) -> int:
         terms = place[0]
         if terms not in self._labels:
-            _keep(self._labels, terms, self._find_label(terms))
+            keep(self._labels, terms, self._find_label(terms))
         return self._labels[terms]
 
     def _find_label(self, terms: Any) -> int:
@@ -282,7 +282,7 @@ class FormulaSpace(Space):
     def ends(self, place: Any, branch: Branch) -> Sequence[Ends]:
         key = place, branch.kind
         if key not in self._ends:
-            _keep(self._ends, key, self._find_ends(*key))
+            keep(self._ends, key, self._find_ends(*key))
         return self._ends[key]
 
     def _find_ends(self, place: Any, kind: Any) -> Sequence[Ends]:
@@ -295,7 +295,7 @@ class FormulaSpace(Space):
                 if self._idle(one) == literal:
                     rest = terms, tuple(each for each in idle if each != variable)
                     # the branch's low state has the smaller chance
-                    swapped = 2 * (self.denominator - self._high[variable]) != literal
+                    swapped = MARKS * (self.denominator - self._high[variable]) != literal
                     found.append(Ends(variable, rest, rest, swapped))
             return found
         for number, term in enumerate(terms):
@@ -329,11 +329,16 @@ class FormulaSpace(Space):
         yield from groups.values()
 
 
-def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+def keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
     """Remember a value; where there are too many, all others are forgotten."""
     if len(kept) >= MOST_KEPT:
         kept.clear()
     kept[key] = value
+
+
+def _mark(variable: int, barred: Barred) -> int:
+    """0 if a variable is not barred; 1 for the first barred variable, 2 for the second."""
+    return 1 + sorted(barred).index(variable) if variable in barred else 0
 
 
 def _without(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
@@ -388,9 +393,10 @@ class TableSpace(Space):
             return None
         return Branch(variable, 1, (low, barred), (high, barred))
 
-    def barred_branch(self, state: Any) -> Branch | None:
+    def marked_branches(self, state: Any) -> Sequence[tuple[int, Branch]]:
         cube, barred = state
-        return self._branch(cube, min(barred), NOTHING) if barred else None
+        every = ((_mark(each, barred), self._branch(cube, each, barred)) for each in barred)
+        return [(mark, branch) for mark, branch in every if branch is not None]
 
     def start(self) -> Any:
         return self.root()
@@ -445,6 +451,11 @@ class Watch:
     what: str = "counting trees"
     looks: int = 0
 
+    def limit(self, seconds: float | None = None, memory: int | None = None) -> None:
+        """Begin to watch: time, bytes, and never again the number of trees without both."""
+        self.until = math.inf if seconds is None else time.monotonic() + seconds
+        self.entries = 2**62 if memory is None else memory // BYTES_EACH
+
     def look(self, made: int = 0) -> None:
         """Raise ``Stopped`` if time or room is over."""
         self.entries -= made
@@ -495,9 +506,10 @@ class Counting:
         self.root = space.root(barred)
         self.found: Spectrum = {}
         self._least: dict[tuple[State, int], int | None] = {}
-        self._least_using: dict[tuple[State, int], int | None] = {}
+        self._least_used: dict[Any, Any] = {}
         self._known: dict[tuple[State, int], tuple[int, Spectrum]] = {}
         self._branches: dict[State, Sequence[Branch]] = {}
+        self._shares: dict[tuple[State, int], list[Share]] = {}
         self._ways: dict[tuple[State, int, int], tuple[list[int], list[Way]]] = {}
 
     def branches(self, state: State) -> Sequence[Branch]:
@@ -522,31 +534,59 @@ class Counting:
             self._least[state, size] = best
         return self._least[state, size]
 
-    def least_using(self, state: State, size: int) -> int | None:
-        """The least error of a tree of exactly so many splits that tests the barred variable."""
-        if size == 0 or self.space.leaf(state)[1]:
-            return None
-        if (state, size) not in self._least_using:
-            self.watch.look(1)
-            sums: list[int | None] = []
-            tested = self.space.barred_branch(state)
-            for low_size in range(size):
-                sizes = low_size, size - 1 - low_size
-                if tested is not None:
-                    sums.append(self._sum(tested, *sizes))
-                for branch in self.branches(state):
-                    below = list(zip((branch.low, branch.high), sizes, strict=True))
-                    low, high = (self._least_of_all(*child) for child in below)
-                    low_using, high_using = (self.least_using(*child) for child in below)
-                    sums += [_weighted(branch, low_using, high), _weighted(branch, low, high_using)]
-            known = [error for error in sums if error is not None]
-            self._least_using[state, size] = min(known, default=None)
-        return self._least_using[state, size]
+    def unused(self, groups: Sequence[Barred]) -> Callable[[int, Any], list[int]]:
+        """Counts trees of the root that test no variable of a group, by group.
 
-    def _least_of_all(self, state: State, size: int) -> int | None:
-        """The least error of a tree that may test the barred variable."""
-        known = self.least(state, size), self.least_using(state, size)
-        return min((error for error in known if error is not None), default=None)
+        The function takes a size and a limit.
+        """
+        countings = [Counting(self.space, group, self.watch) for group in groups]
+
+        def count(size: int, limit: Any) -> list[int]:
+            spectra = (each.spectrum(each.root, size, limit) for each in countings)
+            return [sum(n for error, n in each.items() if error <= limit) for each in spectra]
+
+        return count
+
+    def least_with(self, size: int, barred: Barred, known: Any) -> Any:
+        """The least error of a tree with at most so many splits that tests some variables.
+
+        None if there is none. With fewer splits it is known already.
+        """
+        marks = frozenset(range(1, len(barred) + 1))
+        here = self._least_using(self.space.root(barred), size, marks)
+        return min((error for error in (known, here) if error is not None), default=None)
+
+    def _least_using(self, state: State, size: int, wanted: Barred) -> int | None:
+        """The least error of a tree of exactly so many splits that tests all that is wanted.
+
+        These are marks of barred variables; the others may be tested, too.
+        """
+        if size == 0:
+            return None if wanted else self.space.leaf(state)[0]
+        if size < len(wanted) or self.space.leaf(state)[1]:
+            return None
+        key = state, size, wanted
+        if key not in self._least_used:
+            self.watch.look(1)
+            tests = [(0, branch) for branch in self.branches(state)]
+            tests += self.space.marked_branches(state)
+            sums = (
+                self._sum_using(branch, low_size, size - 1 - low_size, part, rest)
+                for mark, branch in tests
+                for low_size in range(size)
+                for part, rest in shared_out(wanted - {mark})
+            )
+            known = [error for error in sums if error is not None]
+            self._least_used[key] = min(known, default=None)
+        return self._least_used[key]
+
+    def _sum_using(
+        self, branch: Branch, low_size: int, high_size: int, part: Barred, rest: Barred
+    ) -> int | None:
+        """The least error with a first test, and shares of the splits and of what is wanted."""
+        low = self._least_using(branch.low, low_size, part)
+        high = None if low is None else self._least_using(branch.high, high_size, rest)
+        return _weighted(branch, low, high)
 
     def _sum(self, branch: Branch, low_size: int, high_size: int) -> int | None:
         """The least error with a first test and a share of the other splits."""
@@ -577,10 +617,13 @@ class Counting:
 
     def _count(self, state: State, size: int, limit: int) -> Spectrum:
         found: Spectrum = {}
+        shares = []
         if state == self.root:
             self.found = found
-        for branch, _, low, high in self.shares(state, size, limit):
-            before, times = len(found), branch.times
+        for share in self.shares(state, size, limit):
+            shares.append(share)
+            branch, _, low, high = share
+            before, times = len(found) - 1, branch.times
             low_weight, high_weight = branch.low_weight, branch.high_weight
             ordered = sorted(high.items())
             for low_error, low_count in low.items():
@@ -593,6 +636,7 @@ class Counting:
             self.watch.look(len(found) - before)
             if found is self.found:
                 self.watch.look_at(found)
+        self._shares[state, size] = shares  # whoever draws trees needs them again
         return found
 
     def shares(self, state: State, size: int, limit: int) -> Iterator[Share]:
@@ -616,12 +660,17 @@ class Counting:
                     high = self.spectrum(branch.high, high_size, rooms[1])
                     yield Share(branch, low_size, low, high)
 
+    def known_shares(self, state: State, size: int, limit: Any) -> list[Share]:
+        """As ``shares``, remembered; perhaps up to a larger limit."""
+        self.spectrum(state, size, limit)
+        return self._shares[state, size]
+
     def ways(self, state: State, size: int, error: int) -> tuple[list[int], list[Way]]:
         """How a tree of a size and an error can begin, and the running sum of the trees of each."""
         key = state, size, error
         if key not in self._ways:
             found, counts = [], []
-            for branch, low_size, low, high in self.shares(state, size, error):
+            for branch, low_size, low, high in self.known_shares(state, size, error):
                 for low_error, low_count in low.items():
                     high_error = error - branch.low_weight * low_error
                     if branch.high_weight != 1:
@@ -662,6 +711,12 @@ class Counting:
                     rest = size - 1 - low_size
                     for other in self.each(high, branch.high, rest, high_error):
                         yield (end.test, other, one) if end.swapped else (end.test, one, other)
+
+
+def shared_out(wanted: Barred) -> list[tuple[Barred, Barred]]:
+    """All ways to share variables between two children."""
+    parts = chain.from_iterable(combinations(wanted, count) for count in range(len(wanted) + 1))
+    return [(frozenset(part), wanted - frozenset(part)) for part in parts]
 
 
 def _divide(error: Any, weight: int) -> Any:

@@ -2,9 +2,7 @@
 
 Rows with equal inputs are one point, with the sum of their costs for each action. A test divides
 the points of a state; thresholds between two neighbouring values are one test, and so are two
-categories that are all there is. Trees with one and two splits are not walked: with the costs of
-all pairs of tests, which are a product of matrices, they are counted at once. For more splits the
-search that finds optimal trees says what the children need at least, and few tests remain.
+categories that are all there is. ``good_pairs`` counts trees of these states.
 
 Invariant: a cut of an ordered column has more points above it than the next cut of the column, so
 cuts that divide a child alike are neighbours with as many of its points above.
@@ -15,43 +13,36 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mictree._support.checks import TooLarge
-from mictree.optimal.costs import Actions, Numbers, Written
-from mictree.optimal.frontier import choose_strategy
+from mictree.optimal.costs import Actions, Written
 from mictree.optimal.good_counting import (
     NOTHING,
     Barred,
     Branch,
-    Counting,
     Ends,
-    Share,
     Space,
-    Spectrum,
     State,
-    Stopped,
-    Watch,
+    keep,
 )
-from mictree.optimal.ordered_rows import SortedRows
-from mictree.optimal.questions import UNLIMITED, Workers
-from mictree.optimal.rows import MergedRows, build, row_slots, to_integers
+from mictree.optimal.rows import build, row_slots, to_integers
 from mictree.problems.base import Leaf
 from mictree.problems.sample import SampleProblem, unpack
 from mictree.problems.tasks import Squared
 from mictree.tree import Tree
 
 MOST_SUM = 2**53  # of costs and weights
-FAR = 2**61  # above every error, and two of them still fit 64 bits
 BYTES_EACH = 12  # of a test of a row, at most
+BYTES_OF_SUM = 32  # of a row, or of a test, for each action
+BYTES_OF_PAIR = 40  # of a pair of tests, for each action
 BLOCK = 2**22  # pairs of tests that are looked at together
-MOST_ASKED = 8  # splits of the trees that are asked about; of larger ones a bound for these holds
 SCREENED = 1e-9  # of the sum of squares: far more than the rounding of costs in floats
-EXACT = 2**24  # float32 holds all whole numbers up to here
 
 
 class Column(NamedTuple):
@@ -80,6 +71,13 @@ class Tests(NamedTuple):
     below: np.ndarray  # (kinds, tests): sums below the cut
     above: np.ndarray
 
+    def only(self, some: np.ndarray, points: Any) -> Tests:
+        """Some of the tests, of some points, with the sums of all."""
+        return self._replace(
+            upper=self.upper[some][:, points], literal=self.literal[some],
+            flipped=self.flipped[some], column=self.column[some], cut=self.cut[some],
+        )  # fmt: skip
+
 
 class Costs(ABC):
     """What points cost as leaves.
@@ -97,6 +95,10 @@ class Costs(ABC):
     @abstractmethod
     def leaf(self, sums: np.ndarray) -> tuple[Any, Any]:
         """The label of some points with these sums, and what they cost, exactly."""
+
+    def labels(self, sums: np.ndarray) -> np.ndarray:
+        """The labels of many sets of points, from their sums in columns."""
+        return np.array([self.leaf(each)[0] for each in sums.T], dtype=object)
 
     @abstractmethod
     def screen(self, sums: np.ndarray) -> np.ndarray:
@@ -138,6 +140,9 @@ class ActionSums(Costs):
     def leaf(self, sums: np.ndarray) -> tuple[int, int]:
         label = int(sums.argmin())
         return label, int(sums[label])
+
+    def labels(self, sums: np.ndarray) -> np.ndarray:
+        return sums.argmin(axis=0)
 
     def screen(self, sums: np.ndarray) -> np.ndarray:
         return sums.min(axis=0)
@@ -200,12 +205,21 @@ class RowSpace(Space):
             for each in columns
         ]
         self._tests: tuple[State, Tests] | None = None
+        self._labels: dict[State, Any] = {}
+
+    def _count_kinds(self) -> int:
+        """How many sums a set of points has: one for each action."""
+        task = self.problem.task
+        return len(getattr(task, "actions", self.problem.classes))
 
     def _check_room(self, memory_limit: int) -> None:
         """Refuse a table whose tests, of all rows at once, would not fit."""
         problem, rows = self.problem, int(self.problem.class_rows.sum())
         tests = len(problem.bits) + sum(int(ranks.max(initial=0)) for ranks in problem.ranks)
-        needed = BYTES_EACH * tests * rows
+        kinds = max(3, self._count_kinds())
+        sums = BYTES_OF_SUM * kinds * (rows + tests)
+        pairs = BYTES_OF_PAIR * max(kinds * tests, min(BLOCK, kinds * tests**2))
+        needed = BYTES_EACH * tests * rows + sums + pairs
         if needed > memory_limit:
             fits = memory_limit // (BYTES_EACH * rows * max(1, len(problem.literals.columns)))
             advice = f"max_thresholds={fits} would fit" if fits else "use fewer rows"
@@ -259,7 +273,10 @@ class RowSpace(Space):
         return self.pack(self.point_of[here]), NOTHING
 
     def label(self, place: Any) -> Any:
-        return self.costs.leaf(self.sums[:, self.members(place)].sum(axis=1))[0]
+        if place not in self._labels:
+            sums = self.sums[:, self.members(place)].sum(axis=1)
+            keep(self._labels, place, self.costs.leaf(sums)[0])
+        return self._labels[place]
 
     def tests(self, state: Any) -> Tests:
         """The tests of a state; those of the last one are kept."""
@@ -268,25 +285,40 @@ class RowSpace(Space):
         return self._tests[1]
 
     def _find_tests(self, state: Any) -> Tests:
-        members = self.members(state)
+        """Those of the root's tests that divide a state, each in its own way."""
+        members, barred = self.members(state), list(state[1])
+        numbers = np.array([each.number for each in self.columns], dtype=np.int64)
+        everything = self._every_test
+        tested = np.flatnonzero(~np.isin(numbers[everything.column], barred))
+        every = everything.only(tested, members)
+        held = every.upper.sum(axis=1)
+        kept = divides(held[None], np.array([[len(members)]]), every)[0]
+        some = every.only(np.flatnonzero(kept), slice(None))
+        sums = self.sums[:, members]
+        above = sums @ some.upper.T.astype(sums.dtype)
+        totals = sums.sum(axis=1)
+        return some._replace(
+            members=members, sums=sums, totals=totals, below=totals[:, None] - above, above=above
+        )
+
+    @cached_property
+    def _every_test(self) -> Tests:
+        """The tests of the root, without sums."""
+        members = np.arange(self.points)
         upper, literal, flipped, column = [], [], [], []
         for place, each in enumerate(self.columns):
-            if each.number in state[1]:
-                continue
-            parts = _bits(each, members) if each.ranks is None else _cuts(each, members)
+            parts = _bits(each) if each.ranks is None else _cuts(each)
             upper += parts[0]
             literal += parts[1]
             flipped += parts[2]
             column += [place] * len(parts[1])
-        above_rows = np.array(upper, dtype=bool).reshape(len(upper), len(members))
-        sums = self.sums[:, members]
-        above = sums @ above_rows.T.astype(sums.dtype)
-        totals = sums.sum(axis=1)
+        nothing = np.empty((0, 0))
         return Tests(
-            members, above_rows, np.array(literal, dtype=np.int64), np.array(flipped, dtype=bool),
+            members, np.array(upper, dtype=bool).reshape(len(upper), len(members)),
+            np.array(literal, dtype=np.int64), np.array(flipped, dtype=bool),
             np.array(column, dtype=np.int64),
             np.array([self.columns[place].ranks is not None for place in column], dtype=bool),
-            sums, totals, totals[:, None] - above, above,
+            nothing, nothing, nothing, nothing,
         )  # fmt: skip
 
     def branch(self, state: Any, tests: Tests, number: int) -> Branch:
@@ -301,9 +333,6 @@ class RowSpace(Space):
     def branches(self, state: Any) -> Sequence[Branch]:
         tests = self.tests(state)
         return [self.branch(state, tests, number) for number in range(len(tests.literal))]
-
-    def barred_branch(self, state: Any) -> Branch | None:
-        return None  # least errors of trees with a column are those of good trees
 
     def ends(self, place: Any, branch: Branch) -> Sequence[Ends]:
         literal, flipped = branch.kind
@@ -337,10 +366,10 @@ def _columns(problem: SampleProblem, slots: np.ndarray) -> Iterator[Column]:
 Parts = tuple[list[np.ndarray], list[int], list[bool]]
 
 
-def _cuts(column: Column, members: np.ndarray) -> Parts:
-    """The cuts between the ranks of some points, the one above "missing" first."""
+def _cuts(column: Column) -> Parts:
+    """The cuts between the ranks of all points, the one above "missing" first."""
     assert column.ranks is not None
-    ranks = column.ranks[members]
+    ranks = column.ranks
     first, is_missing = column.literals.tolist()
     upper, literal, flipped = [], [], []
     for rank in np.unique(ranks)[:-1].tolist():
@@ -350,220 +379,12 @@ def _cuts(column: Column, members: np.ndarray) -> Parts:
     return upper, literal, flipped
 
 
-def _bits(column: Column, members: np.ndarray) -> Parts:
-    """The literals that divide some points; of two that are all there is, the first."""
-    bits = column.bits[:, members]
-    counts = bits.sum(axis=1)
-    divides = np.flatnonzero((counts > 0) & (counts < len(members)))
-    if len(divides) == 2 and counts.sum() == len(members):
-        divides = divides[:1]
-    return list(bits[divides]), column.literals[divides].tolist(), [False] * len(divides)
+def _bits(column: Column) -> Parts:
+    """The literals of a column; those that hold for no point, or for all, divide nothing."""
+    return list(column.bits), column.literals.tolist(), [False] * len(column.literals)
 
 
-# the least error of some points with at most so many splits, as far as it is below a bound
-Ask = Callable[[np.ndarray, int, Any], Any]
-
-
-class RowCounting(Counting):
-    """Spectra of sets of points; ``ask`` bounds the errors of larger trees from below."""
-
-    space: RowSpace
-
-    def __init__(
-        self, space: RowSpace, ask: Ask, barred: Barred = NOTHING, watch: Watch | None = None
-    ) -> None:
-        super().__init__(space, barred, watch)
-        self._ask = ask
-
-    def least(self, state: Any, size: int) -> int | None:
-        """A lower bound of the error; what was asked is not asked again."""
-        if size == 0:
-            return self.space.leaf(state)[0]
-        return self._least.get((state, size), 0)
-
-    def _bound(self, members: np.ndarray, state: State, size: int, needed: Any) -> Any:
-        """A lower bound of the least error, as far as it is below what is needed."""
-        known = self._least.get((state, size), 0)
-        if known is None or known >= needed:
-            return needed
-        self.watch.look(1)
-        bound = self._least[state, size] = max(known, self._ask(members, size, needed))
-        return bound
-
-    def _count(self, state: Any, size: int, limit: Any) -> Spectrum:
-        if size > 2:
-            return super()._count(state, size, limit)
-        found: Spectrum = {}
-        if state == self.root:
-            self.found = found
-        if self.space.leaf(state)[1]:
-            return found
-        tests = self.space.tests(state)
-        below, above = self._leaves(tests)
-        if size == 1:
-            self._tally(below + above, limit, found, lambda test: self._divided(tests, test))
-        else:
-            for block, low, high in self._pairs(tests):
-                for side, errors in enumerate(
-                    (low + above[block, None], below[block, None] + high)
-                ):
-                    self._tally(
-                        errors, limit, found,
-                        lambda pair, side=side, begin=block.start: self._divided(
-                            tests, (pair[0] + begin, pair[1]), 1 - side
-                        ),
-                    )  # fmt: skip
-                self.watch.look(1)
-        self.watch.look(len(found))
-        return found
-
-    def _leaves(self, tests: Tests) -> tuple[np.ndarray, np.ndarray]:
-        """The costs of both children of all tests as leaves, perhaps rounded."""
-        return self.space.costs.screen(tests.below), self.space.costs.screen(tests.above)
-
-    def _tally(
-        self, costs: np.ndarray, limit: Any, found: Spectrum, exactly: Callable[[Any], Any]
-    ) -> None:
-        """Count costs up to a limit; rounded ones exactly, where they may be within it."""
-        slack = self.space.costs.slack
-        if not slack:
-            values, counts = np.unique(costs[costs <= limit], return_counts=True)
-            for cost, count in zip(values.tolist(), counts.tolist(), strict=True):
-                found[cost] = found.get(cost, 0) + count
-            return
-        for place in zip(*np.nonzero(costs <= float(limit) + slack), strict=True):
-            cost = exactly(place)
-            if cost <= limit:
-                found[cost] = found.get(cost, 0) + 1
-                self.watch.look(1)
-
-    def _divided(self, tests: Tests, place: Any, leaf: int = -1) -> Any:
-        """The exact cost of a test, one side of which another test divides.
-
-        ``leaf`` is the side that stays a leaf; -1 for both, where there is no other test.
-        """
-        sides = ~tests.upper[place[0]], tests.upper[place[0]]
-        if leaf == -1:
-            return sum(self.space.cost(tests.members[side]) for side in sides)
-        divided, other = sides[1 - leaf], tests.upper[place[1]]
-        return self.space.cost(tests.members[sides[leaf]]) + sum(
-            self.space.cost(tests.members[divided & part]) for part in (~other, other)
-        )
-
-    def shares(self, state: Any, size: int, limit: int) -> Iterator[Share]:
-        """As of every space; children with one split are counted by pairs of tests."""
-        space = self.space
-        if size == 0 or space.leaf(state)[1]:
-            return
-        tests = space.tests(state)
-        below, above = (each.tolist() for each in self._leaves(tests))
-        ones = self._ones(tests) if size > 1 else None
-        slack = space.costs.slack
-        for number in range(len(tests.literal)):
-            branch: Branch | None = None
-            leaves = below[number], above[number]
-            for low_size in range(size):
-                sizes = low_size, size - 1 - low_size
-                needs = [0, 0]
-                for side, splits in enumerate(sizes):
-                    if splits == 0:
-                        needs[side] = leaves[side]
-                    elif splits == 1:
-                        assert ones is not None
-                        needs[side] = ones[side][number]
-                if sum(needs) > limit + slack:
-                    continue
-                branch = branch or space.branch(state, tests, number)
-                children = branch.low, branch.high
-                rows = tests.upper[number]
-                for side in sorted((0, 1), key=lambda side: sizes[side]):
-                    if sizes[side] > 1 and sum(needs) <= limit + slack:
-                        members = tests.members[rows if side else ~rows]
-                        needed = limit - needs[1 - side] + (slack or 1)
-                        needs[side] = self._bound(members, children[side], sizes[side], needed)
-                if sum(needs) > limit + slack:
-                    continue
-                spectra: list[Spectrum] = []
-                for side in range(2):
-                    room = limit - needs[1 - side] + slack
-                    if sizes[side] == 1:
-                        spectra.append(self._spectrum_of_one(tests, side, number, room))
-                    else:
-                        spectra.append(self.spectrum(children[side], sizes[side], room))
-                if all(spectra):
-                    yield Share(branch, low_size, *spectra)
-
-    def _ones(self, tests: Tests) -> tuple[list[Any], list[Any]]:
-        """The least costs of both children of all tests with one more split."""
-        least = np.full((2, len(tests.literal)), self._far)
-        for block, low, high in self._pairs(tests):
-            if low.shape[1]:
-                least[0, block], least[1, block] = low.min(axis=1), high.min(axis=1)
-        return least[0].tolist(), least[1].tolist()
-
-    def _spectrum_of_one(self, tests: Tests, side: int, number: int, limit: Any) -> Spectrum:
-        """Of a child of one test with one more split."""
-        found: Spectrum = {}
-        rows = tests.upper[number] if side else ~tests.upper[number]
-        for _, *costs in self._pairs(tests, slice(number, number + 1)):
-            self._tally(
-                costs[side][0], limit, found,
-                lambda place: sum(
-                    self.space.cost(tests.members[rows & part])
-                    for part in (tests.upper[place[0]], ~tests.upper[place[0]])
-                ),
-            )  # fmt: skip
-        return found
-
-    def _pairs(
-        self, tests: Tests, only: slice | None = None
-    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """For blocks of tests, the costs of both children with each test as their one split.
-
-        A cost is too large where the test does not divide the child, or as one before it of its
-        column, and where the child is pure.
-        """
-        count, screen = len(tests.literal), self.space.costs.screen
-        step = max(1, BLOCK // max(1, count * len(tests.sums)))
-        whole = slice(0, count) if only is None else only
-        most = max(float(np.abs(tests.sums).sum(axis=1).max(initial=0)), len(tests.members))
-        kind: Any = np.float32 if most < EXACT else float
-        if most >= 2**53 and tests.sums.dtype != object:
-            kind = np.int64  # floats would round, and nothing is left to chance in whole numbers
-        upper, sums = tests.upper.astype(kind), tests.sums.astype(kind)
-        numbers = tests.upper.sum(axis=1)
-        exact = tests.sums.dtype if tests.sums.dtype != object else float
-        below, above = tests.below.astype(exact), tests.above.astype(exact)
-        for begin in range(whole.start, whole.stop, step):
-            block = slice(begin, min(whole.stop, begin + step))
-            both = np.stack([(upper[block] * each) @ upper.T for each in sums]).astype(exact)
-            rest = above[:, None, :] - both
-            high = screen(both) + screen(above[:, block, None] - both)
-            low = screen(rest) + screen(below[:, block, None] - rest)
-            together = (upper[block] @ upper.T).astype(np.int64)
-            sizes = numbers[block, None]
-            high[~_divides(together, sizes, tests)] = self._far
-            low[~_divides(numbers[None, :] - together, len(tests.members) - sizes, tests)] = (
-                self._far
-            )
-            for test in range(block.start, block.stop):
-                if self._is_pure(tests, test, 1):
-                    high[test - begin] = self._far
-                if self._is_pure(tests, test, 0):
-                    low[test - begin] = self._far
-            yield block, low, high
-
-    @property
-    def _far(self) -> Any:
-        """Above every cost."""
-        return np.inf if self.space.costs.slack else FAR
-
-    def _is_pure(self, tests: Tests, test: int, side: int) -> bool:
-        """Whether a child of a test is pure."""
-        return self.space.costs.leaf((tests.above if side else tests.below)[:, test])[1] == 0
-
-
-def _divides(held: np.ndarray, sizes: np.ndarray, tests: Tests) -> np.ndarray:
+def divides(held: np.ndarray, sizes: np.ndarray, tests: Tests) -> np.ndarray:
     """Whether tests divide children of some sizes, given how many of their points they hold for.
 
     Of several tests of a column that divide a child alike only the first does. Cuts hold for fewer
@@ -581,66 +402,3 @@ def _divides(held: np.ndarray, sizes: np.ndarray, tests: Tests) -> np.ndarray:
             all_there_is = (present.sum(axis=1) == 2) & (held[:, mine].sum(axis=1) == sizes[:, 0])
             alike[:, mine] = all_there_is[:, None] & (present.cumsum(axis=1) == 2)
     return divides & ~alike
-
-
-class Searched:
-    """Questions about sets of points, put to the search that finds optimal trees."""
-
-    def __init__(self, space: RowSpace, memory_limit: int) -> None:
-        self.space = space
-        engine = choose_strategy(space.problem, True, memory_limit).engine
-        self.workers = Workers(engine, MOST_ASKED, UNLIMITED, memory_limit, glances=engine)
-        self.workers.compile()
-        self._point_of = _points_of(space, engine.rows)
-        self._leaves_out = False  # what no action avoids
-        # what a unit of cost is in the search, where that rounds; 0 if nothing is certain
-        self._ratio: Any = 1
-        if isinstance(engine.rows, MergedRows):
-            numbers = engine.rows.costs
-            self._leaves_out = not isinstance(numbers, Numbers)
-            if isinstance(numbers, Numbers):
-                unit = space.costs.written.label_unit / numbers.unit  # type: ignore[attr-defined]
-                self._ratio = 0 if numbers.is_rounded else unit**2 / 2**numbers.shift
-
-    def ask(self, members: np.ndarray, size: int, needed: Any) -> Any:
-        """The least error of some points, as far as it is below what is needed."""
-        held = np.zeros(self.space.points, dtype=bool)
-        held[members] = True
-        rows = np.flatnonzero(held[self._point_of])
-        left_out, spare = 0, 0 if self._ratio == 1 else len(rows)  # a unit for each row
-        if self._leaves_out:
-            left_out = int(self.space.sums[:, members].min(axis=0).sum())
-        bound = math.ceil((needed - left_out) * self._ratio) + spare
-        if self._ratio == 0 or bound <= 0:
-            return min(needed, left_out)
-        answer = self.workers.ask(rows, min(size, self.workers.budgets), bound, UNLIMITED)
-        if answer is None:
-            raise Stopped("Ctrl-C" if self.workers.interrupted else "time_limit")
-        if answer >= bound:
-            return needed
-        return left_out + (answer if self._ratio == 1 else max(0, answer - spare) / self._ratio)
-
-    def counting(self, barred: Barred, watch: Watch) -> RowCounting:
-        """Counts trees without the barred columns."""
-        watch.interrupted = lambda: self.workers.interrupted
-        self.workers.deadline = watch.until
-        return RowCounting(self.space, self.ask, barred, watch)
-
-
-def _points_of(space: RowSpace, rows: Any) -> np.ndarray:
-    """The point of each row of the search."""
-    if isinstance(rows, MergedRows):
-        points = np.empty(len(rows.everything), dtype=np.int64)
-        points[rows.group] = space.point_of
-        return points
-    if isinstance(rows, SortedRows):
-        return space.point_of[rows.chosen]
-    problem = space.problem
-    words = problem.bits_of(np.arange(len(problem.literals)))
-    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, row_slots(problem)]
-    point_of = {
-        row.tobytes(): point
-        for row, point in zip(np.packbits(bits, axis=0).T, space.point_of.tolist(), strict=True)
-    }
-    packed = np.packbits(rows.bits, axis=0).T
-    return np.array([point_of[row.tobytes()] for row in packed], dtype=np.int64)

@@ -736,13 +736,9 @@ def sentences(good: GoodTrees, size: int) -> list[str]:
     else:
         first += f"{count:,} trees are good"
     lines = [f"{first}."]
-    shares = {
-        name: share
-        for each, name, share in good.variables.select("size", "variable", "share").iter_rows()
-        if each == size and share is not None
-    }
-    every = [name for name, share in shares.items() if share == 1.0]
-    never = [name for name, share in shares.items() if share == 0.0]
+    shares = good.shares(size)
+    every = [name for name, share in shares.items() if share == 1]
+    never = [name for name, share in shares.items() if share == 0]
     if size and every:
         lines.append(f"All of them test {_listed(every)}.")
     elif size and count > 1:
@@ -789,9 +785,7 @@ def among_good(model: Any, size: int, seconds: float) -> str:
         if good.ended[size]:
             return ""
         count, mine = good.counts[size], good.contains(tree)
-        columns = {problem.literals.locate(each)[0] for each in tree.positions(problem).values()}
-        names = [problem.literals.columns[column].name for column in sorted(columns)]
-        needed = [name for name in names if count and good.needs(size, name)]
+        needed = [name for name, share in good.shares(size).items() if share == 1]
     except ValueError:  # no proof, or no room
         return ""
     most = f"at most one error more than the best tree of {count_of(size, 'split')}"
