@@ -133,6 +133,21 @@ def test_the_counterexample_to_the_conjecture_by_the_slow_twin():
     assert slow.greedy_heights((0, 1, 0, 1), biases[:2], "entropy") == {1}
 
 
+def test_complete_trees_by_the_slow_twin():
+    assert biased.complete_tree(1) == (0, 1)
+    # x0 chooses x1 where it is 0, and x2 where it is 1
+    assert biased.complete_tree(2) == tuple(
+        (row >> 2 if row & 1 else row >> 1) & 1 for row in range(8)
+    )
+    labels = biased.complete_tree(3)
+    relevant = [low != high for low, high in (halves(labels, place) for place in range(7))]
+    assert all(relevant)
+    biases = tuple(low for low, _ in biased.around_half(3))
+    assert biases == (Fraction(63, 128), Fraction(66, 128), Fraction(61, 128))
+    for criterion in IMPURITIES:
+        assert slow.greedy_heights(biased.complete_tree(2), biases, criterion) == {3}
+
+
 def test_flips_by_the_slow_twin():
     for flip in biased.FLIPS:
         labels = biased.flipped(flip.junta, flip.row)

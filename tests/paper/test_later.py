@@ -287,6 +287,10 @@ CORRUPTIONS = {
         (biased, "MULTIPLEXER", (0, 1, 1, 0, 1, 0, 0, 1), FAILS),
         (biased, "share_of_higher", constant(biased.Share(Fraction(0), Fraction(1))), FAILS),
     ],
+    "Blanc, Lange, Qiao and Tan (depth)": [
+        (biased, "complete_tree", lambda depth: biased.parity(2**depth - 1), FAILS),
+        (biased, "contenders", every_variable, FAILS),
+    ],
     "Blanc, Lange, Qiao and Tan (flips)": [
         (biased, "flipped", lambda labels, row: labels, FAILS),
         (biased, "mass", constant(Fraction(1)), FAILS),

@@ -331,6 +331,50 @@ def higher_somewhere(count: int) -> tuple[int, int]:
     return higher, low
 
 
+def complete_tree(depth: int) -> Labels:
+    """The function of a tree that tests different variables everywhere, to their own values.
+
+    Variable i decides between 2i + 1, if it is 0, and 2i + 2. The last ones are the labels.
+    """
+    inner, labels = 2 ** (depth - 1) - 1, []
+    for row in range(2 ** (2**depth - 1)):
+        variable = 0
+        while variable < inner:
+            variable = 2 * variable + 1 + (row >> variable & 1)
+        labels.append(row >> variable & 1)
+    return tuple(labels)
+
+
+def around_half(count: int) -> BiasBox:
+    """The point of biases 63/128, 66/128, 61/128, 68/128, and so on."""
+    return point(Fraction(64 - (-1) ** place * (place + 1), 128) for place in range(count))
+
+
+@states(
+    "Blanc, Lange, Qiao and Tan (depth)",
+    "For k = 1, 2 and 3 greedy trees have depth 2^k - 1 on a set of biases of positive measure for "
+    "the function of the complete tree of depth k that tests different variables everywhere: some "
+    "path tests them all.",
+    note="They have depth 2^Omega(k), of functions of their own and for most biases near any. That "
+    "this function is enough is ours; for k = 4 we saw it once, with Gini.",
+)
+def complete_trees_are_high(quick: bool) -> Covered:
+    texts = []
+    for depth in (1, 2, 3):
+        labels, here = complete_tree(depth), around_half(2**depth - 1)
+        require(least_height(labels) == depth, f"k = {depth}: not the least height")
+        errors = []
+        for criterion in IMPURITIES:
+            found, _ = heights(labels, here, criterion)
+            require(found == len(here), f"k = {depth}: depth {found} by {criterion}")
+            errors.append(least_greedy_error(labels, here, depth, criterion))
+        texts.append(f"{float(min(errors)):.4f} for k = {depth}")
+    return Covered(
+        "k = 1 to 3, biases near 1/2, three criteria",
+        f"at depth k the error is at least {', '.join(texts)}",
+    )
+
+
 class Flip(NamedTuple):
     """A function of k variables among more of them, one input to flip, and biases."""
 
@@ -743,6 +787,7 @@ BIASED: tuple[Statement, ...] = (
     juntas_are_learned,
     depth_conjecture,
     smallest_higher,
+    complete_trees_are_high,
     one_flip_is_enough,
     size_is_bounded,
     equal_biases_agree,
