@@ -488,6 +488,8 @@ def test_other_bad_values():
         good.contains(mt.optimal_tree(problem, 3))
     with pytest.raises(ValueError, match="the problem must have every variable tested"):
         good.contains(mt.Tree.build(["u", "v"], ("u", 0, 1)))
+    with pytest.raises(TypeError, match=r"a mictree\.Tree is needed; got int"):
+        good.contains(3)
     with pytest.raises(ValueError, match="max_count"):
         mt.good_trees(problem, 2, max_count=-1)
 

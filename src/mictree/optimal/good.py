@@ -390,6 +390,8 @@ class GoodTrees:
         >>> mt.good_trees(problem, 2).contains(mt.TopDown().grow(problem, 2).tree(2))
         True
         """
+        if not isinstance(tree, Tree):
+            raise TypeError(f"a mictree.Tree is needed; got {type(tree).__name__}")
         if tree.size >= len(self):
             raise ValueError(f"size must be at most {len(self) - 1}; the tree has {tree.size}")
         space = self._maker.space
