@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # not from typing, which would have to be loaded
 if TYPE_CHECKING:
     from mictree import families, impurity
     from mictree.comparison import Comparison, compare, identify_rule
+    from mictree.distributed.counted import counted_errors
     from mictree.estimators import (
         BestFirstClassifier,
         BestFirstRegressor,
@@ -81,6 +82,7 @@ __all__ = [
     "Tree",
     "__version__",
     "compare",
+    "counted_errors",
     "distributions",
     "families",
     "forest_errors",
@@ -103,6 +105,7 @@ __all__ = [
 # No module may have the name of a function here: Python would put the module in its place.
 _NAMES = {
     "comparison": ("Comparison", "compare", "identify_rule"),
+    "distributed.counted": ("counted_errors",),
     "estimators": (
         "BestFirstClassifier",
         "BestFirstRegressor",

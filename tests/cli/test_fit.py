@@ -661,7 +661,8 @@ def test_optimal_trees_that_are_not_proved(tmp_path, monkeypatch):
     done = run(file, "--target", "y", "--rule", "optimal", "--max-size", 7, "--time-limit", limit,
                "--report", page, "--save", model)  # fmt: skip
     assert done.exit_code == 0, done.exception
-    assert re.search(r"│ 7 +│ 0\.\d+\.\.0\.\d+ ", done.stdout)
+    assert re.search(r"│ 7 +│ 0\.\d+\.\.0\.\d+ \(search\) ", done.stdout)
+    assert re.search(r"sizes? [\d-]+ (is|are) not proved, so the least error", done.stdout)
     assert len(limits) == 6  # the tree and five folds
     assert limits[0] == pytest.approx(limit / 2, abs=0.02)
     assert sum(limits) <= limit
@@ -671,6 +672,8 @@ def test_optimal_trees_that_are_not_proved(tmp_path, monkeypatch):
     assert limits[6:] == pytest.approx([limit], abs=0.02)  # without folds, all of it
     assert re.search(r"training error 0\.\d+\.\.0\.\d+, the best found, held-out", done.stdout)
     html = page.read_text()
+    assert re.search(r"<td[^>]*>0\.\d{4}\.\.0\.\d{4} \(search\)</td>", html)
+    assert re.search(r"Sizes? [\d-]+ (is|are) not proved, so .* narrow (it|them)\.", html)
     assert "<h2>Best tree found of at most 7 splits, not proved optimal</h2>" in html
     assert re.search(r"No tree of this size is more than \d+\.\d points better on training", html)
 

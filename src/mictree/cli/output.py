@@ -243,7 +243,7 @@ def table_of_sizes(model: Any, choice: "SizeChoice | HeldOut | None") -> Table:
     table = Table(*heads, *([choice.title] if choice is not None else []))
     for number in range(len(splits) if greedy else len(model.frontier_)):
         cells = [str(number), *map(show_text, splits[number : number + 1])]
-        cells.append(_show_interval(model, number, show))
+        cells.append(_show_interval(model, number, show) + _certificate(model, number))
         if squared:
             cells.append(_show_interval(model, number, lambda error: show(root_of(error))))
         if choice is not None:
@@ -269,8 +269,14 @@ def _show_interval(model: Any, size: int, show: Callable[[float], str]) -> str:
     errors = training_errors(model)
     if hasattr(model, "growth_") or model.frontier_.proved[size]:
         return show(errors[size])
-    interval = f"{show(model.frontier_.lower[size])}..{show(errors[size])}"
-    return f"{interval} ({model.frontier_.certificate[size]})"
+    return f"{show(model.frontier_.lower[size])}..{show(errors[size])}"
+
+
+def _certificate(model: Any, size: int) -> str:
+    """What certifies the interval of a size, in brackets; nothing if there is none."""
+    if hasattr(model, "growth_") or model.frontier_.proved[size]:
+        return ""
+    return f" ({model.frontier_.certificate[size]})"
 
 
 def training_errors(model: Any) -> Any:

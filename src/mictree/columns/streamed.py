@@ -166,6 +166,19 @@ class _Thresholds:
             self.column = ordered_column(self._name, self._search.edges, self._kind, self._levels)
 
 
+def codes_of(batch: Batch, column: Column, bounds: Bounds | None = None) -> IntArray:
+    """The place of each row of a batch in a column: its rank, or the literal that it satisfies.
+
+    ``bounds`` are what the files state of the column, if nothing else was learned of it.
+    """
+    if column.categories is not None:
+        return _positions(batch, column).astype(np.int64)
+    numbers = read_numbers(batch, column.name)
+    if bounds is not None:
+        check_statistics(numbers, bounds, column.name, batch)
+    return column.ranks_of(numbers).astype(np.int64)
+
+
 def store_columns(
     columns: Sequence[Column],
     known: Mapping[str, Bounds],

@@ -70,8 +70,9 @@ class OptimalTree(TreeModel):
     Attributes
     ----------
     n_features_in_, feature_names_in_ : as in scikit-learn
-    frontier_ : the least training error by size, index = size, with ``lower``, ``upper`` and
-        ``proved``; the last error repeats where no tree needs ``max_size`` splits
+    frontier_ : the least training error by size, index = size, with ``lower``, ``upper``,
+        ``proved``, ``certificate`` and ``history``; the last error repeats where no tree needs
+        ``max_size`` splits
     proved_ : whether the tree is proved to be the best of its size, or with a penalty of all sizes
     literals_ : the literals that the tree may test: ``literals_.names``, ``literals_.transform(X)``
     """

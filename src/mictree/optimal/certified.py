@@ -288,7 +288,7 @@ def advise(errors: CertifiedErrors) -> list[str]:
     return [
         f"size{several} {show_spans(open_sizes)} {'are' if several else 'is'} not proved, so the "
         f"least error{several} may be anywhere in the interval{several}: more time, fewer splits, "
-        "fewer thresholds a column or a limit of depth make them narrower"
+        f"fewer thresholds a column or a limit of depth narrow {'them' if several else 'it'}"
     ]
 
 

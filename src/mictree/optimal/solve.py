@@ -126,10 +126,12 @@ def optimal_errors(
     time_limit: float | None = None,
     top: int | None = None,
     criterion: Criterion = "entropy",
+    progress: Report | None = None,
 ) -> Errors:
     """OPT(D, size) for every size from 0 to ``max_size``; see ``optimal_trees``.
 
-    On data the result is a ``CertifiedErrors``, with ``lower``, ``upper`` and ``proved``.
+    On data the result is a ``CertifiedErrors``: ``lower``, ``upper``, ``proved``, what certifies
+    each size, and a history of the bounds.
 
     Examples
     --------
@@ -143,6 +145,7 @@ def optimal_errors(
         max_size,
         exact,
         memory_limit,
+        progress,
         max_depth=max_depth,
         time_limit=time_limit,
         top=top,

@@ -16,7 +16,7 @@ import numpy as np
 from mictree._support.checks import caught, raise_all
 from mictree._support.progress import Report, ignore
 from mictree.columns.data import Data
-from mictree.columns.literals import Encoded
+from mictree.columns.literals import Column, Encoded
 from mictree.columns.ordered import Placement
 from mictree.columns.parquet import (
     Batch,
@@ -26,11 +26,12 @@ from mictree.columns.parquet import (
     known_unread,
     read_integers,
 )
-from mictree.columns.streamed import PlacedBatch, learn_columns, store_columns
+from mictree.columns.streamed import PlacedBatch, codes_of, learn_columns, store_columns
 from mictree.problems.sample import NO_WEIGHT, Coded, Whole, as_weights, whole_weights
 from mictree.problems.tasks import MOST_LABEL
 
 MOST_CLASSES = 2**16
+ROUNDED_WEIGHTS = "bounds must be exact, and these weights would be rounded"
 LABELS = ("String", "Boolean", "Categorical", "Enum")  # beside numbers
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -76,6 +77,50 @@ def read_parquet(
     encoded = store_columns(learned, settled, rows.slots, count, rows.passes)
     counts = rows.class_rows, rows.all_class_rows
     return Streamed(rows.classes, rows.targets, *counts, rows.weights, rows.whole, encoded)
+
+
+class CodedRows(NamedTuple):
+    """Some rows of a table: their places in the columns that offer tests, classes and weights."""
+
+    codes: list[IntArray]  # of each column
+    labels: IntArray
+    weights: FloatArray | None  # whole numbers; None if all are 1
+
+
+def read_codes(
+    files: ParquetSet,
+    target: str,
+    names: Sequence[str],
+    sample_weight: str | None,
+    max_thresholds: int,
+    report: Report = ignore,
+) -> tuple[int, list[Column], Iterator[CodedRows]]:
+    """The number of classes, all columns, and an iterator over the rows, which reads once more.
+
+    Only the labels stay in memory, a byte or two each, and the weights.
+    """
+    rows = _Rows(files, target, sample_weight, report)
+    rows.count()
+    rows.weigh()
+    if rows.whole.rounded:
+        raise ValueError(f"weights must have few decimal places to be counted; {ROUNDED_WEIGHTS}")
+    some = len(rows.weights) > 0 or files.share is not None
+    settled = {} if some else known_unread(files, names)
+    columns = learn_columns(files, names, settled, max_thresholds, rows.passes)
+
+    def batches() -> Iterator[CodedRows]:
+        offering = [column for column in columns if column.count or column.name in settled]
+        for placed in rows.passes([column.name for column in offering], "counting pairs"):
+            kept, read = placed.placement.rows, placed.batch
+            found = {
+                column.name: codes_of(read, column, settled.get(column.name)) for column in offering
+            }
+            codes = [found[column.name][kept] for column in columns if column.count]
+            weights = None if placed.weights is None else placed.weights[kept]
+            labels = placed.placement.codes[kept].astype(np.int64)
+            yield CodedRows(codes, labels, weights)
+
+    return len(rows.classes), columns, batches()
 
 
 def choose_columns(
