@@ -21,7 +21,7 @@ from mictree.optimal import questions, sweep_scan, sweep_search
 from mictree.optimal.costs import Numbers, bounds_of_numbers, cost_of_sums
 from mictree.optimal.frontier import Frontier, Strategy
 from mictree.optimal.ordered_rows import CostRows
-from mictree.optimal.sweep_scan import LANES, LIVE, PLACE
+from mictree.optimal.sweep_scan import LANES, LIVE, ONE, PLACE
 from mictree.optimal.sweep_search import SweepEngine
 from mictree.problems import tasks
 from tests.clock import looked_at
@@ -378,6 +378,61 @@ def test_the_bounds_of_all_tests_hold(kind, seed):
                     assert root[side, budget, test] <= least
                     raised += root[side, budget, test] > 0
     assert raised or kind == "3"
+
+
+@numba.njit
+def share_a_child(tested, answer, data, frames):
+    """Bound the children of all tests by one child, a test's column, number and side."""
+    column, test, side = tested
+    level = sweep_search.start(len(data.keys), data, frames)
+    sweep_scan.leaf_error(level, data, frames)
+    sweep_scan.list_tests(level, data, frames)
+    at, tests = frames.levels[level], frames.start[level, -1]
+    for other in range(tests):
+        frames.tests[level, LIVE, other] = other
+    frames.cells[level, ONE : ONE + 2] = 0
+    at.lives, at.budget, at.depth, at.column, at.test = tests, 4, 62, column, test
+    frames.cells[level, ONE + side, test] = answer
+    bounds = sweep_search.get_bounds(level, frames)
+    for size in range(2, 4):
+        bounds[side, size, test] = answer - size
+    sweep_search.share(level, side, data, frames)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["squared", "3", "5"])
+def test_a_child_bounds_all_others_by_the_rows_they_lack(kind, seed):
+    """Its least cost, less the most that the rows outside another child can cost there."""
+    engine = SweepEngine(CostRows.of(some_problem(kind, 12, 2, seed)))
+    engine.plan(5, 4, 2**28)
+    frames, data = engine.make_frames(), engine.rows.data
+    if kind == "squared":
+        means = data.sums[:, 1] / data.sums[:, 0]
+        far = np.maximum(means - means.min(), means.max() - means)
+        most, more = data.sums[:, 0] * far**2 / 2.0 ** data.shift[0] + data.weights[:, 1], 4
+    else:
+        most, more = data.sums.max(axis=1).astype(float), 0
+    answer, order = int(most.sum()), data.order >> 1
+    ends = [
+        (column, place) for column in range(2) for place in np.flatnonzero(data.order[column] & 1)
+    ]
+    for number, (column, place) in enumerate(ends):
+        for side in range(2):
+            engine.root[:] = 0
+            child = set(
+                (order[column, place + 1 :] if side else order[column, : place + 1]).tolist()
+            )
+            share_a_child((column, number, side), answer, data, frames)
+            for other, (another, end) in enumerate(ends):
+                for high in range(2):
+                    inside = order[another, end + 1 :] if high else order[another, : end + 1]
+                    lacking = [*child.difference(inside.tolist())]
+                    least, spare = answer - most[lacking].sum(), 1 + more * len(lacking)
+                    found = [frames.cells[0, ONE + high, other], *engine.root[high, 2:4, other]]
+                    for size, bound in enumerate(found, start=1):
+                        known = max(0, least - (size if size > 1 else 0))
+                        slack = more * 1e-9 * answer  # of floats, as costs have more digits
+                        assert known - spare - slack <= bound <= known + slack
 
 
 @numba.njit
