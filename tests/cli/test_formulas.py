@@ -88,6 +88,19 @@ def test_noise_that_is_none(command, noise):
     assert f"--noise must be a number from 0 to 1; got {noise!r}" in told
 
 
+@pytest.mark.parametrize(
+    ("option", "typed"),
+    [("bias", "1e-99999999"), ("bias", "a=1_0E-00010000"), ("noise", "1e-99999999")],
+)
+def test_powers_of_ten_that_would_take_long(option, typed):
+    told = run("mic", "a & b", f"--{option}={typed}", status=2).stderr
+    assert f"--{option} must have a power of ten from -9999 to 9999; got {typed!r}" in told
+
+
+def test_the_least_power_of_ten():
+    assert json.loads(run("optimal", "a", "--bias=1e-9999", "--json").stdout)["bias"] == {"a": 0.0}
+
+
 def test_noise_on_many_variables():
     text = " | ".join(f"x{number}" for number in range(17))
     told = run("mic", text, "--noise", "0.1", status=2).stderr

@@ -86,6 +86,12 @@ def test_within_that_is_no_share(typed):
     )
 
 
+def test_within_a_power_of_ten_that_would_take_long():
+    assert error(PAPER, "--within=1e-99999999") == (
+        "--within must have a power of ten from -9999 to 9999; got '1e-99999999'"
+    )
+
+
 def test_options_of_the_other_kind(table):
     assert error(PAPER, "--drop", "x1").startswith("--drop must not be given without --target")
     assert error(table, "--target", "kind", "--noise", "0.1").startswith(

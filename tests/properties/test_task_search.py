@@ -3,6 +3,7 @@
 import math
 import signal
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from unittest import mock
 
@@ -20,8 +21,9 @@ from mictree.optimal import questions, sweep_scan, sweep_search
 from mictree.optimal.costs import Numbers, bounds_of_numbers, cost_of_sums
 from mictree.optimal.frontier import Frontier, Strategy
 from mictree.optimal.ordered_rows import CostRows
-from mictree.optimal.sweep_scan import LANES, LIVE, PLACE
+from mictree.optimal.sweep_scan import LANES, LIVE, ONE, PLACE
 from mictree.optimal.sweep_search import SweepEngine
+from mictree.problems import tasks
 from tests.clock import looked_at
 from tests.reference import task_samples
 from tests.strategies import TaskCase, task_cases
@@ -235,16 +237,51 @@ def test_costs_of_many_digits(kind):
     for each in (case, TaskCase(case.kind, case.rows, case.given, weights)):
         expected = task_samples.least_errors(each.rows, each.task, 3)
         errors = mt.optimal_errors(each.problem(), 3, exact=True)
-        # regrets of costs with so many digits are rounded to floats before the search reads them
-        spare = Fraction(0 if kind == "squared" else 1, 10**15)
         for low, true, high in zip(errors.lower, expected, errors.upper, strict=True):
-            assert low - spare <= true <= high + spare
+            assert low <= true <= high
         floats = mt.optimal_errors(each.problem(), 3)
         if each.weights is None or kind == "3":
             assert floats.proved.all()
             assert floats.tolist() == pytest.approx(list(map(float, expected)), rel=1e-12)
         else:  # weights and labels share the digits
             assert np.all(floats.upper - floats.lower <= 1e-5 * floats.upper)
+
+
+LONG_COSTS = {
+    "fractions": [[Fraction(1, 3), Fraction(-1, 7), 0], [0.1, Fraction(2, 3), 1], [1, 0, 2]],
+    "far apart": [[1e5, 1e-12, 3], [1e-12, 1e5, 3], [0.25, 3, 1e-12]],
+    "decimals": [[Decimal("0.1234567890123456789"), 1, 2], [3, Decimal("0.5"), 1], [1, 2, 0]],
+    "long integers": [[2**60 + 1, 2**60, 2**60 + 5], [2**60, 2**60 + 2, 2**60], [7, 5, 2**60]],
+}
+
+
+@pytest.mark.parametrize("given", LONG_COSTS.values(), ids=LONG_COSTS)
+@pytest.mark.parametrize("weights", [None, [2, 1, 3, 1, 1, 0.5]])
+def test_costs_that_no_float_holds(given, weights):
+    """Costs are exact as given, also where what is left of them after subtracting is not."""
+    X = [[0, 1], [1, 1], [2, 0], [0, 0], [1, 0], [2, 1]]
+    by_row = TaskCase("costs", X, given + [row[::-1] for row in given], weights)
+    by_class = TaskCase("matrix", X, ([0, 1, 2, 2, 1, 0], np.abs(given).tolist()), weights)
+    for case in (by_row, by_class):
+        problem = case.problem()
+        expected = task_samples.least_errors(X, case.task, 3)
+        solved = mt.optimal_trees(problem, 3, exact=True)
+        for size in range(4):
+            assert solved.errors.lower[size] <= expected[size] <= solved.errors.upper[size]
+            assert solved.tree(size).error(problem, exact=True) == solved.errors.upper[size]
+        assert problem.root(exact=True).error == expected[0] == solved.errors[0]
+
+
+def test_differences_of_very_many_costs_are_exact_where_asked():
+    """So many different pairs are subtracted as floats; exact errors read what was given."""
+    costs = np.random.default_rng(0).random((40, 3)) + 0.3
+    with mock.patch.object(tasks, "MOST_WRITTEN", 10):
+        problem = mt.SampleProblem(np.arange(40)[:, None], costs=costs)
+    case = TaskCase("costs", [[number] for number in range(40)], costs.tolist(), None)
+    expected = task_samples.least_errors(case.rows, case.task, 1)
+    assert problem.root(exact=True).error == expected[0]
+    errors = mt.optimal_errors(problem, 1, exact=True)
+    assert errors.lower[1] <= expected[1] <= errors.upper[1]
 
 
 def test_labels_that_are_fractions():
@@ -255,7 +292,7 @@ def test_labels_that_are_fractions():
     assert errors.proved.all()
 
 
-@pytest.mark.parametrize("y", [[1e140, 1, 2, 3], [1e-200, 2e-200, 5e-200, 0], [5, 5, 5, 5], [7]])
+@pytest.mark.parametrize("y", [[1e140, 1, 2, 3], [1e-130, 2e-130, 5e-130, 0], [5, 5, 5, 5], [7]])
 def test_odd_labels(y):
     X = np.arange(len(y), dtype=float)[:, None]
     errors = mt.optimal_errors(mt.SampleProblem(X, y, loss="squared"), 3, exact=True)
@@ -341,6 +378,61 @@ def test_the_bounds_of_all_tests_hold(kind, seed):
                     assert root[side, budget, test] <= least
                     raised += root[side, budget, test] > 0
     assert raised or kind == "3"
+
+
+@numba.njit
+def share_a_child(tested, answer, data, frames):
+    """Bound the children of all tests by one child, a test's column, number and side."""
+    column, test, side = tested
+    level = sweep_search.start(len(data.keys), data, frames)
+    sweep_scan.leaf_error(level, data, frames)
+    sweep_scan.list_tests(level, data, frames)
+    at, tests = frames.levels[level], frames.start[level, -1]
+    for other in range(tests):
+        frames.tests[level, LIVE, other] = other
+    frames.cells[level, ONE : ONE + 2] = 0
+    at.lives, at.budget, at.depth, at.column, at.test = tests, 4, 62, column, test
+    frames.cells[level, ONE + side, test] = answer
+    bounds = sweep_search.get_bounds(level, frames)
+    for size in range(2, 4):
+        bounds[side, size, test] = answer - size
+    sweep_search.share(level, side, data, frames)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["squared", "3", "5"])
+def test_a_child_bounds_all_others_by_the_rows_they_lack(kind, seed):
+    """Its least cost, less the most that the rows outside another child can cost there."""
+    engine = SweepEngine(CostRows.of(some_problem(kind, 12, 2, seed)))
+    engine.plan(5, 4, 2**28)
+    frames, data = engine.make_frames(), engine.rows.data
+    if kind == "squared":
+        means = data.sums[:, 1] / data.sums[:, 0]
+        far = np.maximum(means - means.min(), means.max() - means)
+        most, more = data.sums[:, 0] * far**2 / 2.0 ** data.shift[0] + data.weights[:, 1], 4
+    else:
+        most, more = data.sums.max(axis=1).astype(float), 0
+    answer, order = int(most.sum()), data.order >> 1
+    ends = [
+        (column, place) for column in range(2) for place in np.flatnonzero(data.order[column] & 1)
+    ]
+    for number, (column, place) in enumerate(ends):
+        for side in range(2):
+            engine.root[:] = 0
+            child = set(
+                (order[column, place + 1 :] if side else order[column, : place + 1]).tolist()
+            )
+            share_a_child((column, number, side), answer, data, frames)
+            for other, (another, end) in enumerate(ends):
+                for high in range(2):
+                    inside = order[another, end + 1 :] if high else order[another, : end + 1]
+                    lacking = [*child.difference(inside.tolist())]
+                    least, spare = answer - most[lacking].sum(), 1 + more * len(lacking)
+                    found = [frames.cells[0, ONE + high, other], *engine.root[high, 2:4, other]]
+                    for size, bound in enumerate(found, start=1):
+                        known = max(0, least - (size if size > 1 else 0))
+                        slack = more * 1e-9 * answer  # of floats, as costs have more digits
+                        assert known - spare - slack <= bound <= known + slack
 
 
 @numba.njit

@@ -14,7 +14,7 @@ from mictree.growers.rules import TIES
 from mictree.report import claims
 from mictree.report.claims import Results
 from mictree.report.page import Page, render
-from mictree.report.tables import found
+from mictree.report.run import found
 from mictree.statements.checks import Check, Finding
 
 VERDICTS = ("holds", "holds in part", "fails")

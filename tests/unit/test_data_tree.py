@@ -293,6 +293,18 @@ def agreeing_model():
     return mt.TopDownClassifier(5).fit(X, y), X, y
 
 
+@pytest.mark.parametrize("kind", [mt.TopDownClassifier, mt.TopDownRegressor])
+def test_shares_of_weighted_trees_are_those_of_the_rules(kind):
+    """A share that is not the rows' own says so; equal weights leave them as they are."""
+    X, y, weights = [[0], [0], [0], [1]], [0, 0, 0, 1], [1, 1, 2, 12]
+    model = kind(1).fit(X, y, sample_weight=weights)
+    shown = {text.splitlines()[0] for text in texts(model.draw()) if " row" in text}
+    assert shown == {"4 rows (weighted: 100%)", "3 rows (weighted: 25%)", "1 row (weighted: 75%)"}
+    assert {rule.coverage for rule in model.to_rules()} == {0.25, 0.75}
+    plain = kind(1).fit(X, y, sample_weight=[2, 2, 2, 2])
+    assert any(text.startswith("3 rows (75%)") for text in texts(plain.draw()))
+
+
 def test_leaves_that_agree_are_one_card_with_all_their_rows():
     model, X, y = agreeing_model()
     tree = model.tree_

@@ -1,5 +1,7 @@
 """Small numeric helpers against Fractions and brute force."""
 
+import re
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -46,6 +48,13 @@ def test_a_running_sum_takes_back_what_it_added(numbers):
 )
 def test_floats_are_read_as_written(number, expected):
     assert as_fraction(number) == Fraction(expected)
+
+
+@pytest.mark.parametrize("typed", ["1E-99999999", "-1E+99999999"])
+def test_decimals_that_would_take_long(typed):
+    with pytest.raises(ValueError, match=re.escape(f"from -9999 to 9999; got {typed}")):
+        as_fraction(Decimal(typed))
+    assert as_fraction(Decimal("1e-9999")) == Fraction(1, 10**9999)
 
 
 @given(st.integers(0, 10**30))

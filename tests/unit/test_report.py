@@ -22,8 +22,7 @@ from mictree.experiments.examples import step_through
 from mictree.report.claims import Claim, Clock, compute
 from mictree.report.figures import Picture
 from mictree.report.page import Page, Table, render
-from mictree.report.run import reproduce
-from mictree.report.tables import facts, stepper_data
+from mictree.report.run import facts, reproduce, stepper_data
 from mictree.statements import STATEMENTS
 from mictree.statements.checks import Check, Finding
 from tests.quick_report import quick_run

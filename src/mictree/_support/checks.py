@@ -111,8 +111,15 @@ def check_unmasked(values: Any, name: str) -> Any:
     return np.asarray(values.data)
 
 
+MOST_POWER = 9999  # of ten, in a number as written: computing larger ones takes long
+
+
 def as_fraction(number: object) -> Fraction:
     """A number exactly as written: the float 0.3 is read as 3/10, not as its binary neighbour."""
+    if isinstance(number, Decimal) and number.is_finite() and abs(number.adjusted()) > MOST_POWER:
+        raise ValueError(
+            f"a decimal must have a power of ten from -{MOST_POWER} to {MOST_POWER}; got {number}"
+        )
     if isinstance(number, Rational | Decimal):
         return Fraction(number)
     if isinstance(number, Real):

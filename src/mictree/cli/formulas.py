@@ -33,6 +33,7 @@ from mictree.cli.options import (
     criterion_option,
     make_rules,
     read_bias,
+    read_fraction,
 )
 from mictree.cli.output import (
     print_json,
@@ -294,12 +295,10 @@ def _read_biases(options: list[str]) -> dict[str, Fraction]:
 
 def _read_noise(typed: str | None) -> Fraction:
     """The number of --noise, exactly as typed."""
-    try:
-        noise = Fraction("0" if typed is None else typed.strip())
-    except (ValueError, ZeroDivisionError):
-        noise = Fraction(-1)
+    form = "a number from 0 to 1"
+    noise = Fraction(0) if typed is None else read_fraction(typed, "--noise", form)
     if not 0 <= noise <= 1:
-        raise ValueError(f"--noise must be a number from 0 to 1; got {typed!r}")
+        raise ValueError(f"--noise must be {form}; got {typed!r}")
     return noise
 
 

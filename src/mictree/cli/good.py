@@ -42,6 +42,7 @@ from mictree.cli.options import (
     is_given,
     max_size_option,
     plot_option,
+    read_fraction,
     seed_option,
 )
 from mictree.cli.output import print_json, print_parts, save_drawing, show_progress, write_each
@@ -193,12 +194,10 @@ def good(
 
 def _read_within(typed: str) -> Fraction:
     """The number of --within, as typed."""
-    try:
-        spare = Fraction(typed.strip())
-    except (ValueError, ZeroDivisionError):
-        spare = Fraction(-1)
+    form = "a number, not negative"
+    spare = read_fraction(typed, "--within", form)
     if spare < 0:
-        raise ValueError(f"--within must be a number, not negative; got {typed!r}")
+        raise ValueError(f"--within must be {form}; got {typed!r}")
     return spare
 
 

@@ -11,6 +11,7 @@ command that was typed again, and spread a command over the workers of a Dask cl
 """
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from mictree._support.checks import MOST_POWER
 from mictree._support.words import shell_word
 from mictree.cli.tasks import MOST_CLASSES, REGRESSION, TASKS, TaskRequest
 from mictree.growers.rules import RULES, TIES, Grower, Lookahead
@@ -372,12 +374,26 @@ def depth_setting(name: str, depth: int | None) -> dict[str, Any]:
     return {"depth": depth} if name == Lookahead.name and depth is not None else {}
 
 
+def read_fraction(number: str, option: str, form: str, typed: str | None = None) -> Fraction:
+    """A number or a fraction exactly as typed; errors show all that was typed, if that is more.
+
+    Powers of ten beyond ``MOST_POWER`` are refused, as they would take long to compute.
+    """
+    shown = number if typed is None else typed
+    power = re.search(r"[eE][-+]?[0_]*([0-9_]+)", number)
+    if power is not None and len(power[1]) > len(str(MOST_POWER)):
+        raise ValueError(
+            f"{option} must have a power of ten from -{MOST_POWER} to {MOST_POWER}; got {shown!r}"
+        )
+    try:
+        return Fraction(number.strip())
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{option} must be {form}; got {shown!r}") from None
+
+
 def read_bias(number: str, typed: str, form: str) -> Fraction:
     """The number of a --bias, strictly between 0 and 1; errors show what was typed."""
-    try:
-        bias = Fraction(number.strip())
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(f"--bias must be {form}; got {typed!r}") from None
+    bias = read_fraction(number, "--bias", form, typed)
     if not 0 < bias < 1:
         raise ValueError(f"--bias must lie strictly between 0 and 1; got {typed!r}")
     return bias

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from mictree.estimators.leaves import ActionResults
     from mictree.estimators.predicting import ClassResults
     from mictree.estimators.streamed import HeldOut, LeafSums, NumberResults, NumberSums
+    from mictree.problems.sample import SampleProblem
 
 IN_MEMORY_OPTIONS = {  # of files that are read at once, and why
     "cv": "files that are read batch by batch grow one tree, and held-out rows judge it",
@@ -173,58 +174,20 @@ def fit_streamed(settings: "FitSettings", about: dict[str, Any] | None) -> tuple
 
     It is printed as JSON if ``about`` begins that. Returns the model and the size.
     """
-    import polars
-
-    from mictree.columns.data import unreadable
     from mictree.columns.parquet import ParquetSet
     from mictree.estimators.streamed import check_number_scoring
-    from mictree.problems.sample import SampleProblem
 
-    request = settings.request
-    target, drop, keep = settings.target, settings.drop, settings.keep
-    weights = settings.weights
-    check_drop(target, drop)
+    check_drop(settings.target, settings.drop)
     split = RowSplit.of(settings)
-    found = ParquetSet([*split.files, *split.tests])
-    untested = (target, *drop, *([] if weights is None else [weights]))
-    columns = [name for name in found.schema if name not in untested]
-    complaints = [
-        error
-        for name in dict.fromkeys((*untested, *keep))
-        for error in caught(found.check_column, name)
-    ]
-    decision = Decision(CLASSIFICATION, polars.Series())
-    if target in found.schema:
-        try:
-            decision = _decide(found, target, request)
-        except ValueError as error:
-            complaints.append(error)
-    complaints += request.complain()
-    if complaints:  # else reading finds these, and others
-        held = {name: found.schema[name] for name in columns}
-        complaints += [unreadable(name, kind) for name, kind in held.items() if kind.is_nested()]
-    with naming_options():
-        raise_all(complaints)
+    columns, decision = _choose_columns(ParquetSet([*split.files, *split.tests]), settings)
     if decision.line:
         print_note(decision.line)
     model = settings.make_model(decision.task)
     if settings.scoring is not None and decision.is_regression:
         check_number_scoring(settings.scoring)
-    found = ParquetSet(split.files)
-    _warn(found, columns, target, keep, decision)
-    most = MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds
+    _warn(ParquetSet(split.files), columns, settings.target, settings.keep, decision)
     with show_progress("reading") as report, naming_options():
-        problem = SampleProblem.from_parquet(
-            split.files, target, columns=columns, sample_weight=weights, rows=split.grown,
-            seed=settings.seed, max_thresholds=most, progress=report,
-            loss="squared" if decision.is_regression else None,
-        )  # fmt: skip
-        if not decision.is_regression:
-            decide_task(polars.Series(target, problem.classes), CLASSIFICATION)
-            factors = _read_factors(settings, split, problem.classes, report)
-            model.set_params(class_weight=factors)
-            if request.costs is not None:
-                model.set_params(cost_matrix=request.cost_matrix(problem.classes))
+        problem = _read_rows(model, columns, split, settings, decision, report)
         report(Progress("growing"))
         model.fit(problem)
         errors = _measure_held_out(model, split, settings, report)
@@ -244,6 +207,64 @@ def fit_streamed(settings: "FitSettings", about: dict[str, Any] | None) -> tuple
         shown = _printed_parts(model, size, counts, errors, ended, settings)
         print_parts(*shown, *remarks)
     return model, size
+
+
+def _choose_columns(files: "ParquetSet", settings: "FitSettings") -> tuple[list[str], Decision]:
+    """The columns to learn from, and what the target is; all complaints come together."""
+    import polars
+
+    from mictree.columns.data import unreadable
+
+    request, target, weights = settings.request, settings.target, settings.weights
+    untested = (target, *settings.drop, *([] if weights is None else [weights]))
+    columns = [name for name in files.schema if name not in untested]
+    complaints = [
+        error
+        for name in dict.fromkeys((*untested, *settings.keep))
+        for error in caught(files.check_column, name)
+    ]
+    decision = Decision(CLASSIFICATION, polars.Series())
+    if target in files.schema:
+        try:
+            decision = _decide(files, target, request)
+        except ValueError as error:
+            complaints.append(error)
+    complaints += request.complain()
+    if complaints:  # else reading finds these, and others
+        held = {name: files.schema[name] for name in columns}
+        complaints += [unreadable(name, kind) for name, kind in held.items() if kind.is_nested()]
+    with naming_options():
+        raise_all(complaints)
+    return columns, decision
+
+
+def _read_rows(
+    model: Any,
+    columns: list[str],
+    split: RowSplit,
+    settings: "FitSettings",
+    decision: Decision,
+    report: Report,
+) -> "SampleProblem":
+    """The rows to grow on; sets what the model needs to know of their classes."""
+    import polars
+
+    from mictree.problems.sample import SampleProblem
+
+    request, target = settings.request, settings.target
+    problem = SampleProblem.from_parquet(
+        split.files, target, columns=columns, sample_weight=settings.weights, rows=split.grown,
+        seed=settings.seed, progress=report,
+        max_thresholds=MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds,
+        loss="squared" if decision.is_regression else None,
+    )  # fmt: skip
+    if not decision.is_regression:
+        decide_task(polars.Series(target, problem.classes), CLASSIFICATION)
+        factors = _read_factors(settings, split, problem.classes, report)
+        model.set_params(class_weight=factors)
+        if request.costs is not None:
+            model.set_params(cost_matrix=request.cost_matrix(problem.classes))
+    return problem
 
 
 def _decide(files: "ParquetSet", target: str, request: TaskRequest) -> Decision:

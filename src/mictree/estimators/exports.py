@@ -106,12 +106,14 @@ def to_cards(
     """
     from mictree.plotting.data_tree import Card
 
-    counts = words.splitting.rows[creation].sum(axis=1)
-    cards = []
+    splitting, cards = words.splitting, []
+    counts, masses = (each[creation].sum(axis=1) for each in (splitting.rows, splitting.masses))
+    shares = masses / masses[0] if splitting.weighted else counts / counts[0]
+    of_all = "weighted: " if splitting.weighted else ""
     for node, (test, leaf) in enumerate(zip(tree.tests, creation.tolist(), strict=True)):
         label = tree.labels[node] if test == LEAF else words.merged_label(leaf)
         notes = (
-            f"{count_of(int(counts[node]), 'row')} ({_percent(counts[node] / counts[0])})",
+            f"{count_of(int(counts[node]), 'row')} ({of_all}{_percent(shares[node])})",
             words.note(leaf, label),
         )
         title = words.text(label) if test == LEAF else f"{tree.variables[test]}?"

@@ -23,6 +23,9 @@ of that child of the literal being tried with ``b`` splits, and equal to it wher
 Levels are ``np.int64``: numba would compile every kernel a second time for the constant 0.
 """
 
+from abc import ABC, abstractmethod
+from typing import Any
+
 import numpy as np
 
 from mictree._support.jit import atomic_add, inner_jit, inner_loop_jit, jit, lowest_bit, popcount
@@ -46,18 +49,67 @@ from mictree.optimal.questions import (
     remember,
     unchanged,
 )
-from mictree.optimal.rows import ALL, Frames, Leaf, Rows, first_test, frame_bytes, make_frames
+from mictree.optimal.rows import ALL, Frames, Leaf, first_test, frame_bytes, make_frames
 
 
-class BitEngine:
-    """Answers questions about rows of literals."""
+class LiteralEngine(ABC):
+    """Answers questions about rows of literals; what a leaf costs is its kernels' matter.
 
+    Its frames are made, and its questions answered, by whoever counts or sums up.
+    """
+
+    rows: Any  # those that are searched: ``Rows``, or rows with sums
     sure = 2
     patience: tuple[int, ...] = ()
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Any) -> None:
         self.rows = rows
         self.budgets = self.levels = self.bytes = 0
+
+    @abstractmethod
+    def make_frames(self) -> Any:
+        """Frames for one worker."""
+
+    @abstractmethod
+    def solve(self, question: Question, table: Table, frames: Any, control: np.ndarray) -> int:
+        """The least cost of the rows in ``frames.mask[0]``, if it is below the bound."""
+
+    def choose_levels(self, budgets: int, depth: int, memory: int, each: int) -> None:
+        """Choose how many splits may be asked about, where a level's frames need so much memory."""
+        # a frame's children are asked only if they may have more than one split
+        self.levels = max(1, min(budgets, depth, memory // each))
+        self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
+
+    def leaf(self, members: np.ndarray) -> Leaf:
+        """The best label of some rows, and what it costs."""
+        return self.rows.leaf(members)
+
+    def ask(
+        self, members: np.ndarray, question: Question, table: Table, frames: Any,
+        control: np.ndarray,
+    ) -> int:  # fmt: skip
+        """The least cost of some rows within a budget, if it is below the bound."""
+        frames.mask[0] = self.rows.mask(members)
+        return self.solve(question, table, frames, control)
+
+    def trace(self, frames: Any, budget: int, cost: int) -> FirstTest:
+        """The first test of a tree that attains the cost just asked for."""
+        literal, low_budget, *costs = first_test(frames, budget, cost)
+        budgets = low_budget, budget - 1 - low_budget
+        return FirstTest(int(self.rows.kept[literal]), budgets, (costs[0], costs[1]), (None, None))
+
+    def glance(
+        self, members: np.ndarray, budget: int, depth: int, table: Table, frames: Any,
+        control: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Costs of some rows with 0, 1, 2 and 3 splits that a first look shows trees for."""
+        question = Question(2, self.leaf(members).cost, depth, PLAIN)
+        self.ask(members, question, table, frames, control)
+        return frames.levels[0].errors.copy()
+
+
+class BitEngine(LiteralEngine):
+    """Counts pairs of literals."""
 
     def __str__(self) -> str:
         classes = len(self.rows.data.first_word) - 1
@@ -65,43 +117,17 @@ class BitEngine:
 
     def plan(self, budgets: int, depth: int, memory: int) -> None:
         """Choose how many splits may be asked about, so that one worker's frames fit."""
-        # a frame's children are asked only if they may have more than one split
-        self.levels = max(1, min(budgets, depth, memory // frame_bytes(self.rows.data, budgets)))
-        self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
-        self.bytes = self.levels * frame_bytes(self.rows.data, budgets)
+        each = frame_bytes(self.rows.data, budgets)
+        self.choose_levels(budgets, depth, memory, each)
+        self.bytes = self.levels * each
 
     def make_frames(self) -> Frames:
         """Frames for one worker."""
         return make_frames(self.rows.data, self.budgets, self.levels)
 
-    def leaf(self, members: np.ndarray) -> Leaf:
-        """The heaviest class of some rows, and the weight of the others."""
-        return self.rows.leaf(members)
-
-    def ask(
-        self, members: np.ndarray, question: Question, table: Table, frames: Frames,
-        control: np.ndarray,
-    ) -> int:  # fmt: skip
-        """The least error of some rows within a budget, if it is below the bound."""
-        frames.mask[0] = self.rows.mask(members)
+    def solve(self, question: Question, table: Table, frames: Frames, control: np.ndarray) -> int:
+        """The least error of the rows in ``frames.mask[0]``, if it is below the bound."""
         return solve_bits(question, self.rows.data, table, frames, control)
-
-    def trace(self, frames: Frames, budget: int, cost: int) -> FirstTest:
-        """The first test of a tree that attains the error just asked for."""
-        literal, low_budget, *errors = first_test(frames, budget, cost)
-        budgets = low_budget, budget - 1 - low_budget
-        return FirstTest(
-            int(self.rows.kept[literal]), budgets, (errors[0], errors[1]), (None, None)
-        )
-
-    def glance(
-        self, members: np.ndarray, budget: int, depth: int, table: Table, frames: Frames,
-        control: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """Errors of some rows with 0, 1, 2 and 3 splits that their pair counts show trees for."""
-        question = Question(2, self.leaf(members).cost, depth, PLAIN)
-        self.ask(members, question, table, frames, control)
-        return frames.levels[0].errors.copy()
 
 
 @jit

@@ -46,7 +46,13 @@ from mictree._support.jit import (
     subtract,
 )
 from mictree.columns.packing import transpose
-from mictree.optimal.bit_search import advance, answer_by_counts, ask_frame, take
+from mictree.optimal.bit_search import (
+    LiteralEngine,
+    advance,
+    answer_by_counts,
+    ask_frame,
+    take,
+)
 from mictree.optimal.costs import (
     Actions,
     CostCounting,
@@ -64,11 +70,9 @@ from mictree.optimal.questions import (
     LONG,
     NEXT,
     NO_LIMIT,
-    PLAIN,
     ROOM,
     RUN,
     STATUS,
-    FirstTest,
     Question,
     Table,
     make_driver,
@@ -80,7 +84,6 @@ from mictree.optimal.rows import (
     Leaf,
     MergedRows,
     distinct_literals,
-    first_test,
     number_alike,
     pack,
     row_slots,
@@ -254,15 +257,10 @@ def _sums_of_numbers(
     return np.stack([weights, totals, most]), alone, left_out
 
 
-class SumEngine:
-    """Answers questions about rows of literals that have numbers."""
+class SumEngine(LiteralEngine):
+    """Sums up what the rows of pairs of literals cost."""
 
-    sure = 2
     patience: tuple[int, ...] = (PATIENCE,)
-
-    def __init__(self, rows: SumRows) -> None:
-        self.rows = rows
-        self.budgets = self.levels = self.bytes = 0
 
     def __str__(self) -> str:
         return f"{len(self.rows.kept)} literals and {len(self.rows.data.numbers)} sums"
@@ -270,42 +268,19 @@ class SumEngine:
     def plan(self, budgets: int, depth: int, memory: int) -> None:
         """Choose how many splits may be asked about, so that one worker's frames fit."""
         data = self.rows.data
-        each, scratch = level_bytes(data, budgets), scratch_bytes(data)
-        # a frame's children are asked only if they may have more than one split
-        self.levels = max(1, min(budgets, depth, (memory - scratch) // each))
-        self.budgets = budgets if self.levels >= min(budgets, depth) else self.levels
+        scratch = scratch_bytes(data)
+        self.choose_levels(budgets, depth, memory - scratch, level_bytes(data, budgets))
         self.bytes = scratch + self.levels * level_bytes(data, self.budgets)
 
     def make_frames(self) -> SumFrames:
         """Frames for one worker."""
         return make_frames(self.rows.data, self.budgets, self.levels)
 
-    def leaf(self, members: np.ndarray) -> Leaf:
-        """The best label of some rows, and what it costs."""
-        return self.rows.leaf(members)
-
-    def ask(
-        self, members: np.ndarray, question: Question, table: Table, frames: SumFrames,
-        control: np.ndarray,
-    ) -> int:  # fmt: skip
-        """The least cost of some rows within a budget, if it is below the bound."""
-        frames.mask[0] = self.rows.mask(members)
+    def solve(
+        self, question: Question, table: Table, frames: SumFrames, control: np.ndarray
+    ) -> int:
+        """The least cost of the rows in ``frames.mask[0]``, if it is below the bound."""
         return solve_sums(question, self.rows.data, table, frames, control)
-
-    def trace(self, frames: SumFrames, budget: int, cost: int) -> FirstTest:
-        """The first test of a tree that attains the cost just asked for."""
-        literal, low_budget, *costs = first_test(frames, budget, cost)
-        budgets = low_budget, budget - 1 - low_budget
-        return FirstTest(int(self.rows.kept[literal]), budgets, (costs[0], costs[1]), (None, None))
-
-    def glance(
-        self, members: np.ndarray, budget: int, depth: int, table: Table, frames: SumFrames,
-        control: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """Costs of some rows with 0, 1, 2 and 3 splits that their sums show trees for."""
-        question = Question(2, self.leaf(members).cost, depth, PLAIN)
-        self.ask(members, question, table, frames, control)
-        return frames.levels[0].errors.copy()
 
     def solve_sizes(
         self, sizes: list[int], counting: CostCounting, bounds: np.ndarray, table: Table,

@@ -34,6 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import as_fraction
 from mictree._support.jit import inner_jit, jit
 from mictree.problems.sample import SampleProblem, are_decimals
 from mictree.problems.tasks import MatrixCosts
@@ -77,6 +78,9 @@ class Actions(NamedTuple):
         parts = [as_integers(problem.row_weights()), as_integers(problem.class_weight)]
         (weights, weight_unit), (factors, factor_unit) = parts
         numbers, unit = as_integers(regrets)
+        if (written := problem.written_costs) is not None:
+            numbers, unit = as_integers(written)
+            numbers = numbers - numbers.min(axis=1, keepdims=True)
         unit *= weight_unit * factor_unit
         costs = multiply(weights, factors[codes], numbers)
         divisor = int(np.gcd.reduce(costs, axis=None)) or 1 if costs.size else 1
@@ -255,7 +259,7 @@ class Written:
         if problem._written is None:
             labels, unit = as_integers(problem.targets)
         else:
-            labels, unit = _as_multiples(problem.exact_targets())
+            labels, unit = as_integers(problem._written)
         total = _sum(multiply(weights, labels))
         centre = (2 * total + _sum(weights)) // (2 * _sum(weights))
         labels = labels - centre
@@ -298,7 +302,10 @@ def _sum_parts(parts: np.ndarray) -> int:
 
 
 def as_integers(values: np.ndarray) -> tuple[np.ndarray, Fraction]:
-    """Floats as written, as whole multiples of a power of ten: int64 where that is exact."""
+    """Numbers as written, as whole multiples of one, floats of a power of ten: int64 if exact."""
+    if values.dtype.kind != "f":
+        numbers, unit = _as_multiples([as_fraction(number) for number in values.ravel().tolist()])
+        return numbers.reshape(values.shape), unit
     some, most = values.ravel()[:64], float(np.abs(values).max(initial=0))
     for digits in range(16):
         factor = 10.0**digits

@@ -313,6 +313,28 @@ def _take(level, answer, data, frames):
 
 
 @inner_jit
+def _share_out(turn, budget, heavier):
+    """The splits of the low child at some turn: balanced first; the heavier child gets more."""
+    offset = (turn + 1) // 2
+    share = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
+    return share if heavier == 1 else budget - 1 - share
+
+
+@inner_jit
+def _ask_child(level, budget, bound, frames):
+    """Put a question to the frame of the child that is next at the test being tried."""
+    at = frames.levels[level]
+    side = at.side
+    _descend(level, at.column, frames.tests[level, PLACE, at.test], side, frames)
+    child = frames.levels[level + 1]
+    child.key_high, child.key_low = (
+        frames.keys[level, 2 * side],
+        frames.keys[level, 2 * side + 1],
+    )
+    _ask(child, budget, bound, at.depth - 1)
+
+
+@inner_jit
 def _advance(level, data, table, frames, control):
     """Put the next question to a child's frame, or say False when there is none."""
     at = frames.levels[level]
@@ -330,12 +352,8 @@ def _advance(level, data, table, frames, control):
             if budget > 3 and least_low <= 1:  # a child may get one split
                 sweep_some(level, data, frames, control)
             continue
-        turn = at.turn
-        offset = (turn + 1) // 2
-        low_budget = (budget - 1) // 2 + (offset if turn % 2 == 1 else -offset)
         heavier = 0 if 2 * cells[MASS, test] >= at.mass else 1
-        if heavier == 0:
-            low_budget = budget - 1 - low_budget
+        low_budget = _share_out(at.turn, budget, heavier)
         high_budget = budget - 1 - low_budget
         low, high = known[0, low_budget], known[1, high_budget]
         low_known, high_known = low >= 0, high >= 0
@@ -366,15 +384,8 @@ def _advance(level, data, table, frames, control):
         if (low_known and side == 0) or (high_known and side == 1):
             side = 1 - side
         at.side, at.low_budget = side, low_budget
-        _descend(level, at.column, frames.tests[level, PLACE, test], side, frames)
-        child = frames.levels[level + 1]
-        child.key_high, child.key_low = (
-            frames.keys[level, 2 * side],
-            frames.keys[level, 2 * side + 1],
-        )
-        child_budget = low_budget if side == 0 else high_budget
-        rest = at.limit - (high if side == 0 else low)
-        _ask(child, child_budget, rest + at.reach, at.depth - 1)
+        child_budget, other = (low_budget, high) if side == 0 else (high_budget, low)
+        _ask_child(level, child_budget, at.limit - other + at.reach, frames)
         return True
     return False
 

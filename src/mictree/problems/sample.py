@@ -43,6 +43,7 @@ from mictree.problems.base import CostLeaf, Leaf, MeanLeaf, Problem, Splits
 from mictree.problems.tasks import (
     ActionCosts,
     Errors,
+    ExactCosts,
     MatrixCosts,
     Outcome,
     Squared,
@@ -50,6 +51,7 @@ from mictree.problems.tasks import (
     are_decimals,
     check_loss,
     decimals_of,
+    exact_costs,
     read_cost_matrix,
     read_costs,
     read_numbers,
@@ -824,13 +826,13 @@ class SampleProblem(PackedRows, Problem):
         """Set what a leaf costs; returns the class of each row, 0 without classes."""
         self.classes: tuple[Any, ...] = ()
         self.targets = self.least_costs = np.empty(0)
-        self._written: np.ndarray | None = None  # numbers to predict that are no floats
+        self._written: np.ndarray | None = None  # numbers or costs as given, where floats are not
         if sum((cost_matrix is not None, costs is not None, loss is not None)) > 1:
             raise ValueError("cost_matrix, costs and loss exclude each other; got more than one")
         if costs is not None:
             if y is not None:
                 raise ValueError("costs stand instead of y; got both")
-            actions, self.targets, self.least_costs = read_costs(costs, data.rows)
+            actions, self.targets, self.least_costs, self._written = read_costs(costs, data.rows)
             self.task = ActionCosts(actions)
             return np.zeros(data.rows, dtype=np.int32)
         if y is None:
@@ -1043,12 +1045,25 @@ class SampleProblem(PackedRows, Problem):
         """The same as a fraction."""
         task, masses = self.task, self.exact_masses(self.valid)
         if isinstance(task, MatrixCosts):
-            least = map(as_fraction, task.least.tolist())
+            least = [each.least for each in task.exact()]
             return sum(map(operator.mul, masses, least), Fraction(0)) / self.exact_total
         if isinstance(task, ActionCosts) and self.least_costs.any():
-            least = map(as_fraction, self.least_costs.tolist())
+            least = [each.least for each in self.exact_costs()]
             return sum(map(operator.mul, self.row_weights(True), least), Fraction(0)) / masses[0]
         return Fraction(0)
+
+    @property
+    def written_costs(self) -> np.ndarray | None:
+        """What each action costs for each row, as given; None where the regrets are exact."""
+        if not isinstance(self.task, MatrixCosts):
+            return self._written
+        codes = np.arange(len(self.class_rows)).repeat(self.class_rows)
+        return None if self.task.written is None else self.task.written[codes]
+
+    def exact_costs(self, rows: IntArray | slice = slice(None)) -> list[ExactCosts]:
+        """What each action costs for some rows without classes, by default all, as given."""
+        written = None if self._written is None else self._written[rows]
+        return exact_costs(self.targets[rows], self.least_costs[rows], written)
 
     def row_weights(self, exact: bool = False) -> Any:
         """The weight of each row, in the order of ``ranks``: floats, or Fractions as written."""
@@ -1338,9 +1353,11 @@ class SampleProblem(PackedRows, Problem):
         positive = 0.0 if len(rates) == 1 else rates[1]
         if not isinstance(self.task, MatrixCosts):
             return Leaf(mass / total, positive, pure, state, rates)
-        read = as_fraction if state.exact else float
-        by_action = [sum(map(operator.mul, rates, map(read, each))) for each in self.task.matrix.T]
-        base = sum(map(operator.mul, rates, map(read, self.task.least)))
+        regrets, least = self.task.matrix.tolist(), self.task.least.tolist()
+        if state.exact:
+            regrets, least = zip(*self.task.exact(), strict=True)
+        by_action = [sum(map(operator.mul, rates, each)) for each in zip(*regrets, strict=True)]
+        base = sum(map(operator.mul, rates, least))
         pure = self.task.is_pure(self.counts(state.mask[None])[0] > 0)
         reach = mass / total
         return CostLeaf(reach, positive, pure, state, rates, tuple(by_action), base)
@@ -1373,11 +1390,19 @@ class SampleProblem(PackedRows, Problem):
             distances = [(number - mean) ** 2 for number in numbers]
             variance = sum(map(operator.mul, weights, distances), Fraction(0)) / some
             return MeanLeaf(share, mean, len(set(numbers)) <= 1, state, None, variance)
+        costs = self.exact_costs(here)
         means = tuple(
-            sum(map(operator.mul, weights, map(as_fraction, costs)), Fraction(0)) / some
-            for costs in self.targets[here].T.tolist()
+            sum(
+                (
+                    weight * each.regrets[action]
+                    for weight, each in zip(weights, costs, strict=True)
+                ),
+                Fraction(0),
+            )
+            / some
+            for action in range(len(self.actions))
         )
-        least = map(as_fraction, self.least_costs[here].tolist())
+        least = [each.least for each in costs]
         base = sum(map(operator.mul, weights, least), Fraction(0)) / some
         return CostLeaf(share, 0.0, min(means) == 0, state, None, means, base)
 

@@ -69,12 +69,17 @@ class MatrixCosts:
     matrix: FloatArray = field(compare=False)  # (classes, actions) regrets
     least: FloatArray = field(compare=False)  # (classes,) what was subtracted
     actions: tuple[Any, ...]
+    written: np.ndarray | None = field(default=None, compare=False)  # as ``RowCosts`` has it
     name = "cost matrix"
 
     @property
     def given(self) -> FloatArray:
         """The matrix as the user gave it."""
         return self.matrix + self.least[:, None]
+
+    def exact(self) -> list[ExactCosts]:
+        """Of each class the regrets, and what was subtracted, as fractions."""
+        return exact_costs(self.matrix, self.least, self.written)
 
     def named(self, classes: Sequence[Any], labels: Any) -> dict[Any, dict[Any, float]]:
         """The matrix as given, by the names of those classes that are among some labels."""
@@ -200,7 +205,8 @@ def read_cost_matrix(cost_matrix: Any, classes: Sequence[Any]) -> MatrixCosts:
     class a mapping of action to cost. Names may name actions that are no classes.
     """
     if isinstance(cost_matrix, Mapping) or hasattr(cost_matrix, "columns"):
-        actions, numbers = _read_named(cost_matrix, classes)
+        actions, given = _read_named(cost_matrix, classes)
+        numbers = _as_numbers(given, "cost_matrix")
     else:
         given = check_unmasked(cost_matrix, "cost_matrix")
         actions, numbers = tuple(classes), _as_numbers(given, "cost_matrix")
@@ -214,10 +220,11 @@ def read_cost_matrix(cost_matrix: Any, classes: Sequence[Any]) -> MatrixCosts:
     if (numbers < 0).any():
         raise ValueError(f"cost_matrix must not be negative; it has {numbers.min():g}")
     least = numbers.min(axis=1)
-    return MatrixCosts(_subtract(numbers, least), least, actions)
+    matrix, written = _subtract(numbers, least, given)
+    return MatrixCosts(matrix, least, actions, written)
 
 
-def _read_named(given: Any, classes: Sequence[Any]) -> tuple[tuple[Any, ...], FloatArray]:
+def _read_named(given: Any, classes: Sequence[Any]) -> tuple[tuple[Any, ...], list[list[Any]]]:
     """Actions and costs of a mapping or a frame, with rows in the order of the classes."""
     table = given if isinstance(given, Mapping) else _rows_of_frame(given)
     by_name = {str(label): label for label in classes}
@@ -248,7 +255,7 @@ def _read_named(given: Any, classes: Sequence[Any]) -> tuple[tuple[Any, ...], Fl
                     f"cost_matrix must have a cost for all actions; {label!r} has none for {name!r}"
                 )
     numbers = [[rows[label][name] for _, name in actions] for label in classes]
-    return tuple(action for action, _ in actions), _as_numbers(numbers, "cost_matrix")
+    return tuple(action for action, _ in actions), numbers
 
 
 def _ordered_actions(
@@ -287,24 +294,56 @@ def _rows_of_frame(frame: Any) -> dict[Any, dict[Any, Any]]:
 
 
 class RowCosts(NamedTuple):
-    """Costs by row and action as regrets, and what was subtracted from each row."""
+    """Costs by row and action as regrets, and what was subtracted from each row.
+
+    ``written`` holds the costs as given where regrets are rounded; otherwise it is None.
+    """
 
     actions: tuple[Any, ...]
     regrets: FloatArray
     least: FloatArray
+    written: np.ndarray | None
+
+
+class ExactCosts(NamedTuple):
+    """The costs of a row, or of a class, as fractions: regrets, and what was subtracted."""
+
+    regrets: list[Fraction]
+    least: Fraction
+
+
+def exact_costs(
+    regrets: FloatArray, least: FloatArray, written: np.ndarray | None
+) -> list[ExactCosts]:
+    """Of each row, as it was given."""
+    if written is None:
+        fractions = [[as_fraction(number) for number in row] for row in regrets.tolist()]
+        lowest = map(as_fraction, least.tolist())
+        return [ExactCosts(*each) for each in zip(fractions, lowest, strict=True)]
+    found = []
+    for row in written.tolist():
+        costs = [as_fraction(number) for number in row]
+        found.append(ExactCosts([cost - min(costs) for cost in costs], min(costs)))
+    return found
 
 
 def read_costs(costs: Any, rows: int) -> RowCosts:
     """A cost for each row and action: an array, or a frame whose columns name the actions."""
-    actions, numbers = read_cost_table(costs, rows)
+    actions, numbers, given = _read_table(costs, rows, "costs")
     least = numbers.min(axis=1)
-    return RowCosts(actions, _subtract(numbers, least), least)
+    regrets, written = _subtract(numbers, least, given)
+    return RowCosts(actions, regrets, least, written)
 
 
 def read_cost_table(
     costs: Any, rows: int, name: str = "costs"
 ) -> tuple[tuple[Any, ...], FloatArray]:
     """The actions of a table of costs, and its numbers; ``name`` is what messages call it."""
+    return _read_table(costs, rows, name)[:2]
+
+
+def _read_table(costs: Any, rows: int, name: str) -> tuple[tuple[Any, ...], FloatArray, Any]:
+    """The same, and the numbers as they were given."""
     if hasattr(costs, "toarray"):
         raise ValueError(f"{name} must be a dense table; it is sparse: pass {name}.toarray()")
     names = list(costs.columns) if hasattr(costs, "columns") else None
@@ -319,7 +358,7 @@ def read_cost_table(
     if len(numbers) != rows:
         raise ValueError(f"X and {name} must have as many rows; they have {rows}, {len(numbers)}")
     _check_size(numbers, name)
-    return tuple(range(numbers.shape[1])) if names is None else tuple(names), numbers
+    return tuple(range(numbers.shape[1])) if names is None else tuple(names), numbers, values
 
 
 def read_numbers(y: Any, rows: int) -> FloatArray:
@@ -383,14 +422,38 @@ def _check_size(costs: FloatArray, name: str) -> None:
         raise ValueError(f"{name} must lie within 1e289, so that sums are floats; it has {most:g}")
 
 
-def _subtract(numbers: FloatArray, least: FloatArray) -> FloatArray:
+def _subtract(
+    numbers: FloatArray, least: FloatArray, given: Any
+) -> tuple[FloatArray, np.ndarray | None]:
     """Numbers less the least of each row: of decimals as written, so that 0.3 - 0.1 is 0.2.
 
-    Where nearly all differ they are measured, not written, and floats are subtracted.
+    Where nearly all differ they are measured, not written, and floats are subtracted. Also returns
+    the numbers as given, if results are rounded or may be.
     """
+    written = _not_as_floats(numbers, np.asarray(given))
     pairs = np.stack([numbers, np.broadcast_to(least[:, None], numbers.shape)], axis=-1)
     distinct, which = np.unique(pairs.reshape(-1, 2), axis=0, return_inverse=True)
-    if not least.any() or len(distinct) > MOST_WRITTEN:
-        return numbers - least[:, None]
-    exact = [float(as_fraction(high) - as_fraction(low)) for high, low in distinct.tolist()]
-    return np.array(exact)[which].reshape(numbers.shape)
+    if not least.any():
+        return numbers, written
+    if len(distinct) > MOST_WRITTEN:
+        return numbers - least[:, None], numbers if written is None else written
+    exact = [as_fraction(high) - as_fraction(low) for high, low in distinct.tolist()]
+    regrets = [float(number) for number in exact]
+    if written is None and exact != [as_fraction(number) for number in regrets]:
+        written = numbers
+    return np.array(regrets)[which].reshape(numbers.shape), written
+
+
+def _not_as_floats(numbers: FloatArray, given: np.ndarray) -> np.ndarray | None:
+    """Costs as fractions or integers, if floats are other numbers."""
+    if given.dtype.kind in "iu":
+        return given if np.abs(numbers).max(initial=0) > MOST_WHOLE else None
+    if given.dtype.kind != "O":
+        return None
+    written = np.empty(given.shape, dtype=object)
+    written.ravel()[:] = [
+        Fraction(int(cost)) if isinstance(cost, np.bool_) else as_fraction(cost)
+        for cost in given.ravel().tolist()
+    ]
+    floats = [as_fraction(number) for number in numbers.ravel().tolist()]
+    return None if written.ravel().tolist() == floats else written
