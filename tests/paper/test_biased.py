@@ -13,9 +13,11 @@ import mictree as mt
 from mictree.statements import biased, later
 from mictree.statements.checks import halves, least_height
 from mictree.statements.inequalities import IMPURITIES, entropy_at
+from tests import reference
 from tests.reference import product_spaces as slow
 from tests.reference.functions import all_functions, product_table
 from tests.reference.lookahead import best_tests
+from tests.reference.top import allowed
 
 HALF = Fraction(1, 2)
 BIASES = st.integers(1, 11).map(lambda part: Fraction(part, 12))
@@ -298,3 +300,31 @@ def test_pathologies_of_all_functions_of_three_variables(bias, criterion):
     if any(worse):
         labels = tuple(int(found.first, 16) >> row & 1 for row in range(8))
         assert worse[listed.index(labels)]
+
+
+def least_error_of_top(table, leaf, size, candidates):
+    """Of trees below a leaf that test only splits of the largest gains, by trying all sizes."""
+    reach = reference.reach(table, dict(leaf))
+    positive = reference.positive_rate(table, dict(leaf)) * reach if reach else 0
+    errors = [min(positive, reach - positive)]
+    if size > 0:
+        for name in allowed(table, leaf, candidates, "entropy"):
+            for low in range(size):
+                sides = ((0, low), (1, size - 1 - low))
+                errors.append(
+                    sum(
+                        least_error_of_top(table, (*leaf, (name, value)), part, candidates)
+                        for value, part in sides
+                    )
+                )
+    return min(errors)
+
+
+@pytest.mark.parametrize("top", later.GAPS)
+def test_another_candidate_helps_by_the_slow_twin(top):
+    problem, size = later.GAPS[top]
+    labels = tuple(Fraction(label) for label in problem.truth_table.tolist())
+    table = reference.Table(tuple(problem.variables), labels, tuple(problem.probabilities))
+    narrow, wide = (least_error_of_top(table, (), size, top + more) for more in (0, 1))
+    assert narrow - wide >= Fraction(1, 20)
+    assert wide == least_error_of_top(table, (), size, top + 2)
