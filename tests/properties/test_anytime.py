@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree._support.progress import TimeLimit
+from mictree._support.progress import TimeLimit, listening
 from mictree.optimal import frontier as searching
 from mictree.optimal import questions
 from mictree.optimal.certified import MOST_STEPS, RELAXATION, SEARCH, History
@@ -73,7 +73,7 @@ def check_history(errors, truth):
         assert rows.select("lower", "upper").row(-1) == tuple(ends)
         word = errors.certificate[size]
         assert (word == "proof") == errors.proved[size]
-        assert word in {"proof", "search"}
+        assert word in {"proof", "search", "relaxation"}
 
 
 @given(samples(), st.sampled_from([None, 1, 2, 3]), st.integers(0, 9), st.booleans())
@@ -146,6 +146,24 @@ def test_a_short_limit_has_greedy_trees_and_certificates():
     assert errors.certificate[8] == "search"
     for size in range(9):
         assert solved.tree(size).error(problem) == pytest.approx(errors.upper[size])
+
+
+def test_searches_report_to_whoever_listens():
+    """As the command line does to estimators, which have no ``progress``."""
+    X, y = random_bits(600, 30, 4)
+    told = []
+    with listening(told.append):
+        mt.OptimalTreeClassifier(6, time_limit=0.3).fit(X, y)
+    assert told
+    assert all("widest gap" in found.detail for found in told)
+    count = len(told)
+    mt.OptimalTreeClassifier(6, time_limit=0.3).fit(X, y)
+    assert len(told) == count
+    own = []
+    with listening(told.append):
+        mt.optimal_errors(mt.SampleProblem(X, y), 6, time_limit=0.3, progress=own.append)
+    assert own
+    assert len(told) == count
 
 
 @pytest.mark.parametrize("numbers", [False, True])
