@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mictree as mt
-from mictree._support.progress import TimeLimit
+from mictree._support.progress import TimeLimit, listening
 from mictree.optimal import frontier as searching
 from mictree.optimal import questions
 from mictree.optimal.certified import MOST_STEPS, RELAXATION, SEARCH, History
@@ -73,7 +73,7 @@ def check_history(errors, truth):
         assert rows.select("lower", "upper").row(-1) == tuple(ends)
         word = errors.certificate[size]
         assert (word == "proof") == errors.proved[size]
-        assert word in {"proof", "search"}
+        assert word in {"proof", "search", "relaxation"}
 
 
 @given(samples(), st.sampled_from([None, 1, 2, 3]), st.integers(0, 9), st.booleans())
@@ -148,17 +148,41 @@ def test_a_short_limit_has_greedy_trees_and_certificates():
         assert solved.tree(size).error(problem) == pytest.approx(errors.upper[size])
 
 
-def test_ctrl_c_while_greedy_trees_grow(monkeypatch):
-    """What is known without them is returned."""
-    problem = mt.SampleProblem(*random_bits(200, 12, 0, noise=0.5))
+def test_searches_report_to_whoever_listens():
+    """As the command line does to estimators, which have no ``progress``."""
+    X, y = random_bits(600, 30, 4)
+    told = []
+    with listening(told.append):
+        mt.OptimalTreeClassifier(6, time_limit=0.3).fit(X, y)
+    assert told
+    assert all("widest gap" in found.detail for found in told)
+    count = len(told)
+    mt.OptimalTreeClassifier(6, time_limit=0.3).fit(X, y)
+    assert len(told) == count
+    own = []
+    with listening(told.append):
+        mt.optimal_errors(mt.SampleProblem(X, y), 6, time_limit=0.3, progress=own.append)
+    assert own
+    assert len(told) == count
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_ctrl_c_while_greedy_trees_grow(monkeypatch, numbers):
+    """What is known without them is returned, whether they grow before all else or later."""
+    X, y = random_bits(200, 12, 0, noise=0.5)
+    if numbers:
+        X = X + 2.0 * np.arange(200)[:, None]
 
     def pressed(*arguments):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(mt.TopDown, "grow", pressed)
-    solved = mt.optimal_trees(problem, 4)
+    monkeypatch.setattr(searching, "choose_strategy", unhurried)
+    solved = mt.optimal_trees(mt.SampleProblem(X, y), 4)
     assert solved.interrupted
-    assert solved.errors.certificate.tolist() == ["proof", "proof", "proof", "search", "search"]
+    assert solved.errors.certificate[0] == "proof"
+    assert solved.errors.certificate[4] == "search"
+    assert solved.errors.upper[4] <= solved.errors.upper[0]
 
 
 def test_rounds_alternate_without_a_limit(monkeypatch):
@@ -264,12 +288,14 @@ def test_a_long_history_is_thinned_out():
     history = History()
     moments = iter(range(10**6))
     history.clock = lambda: float(next(moments))
+    for cost in (1, 2):
+        history.note(7, cost, 9)
     for cost in range(3 * MOST_STEPS):
         history.note(cost % 3, cost, 10**6 - cost)
     assert len(history.steps) <= MOST_STEPS
-    assert history.steps[0] == (0.0, 0, 0, 10**6)
+    assert history.steps[:3] == [(0.0, 7, 1, 9), (1.0, 7, 2, 9), (2.0, 0, 0, 10**6)]
     last = 3 * MOST_STEPS - 1
-    assert history.steps[-1] == (last, last % 3, last, 10**6 - last)
+    assert history.steps[-1] == (last + 2, last % 3, last, 10**6 - last)
     assert history.steps == sorted(history.steps)
     for size in range(3):
         costs = [step.lower for step in history.steps if step.size == size]

@@ -469,6 +469,7 @@ def test_pystreed_agrees_on_random_data():
     [
         ({"time_limit": 0}, "time_limit must be a positive number"),
         ({"time_limit": -1.0}, "time_limit must be a positive number"),
+        ({"time_limit": float("nan")}, "time_limit must be a positive number of seconds; got nan"),
         ({"max_depth": -1}, "max_depth must be an integer"),
         ({"max_size": -1}, "max_size must be an integer"),
         ({"time_limit": "5"}, "time_limit must be a positive number"),

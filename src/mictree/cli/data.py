@@ -367,6 +367,7 @@ def _json_fields(result: "Comparison", task: str) -> dict[str, Any]:
         "literals": result.literals,
         **({"classes": classes} if classes else {}),
         "proved": result.optimal_errors.proved.tolist(),
+        "certificates": result.optimal_errors.certificate.tolist(),
         "mic": {name: result.mic(name) for name in result.names},
         "results": result.frame.to_dicts(),
     }

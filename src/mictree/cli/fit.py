@@ -633,6 +633,7 @@ def _json_fields(result: FitResult) -> dict[str, Any]:
     if result.is_optimal:
         facts["lower_bounds"] = model.frontier_.lower
         facts["proved"] = model.frontier_.proved
+        facts["certificates"] = model.frontier_.certificate.tolist()
     if result.choice is not None:
         scored = "scores" if result.choice.scoring else "errors"
         facts[f"cross_validated_{scored}"] = result.choice.shown

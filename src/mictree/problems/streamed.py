@@ -20,6 +20,7 @@ from mictree.columns.literals import Column, Encoded
 from mictree.columns.ordered import Placement
 from mictree.columns.parquet import (
     Batch,
+    Bounds,
     ParquetSet,
     as_codes,
     as_polars,
@@ -69,9 +70,7 @@ def read_parquet(
     else:
         rows.count()
     rows.weigh()
-    some = len(rows.weights) > 0 or files.share is not None
-    # files state what all rows hold; those of weight 0 do not count, nor those that are not read
-    settled = {} if some else known_unread(files, names)
+    settled = rows.settled(names)
     learned = learn_columns(files, names, settled, max_thresholds, rows.passes)
     count = int(rows.class_rows.sum())
     encoded = store_columns(learned, settled, rows.slots, count, rows.passes)
@@ -104,8 +103,7 @@ def read_codes(
     rows.weigh()
     if rows.whole.rounded:
         raise ValueError(f"weights must have few decimal places to be counted; {ROUNDED_WEIGHTS}")
-    some = len(rows.weights) > 0 or files.share is not None
-    settled = {} if some else known_unread(files, names)
+    settled = rows.settled(names)
     columns = learn_columns(files, names, settled, max_thresholds, rows.passes)
 
     def batches() -> Iterator[CodedRows]:
@@ -285,6 +283,14 @@ class _Rows:
         for placed in self.passes([], "reading weights"):
             weights[placed.placement.slots] = placed.weights[placed.placement.rows]  # type: ignore[index]
         self.weights, self.whole = weights, whole_weights(weights)
+
+    def settled(self, names: Sequence[str]) -> dict[str, Bounds]:
+        """What the files state of some columns.
+
+        They state what all rows hold; those of weight 0 do not count, nor those that are not read.
+        """
+        some = len(self.weights) > 0 or self._files.share is not None
+        return {} if some else known_unread(self._files, names)
 
     def passes(self, names: Sequence[str], what: str) -> Iterator[PlacedBatch]:
         """All rows with some columns; the weights are whole as soon as they are known."""
