@@ -464,8 +464,9 @@ def tables_range(tables: TableStudy) -> str:
         f"classes in proportion); {plan.repeats} times {plan.folds} stratified folds, the same for "
         f"all learners; all choose among the same literals, at most {plan.max_thresholds} "
         f"thresholds per ordered column, made from the training rows; at most {plan.max_size} "
-        f"splits; CART uses Gini, the other greedy rules entropy; each tunes at most "
-        f"{plan.max_size + 1} candidates by the same {plan.inner_folds} inner folds. Seed {plan.seed}."
+        "splits; CART uses Gini, the other greedy rules entropy; each tunes at most "
+        f"{plan.max_size + 1} candidates by the same {plan.inner_folds} inner folds. "
+        f"Seed {plan.seed}."
     )
 
 
