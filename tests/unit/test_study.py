@@ -44,8 +44,9 @@ from mictree.experiments.study_tables import (
     signed_rank,
     table_study,
 )
+from mictree.optimal import frontier
 from mictree.report import study as page
-from tests import reference
+from tests import clock, reference
 from tests.reference import study as twin
 from tests.reference.enumerate_samples import sample_least_errors
 
@@ -355,6 +356,29 @@ def test_optimal_trees_are_the_least_and_their_gaps_are_kept():
     exact = proved.frame.filter(learner=OPTIMAL, tuned=False)["train_error"]
     assert (best["train_error"] - best["gap"] <= exact + 1e-12).all()
     assert (exact <= best["train_error"] + 1e-12).all()
+
+
+def test_no_clock_decides_which_optimal_trees_are_found(monkeypatch):
+    """No search has a second round, however slow the machine is: each improves trees anew."""
+    data = toy(rows=120, flips=0.3)
+    training = study_tables._train(data.labels.classes, data.X, data.codes, SMALL)
+    plan = replace(SMALL, work=1e12, max_size=5)
+    before = FAMILIES[OPTIMAL](training, plan)
+    searches, polish = [], frontier.Frontier._polish
+
+    def noting(search):
+        searches.append(search)
+        polish(search)
+
+    monkeypatch.setattr(frontier.Frontier, "_polish", noting)
+    monkeypatch.setattr(frontier, "ROUND", 0.01)
+    monkeypatch.setattr(clock, "TICK", 1.0)
+    clock.looked_at(monkeypatch)
+    after = FAMILIES[OPTIMAL](training, plan)
+    assert searches
+    assert len(searches) == len({id(search) for search in searches})
+    assert [model.tree for model in after.models] == [model.tree for model in before.models]
+    assert (after.costs == after.lower).all()
 
 
 def test_pruned_cart_is_the_path_of_cost_complexity_pruning():

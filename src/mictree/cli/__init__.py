@@ -15,8 +15,8 @@ HELP = """How far is a greedily grown decision tree from the best tree of its si
 
 mic, grow, optimal and biases take a formula; fit, predict and data take a table of data; good
 takes either; sweep covers whole families of formulas or functions; explore writes a page to play
-with; reproduce and verify check the paper; atlas shows where greedy trees fail; compile saves
-waiting later.
+with; reproduce and verify check the paper; atlas shows where greedy trees fail; study asks whether
+better trees predict better; compile saves waiting later.
 
 \b
 Examples:

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mictree._support.checks import TooLarge
 from mictree._support.jit import one_core
-from mictree._support.progress import EqualParts, Report
+from mictree._support.progress import EqualParts, Report, ignore
 from mictree._support.words import count_of
 from mictree.columns.cells import Reading
 from mictree.columns.text_tables import read_file
@@ -291,7 +291,7 @@ def optimal_family(training: TrainingSet, plan: Plan) -> Candidates:
 
 
 def _solve(problem: SampleProblem, size: int) -> SampleOptimalTrees:
-    return solve(problem, size, False, DEFAULT_MEMORY_LIMIT)
+    return solve(problem, size, False, DEFAULT_MEMORY_LIMIT, ignore, steady=True)
 
 
 def _expected(solved: SampleOptimalTrees, cells: float) -> float:

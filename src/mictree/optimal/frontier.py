@@ -67,11 +67,14 @@ def solve(
     max_depth: int | None = None,
     time_limit: float | None = None,
     price: Fraction | None = None,
+    steady: bool = False,
 ) -> SampleOptimalTrees:
     """Prove sizes 1, 2, ... until ``max_size``, the time limit or an interrupt.
 
     With a price per split, as a share of the weight, only trees that could cost less than the best
-    one are looked for: the bounds of sizes that cannot pay stay as they are.
+    one are looked for: the bounds of sizes that cannot pay stay as they are. To be ``steady`` is to
+    work in one round: without a time limit, on one core, no clock then decides which of equally
+    good trees is found.
     """
     if max_depth is not None:
         max_depth = check_size(max_depth, "max_depth")
@@ -90,7 +93,7 @@ def solve(
         strategy = choose_strategy(problem, exact, memory_limit)
         frontier = Frontier(strategy, max_size, max_depth, memory_limit)
         frontier.price = None if price is None else price * frontier.total
-        frontier.workers.interrupted = pressed
+        frontier.workers.interrupted, frontier.steady = pressed, steady
         frontier.run(limit, grow, progress)
     errors = _certify(frontier, exact)  # before the trees, which it may change
     return SampleOptimalTrees(
@@ -199,6 +202,7 @@ class Frontier:
         self.strategy, engine = strategy, strategy.engine
         self.rows, self.max_size = engine.rows, max_size
         self.price: Fraction | None = None  # of a split, in the unit of costs
+        self.steady = False  # whether there is a single round
         self.least_cost: int | None = None  # of all sizes, times the price's denominator
         self.greedy: Growth | None = None
         self.grow: Callable[[], Growth] | None = None  # the greedy growth, if it has to wait
@@ -304,7 +308,7 @@ class Frontier:
         The last one takes all of the time that is left.
         """
         length, last = ROUND, limit.when(PROVING)
-        while limit.left() >= 2 * length:
+        while not self.steady and limit.left() >= 2 * length:
             now = time.monotonic()
             proving = now + PROVING_OF_ROUND * length
             yield proving, now + length

@@ -273,7 +273,11 @@ def losses_section(known: KnownStudy) -> Section:
             *(known_claim(known, learner, chosen=False) for learner in learners),
             *(known_claim(known, learner, chosen=True) for learner in learners),
         ),
-        (_losses_table(known, chosen=True), _losses_table(known, chosen=False)),
+        (
+            _losses_table(known, chosen=True),
+            _losses_table(known, chosen=False),
+            _kinds_table(known),
+        ),
     )
 
 
@@ -309,6 +313,17 @@ def _losses_table(known: KnownStudy, chosen: bool) -> Table:
     columns = ("rows", "learner", "mean size", "floor", *LOSSES, "true error")
     where = "at the chosen sizes" if chosen else f"over sizes 1 to {known.plan.max_size}"
     return Table(f"Mean losses {where}", columns, rows, LOST)
+
+
+def _kinds_table(known: KnownStudy) -> Table:
+    means = known.mean_losses(["kind", "learner"], chosen=True)
+    names = known.learners[:-1]
+    rows = []
+    for kind in known.exact["kind"].unique(maintain_order=True):
+        losses = [means.filter(kind=kind, learner=name)["optimisation"].item() for name in names]
+        rows.append((kind, *map(_points, losses)))
+    title = "Mean optimisation loss in points by kind of target, at the chosen sizes, all rows"
+    return Table(title, ("kind", *names), tuple(rows), LOST)
 
 
 def turning_section(known: KnownStudy) -> Section:
@@ -449,8 +464,9 @@ def tables_range(tables: TableStudy) -> str:
         f"classes in proportion); {plan.repeats} times {plan.folds} stratified folds, the same for "
         f"all learners; all choose among the same literals, at most {plan.max_thresholds} "
         f"thresholds per ordered column, made from the training rows; at most {plan.max_size} "
-        f"splits; each tunes at most {plan.max_size + 1} candidates by the same "
-        f"{plan.inner_folds} inner folds. Seed {plan.seed}."
+        "splits; CART uses Gini, the other greedy rules entropy; each tunes at most "
+        f"{plan.max_size + 1} candidates by the same {plan.inner_folds} inner folds. "
+        f"Seed {plan.seed}."
     )
 
 

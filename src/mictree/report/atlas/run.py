@@ -260,7 +260,8 @@ def found(parts: Sequence[Section]) -> str:
     """How many claims hold, in one sentence."""
     verdicts = Counter(claim.verdict for part in parts for claim in part.claims)
     words = {"holds": "hold", "holds in part": "hold in part", "fails": "fail"}
-    counts = ", ".join(f"{verdicts[name]} {words[name]}" for name in words)
+    others = {name: f"with the verdict: {name}" for name in verdicts if name not in words}
+    counts = ", ".join(f"{verdicts[name]} {word}" for name, word in (words | others).items())
     return f"Found in this run: of {verdicts.total()} claims {counts}."
 
 
