@@ -27,6 +27,7 @@ of a sample: whoever takes a tree counts its cost anew.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -97,7 +98,6 @@ class Weighed(NamedTuple):
         squares = sums[:, 2] + sums[:, 3] * unit
         sums = np.column_stack([sums[:, 0], sums[:, 1] * math.sqrt(unit), squares])
         return cls(NUMBERS, 3, *none, sums)
-
 
     def shares(self, classes: np.ndarray, weights: np.ndarray, sums: np.ndarray) -> np.ndarray:
         """By how much some rows count for the bins: half of it by what they may cost.
@@ -183,13 +183,18 @@ class LocalSearch:
     ----------
     rows : the rows, sorted by each column
     most, depth : limits of the trees' splits and depth
-    late : whether time is up
+    take : is given trees that may be better than those before, nested and with labels
+
+    Attributes
+    ----------
+    late : says whether time is up
     """
 
     def __init__(
-        self, rows: OrderedRows | CostRows, most: int, depth: int, late: Callable[[], bool]
+        self, rows: OrderedRows | CostRows, most: int, depth: int, take: Callable[[Any], Any]
     ) -> None:
-        self.rows, self.most, self.depth, self.late = rows, most, depth, late
+        self.rows, self.most, self.depth, self.take = rows, most, depth, take
+        self.late: Callable[[], bool] = lambda: False
         self.weighed = Weighed.of(rows)
         self.order: np.ndarray = rows.data.order
         count = self.order.shape[1]
@@ -198,21 +203,52 @@ class LocalSearch:
         self.below_leaf = np.full(count, -1, dtype=np.int32)
         self.above_leaf = np.full(count, -1, dtype=np.int32)
         self.work = 0  # rows that were counted or moved, times columns
+        self.offered: set[Any] = set()
+        self.samples = self._samples()
+        self.stage = _Stage(self, next(self.samples))
 
-    def run(self, trees: list[Any], offer: Callable[[Any], Any]) -> None:
-        """Offer better and better trees until nothing is left to try, or time is up.
+    def compile(self) -> None:
+        """Look at two rows, so that compiling does not count as time."""
+        self.is_above[:] = False
+        self.is_above[:2] = True
+        few = self.divide(self.order, min(2, len(self.is_above)))[1]
+        test = self.rows.literal(0, 0)[0] if len(few) else -1
+        if test >= 0 and few.shape[1] > 1:
+            self.look(few)
+            self._best_test((test, None, None), few)
 
-        ``trees`` are nested trees or others, by size; those of sizes beyond ``most`` are left out.
+    def run(self, trees: list[Tree | Any]) -> None:
+        """Find better and better trees until nothing is left to try, or time is up.
+
+        A later call goes on where this one stopped, with given trees that are better than those at
+        hand.
         """
-        stage = None
+        given = [
+            unlabelled(self.rows, tree) for tree in {id(tree): tree for tree in trees}.values()
+        ]
+        given = [tree for tree in given if count_splits(tree) <= self.most]
         try:
-            for lists in self._samples():
-                stage = _Stage(self, lists, stage.best if stage else trees[: self.most + 1], offer)
-                stage.run(ROUNDS if stage.sees_all else ROUNDS[:1])
-                stage.close()
+            while True:
+                self.stage.admit(given)
+                self.stage.run(ROUNDS if self.stage.sees_all else ROUNDS[:1])
+                self._offer_all()
+                if self.stage.sees_all:
+                    return
+                before, self.stage = self.stage.best, _Stage(self, next(self.samples))
+                given = [*before, *given]
         except Late:
-            if stage is not None:
-                stage.close()
+            self._offer_all()
+
+    def _offer_all(self) -> None:
+        """Offer the trees of a sample, in the order of their sizes."""
+        for tree in self.stage.best:
+            self.offer(tree)
+
+    def offer(self, nested: Any) -> None:
+        """Give away a tree with labels, once."""
+        if nested not in self.offered:
+            self.offered.add(nested)
+            self.take(self.label(nested, self.rows.everything))
 
     def _samples(self) -> Iterator[np.ndarray]:
         """Sorted rows: samples that grow, at last all."""
@@ -299,9 +335,7 @@ class LocalSearch:
     def _second(self, binned: Binned, members: np.ndarray) -> int:
         """The best test of some rows."""
         costs, purities = (np.full((len(binned.codes), LANES), np.inf) for _ in range(2))
-        weigh_columns(
-            self.weighed.kind, self.weighed.width, *binned, members, costs, purities
-        )
+        weigh_columns(self.weighed.kind, self.weighed.width, *binned, members, costs, purities)
         return int(costs.argmin())
 
     def _choose_columns(
@@ -378,12 +412,14 @@ class LocalSearch:
 
     def _move_down(self, nested: Any, lists: np.ndarray) -> tuple[Any, float]:
         """The same for each node once, from the root down."""
-        if not isinstance(nested, tuple) or not lists.shape[1]:
-            return self.rows.leaf(lists[0] >> 1).label, self.leaf(lists)
+        if not isinstance(nested, tuple):
+            return None, self.leaf(lists)
         if self.late():
             raise Late
         test, low, high = self._best_test(nested, lists)
         below, above = self.split(lists, test)
+        if not below.shape[1] or not above.shape[1]:  # a test that divides none is left out
+            return self._move_down(low if below.shape[1] else high, lists)
         low, low_cost = self._move_down(low, below)
         high, high_cost = self._move_down(high, above)
         return (test, low, high), low_cost + high_cost
@@ -398,7 +434,8 @@ class LocalSearch:
         now = np.where(held, self.above_leaf[members], self.below_leaf[members])
         cost = total_cost(weighed.kind, weighed.width, members, now, *weighed[2:], leaves)
         found = np.zeros(3)  # cost, column and row
-        for swapped in (False, True):
+        leaves_only = not isinstance(low, tuple) and not isinstance(high, tuple)
+        for swapped in (False,) if leaves_only else (False, True):
             found[0] = cost * (1 - CLOSE)
             found[1] = -1
             pair = (self.below_leaf, self.above_leaf)[:: -1 if swapped else 1]
@@ -410,6 +447,16 @@ class LocalSearch:
                 test, holds_below = self.rows.literal(int(found[1]), int(found[2]))
                 nested = (test, above, below) if holds_below else (test, below, above)
         return nested
+
+
+def unlabelled(rows: Any, tree: Tree | Any) -> Any:
+    """A tree, nested or not, as a nested tree whose leaves are None."""
+    tests, low, high = rows.nodes(tree)
+    nested: list[Any] = [None] * len(tests)
+    for node in reversed(range(len(tests))):  # children come after their parents
+        if tests[node] >= 0:
+            nested[node] = tests[node], nested[low[node]], nested[high[node]]
+    return nested[0]
 
 
 def _route(rows: Any, nested: Any, members: np.ndarray, out: np.ndarray, leaves: int) -> int:
@@ -475,45 +522,39 @@ class Place:
 class _Stage:
     """The search on some of the rows: the best tree of each size."""
 
-    def __init__(
-        self, search: LocalSearch, lists: np.ndarray, trees: list[Any], offer: Callable[[Any], Any]
-    ) -> None:
-        self.search, self.lists, self.offer = search, lists, offer
+    def __init__(self, search: LocalSearch, lists: np.ndarray) -> None:
+        self.search, self.lists = search, lists
         self.sees_all = lists.shape[1] == search.order.shape[1]
-        self.best, self.costs = [trees[0]], [search.leaf(lists)]
+        self.best: list[Any] = [None] * (search.most + 1)
+        self.costs = [search.leaf(lists)] * (search.most + 1)
         self.known: dict[Way, Known] = {}
-        for tree in trees[1:]:
-            self.best.append(self.best[-1])
-            self.costs.append(self.costs[-1])
-            if count_splits(tree) == len(self.best) - 1:
-                self._note(len(self.best) - 1, tree)
+        self.noted: set[Any] = set()
+        self.improved: set[tuple[int, Any]] = set()  # the round, and a tree
+
+    def admit(self, trees: list[Any]) -> None:
+        """Note trees from elsewhere."""
+        for tree in trees:
+            if tree not in self.noted:
+                self._note(tree)
+                self.noted.add(tree)
 
     def run(self, rounds: tuple[tuple[int, tuple[int, ...]], ...]) -> None:
         """Grow trees anew, then improve all sizes in rounds of more and more tests."""
         for number, (tests, widths) in enumerate(rounds):
-            done: set[Any] = set()
             self._improve(None, number, 1, widths)
-            while waiting := [tree for tree in self.best if tree not in done]:
-                done.add(waiting[0])
+            while waiting := [tree for tree in self.best if (number, tree) not in self.improved]:
                 self._improve(waiting[0], number, tests, widths)
+                self.improved.add((number, waiting[0]))
 
-    def close(self) -> None:
-        """Offer the trees of a sample, in the order of their sizes."""
-        for tree in dict.fromkeys(self.best) if not self.sees_all else ():
-            self._offer(tree)
-
-    def _offer(self, nested: Any) -> None:
-        self.offer(self.search.label(nested, self.search.rows.everything))
-
-    def _note(self, size: int, nested: Any) -> None:
+    def _note(self, nested: Any) -> None:
         """Move a tree to better tests, and note it if it is better than those known."""
         moved, cost = self.search.move(nested, self.lists)
         better = False
-        for larger in range(min(size, count_splits(moved)), len(self.costs)):
+        for larger in range(count_splits(moved), len(self.costs)):
             if cost < self.costs[larger] * (1 - CLOSE):
                 self.best[larger], self.costs[larger], better = moved, cost, True
         if better and self.sees_all:
-            self._offer(moved)
+            self.search.offer(moved)
 
     def _improve(self, nested: Any, number: int, tests: int, widths: tuple[int, ...]) -> None:
         """Improve a tree by what is known of its nodes, swaps, and tries at all nodes."""
@@ -522,7 +563,7 @@ class _Stage:
             self._share(places, node)
         self._take(places[0].table)
         for swapped in swaps(nested):
-            self._note(count_splits(swapped), swapped)
+            self._note(swapped)
         for rank, start in product(range(tests), range(len(places))):
             known, lists = places[start].known, places[start].lists
             if known.seen is None or len(known.found) < 4 or known.depth < 3:
@@ -573,7 +614,7 @@ class _Stage:
         """Note the trees of all sizes that are better than those known."""
         for size, (cost, nested) in enumerate(found):
             if cost < self.costs[size] * (1 - CLOSE):
-                self._note(size, nested)
+                self._note(nested)
 
 
 def swaps(nested: Any) -> Iterator[Any]:
@@ -589,6 +630,57 @@ def swaps(nested: Any) -> Iterator[Any]:
         for swapped in swaps(child):
             sides[side] = swapped
             yield (test, *sides)
+
+
+class Improvement:
+    """The best errors by size that a tree's nodes allow, and the trees.
+
+    Attributes
+    ----------
+    errors : wrong weight by size, 0 to ``most``
+    """
+
+    def __init__(
+        self, workers: Workers, tree: Tree | Any, most: int, depth: int, until: float = math.inf
+    ) -> None:
+        self.workers, rows = workers, workers.rows
+        self.tests, self.low, self.high = rows.nodes(tree)
+        self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
+        waiting = [(0, rows.everything, depth)]
+        while waiting:
+            node, members, left = waiting.pop()
+            self.nodes[node] = members, left
+            if self.tests[node] >= 0:
+                held = rows.holds(members, self.tests[node])
+                waiting.append((self.low[node], members[~held], left - 1))
+                waiting.append((self.high[node], members[held], left - 1))
+        self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
+        self.best: dict[int, np.ndarray] = {}
+        for node, (members, left) in reversed(self.nodes.items()):
+            if time.monotonic() > until:
+                left = 0  # what is not counted in time stays as it is, or a leaf
+            few = self.few[node] = workers.glance(members, left)
+            best = self.best[node] = few[np.minimum(np.arange(most + 1), 3)]
+            if self.tests[node] >= 0:
+                low, high = self.best[self.low[node]], self.best[self.high[node]]
+                for size in np.flatnonzero(np.diff(low[:most], prepend=low[0] + 1)):
+                    target = best[size + 1 :]
+                    np.minimum(target, low[size] + high[: len(target)], out=target)
+        self.errors = self.best[0]
+
+    def nested(self, size: int) -> Any:
+        """A nested tree with at most so many splits that attains its error."""
+        return self._nested(0, size)
+
+    def _nested(self, node: int, size: int) -> Any:
+        error, (members, left) = self.best[node][size], self.nodes[node]
+        if self.few[node][min(size, 3)] == error:
+            return self.workers.trace(members, min(size, 3), error, left, seen=True)
+        low, high = self.low[node], self.high[node]
+        sums = self.best[low][:size] + self.best[high][:size][::-1]
+        split = int(sums.argmin())
+        test = self.tests[node]
+        return test, self._nested(low, split), self._nested(high, size - 1 - split)
 
 
 @jit
@@ -728,7 +820,9 @@ def sweep_node(kind, width, lists, below, above, codes, weights, sums, leaves, f
 
 
 @jit
-def weigh_columns(kind, width, codes, cuts, classes, weights, sums, members, out_costs, out_purities):
+def weigh_columns(
+    kind, width, codes, cuts, classes, weights, sums, members, out_costs, out_purities
+):
     """What one test of some rows leaves, for each test: the cost, and the impurity.
 
     Members are numbers of rows as the codes have them.
