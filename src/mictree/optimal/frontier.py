@@ -153,18 +153,20 @@ class Strategy(NamedTuple):
     search_price: Callable[..., PricedSearch] | None = None  # given price, bound and memory
 
     def sort(self, memory_limit: int) -> Any:
-        """The rows sorted by each column, for local search; None if memory is short."""
+        """The rows sorted by each column, for local search; None if memory is short.
+
+        None also if all columns are constant.
+        """
         rows, problem = self.engine.rows, self.engine.rows.problem
         columns = len(problem.ranks) + len(problem.bits)
         if SORTED_BYTES * columns * len(rows.weights) > memory_limit:
             return None
         from mictree.optimal.ordered_rows import CostRows, OrderedRows
 
-        if isinstance(rows, OrderedRows | CostRows):
-            return rows
-        if problem.weighs_classes:
-            return OrderedRows.of(problem, False)
-        return CostRows.of(problem)
+        if not isinstance(rows, OrderedRows | CostRows):
+            by_class = problem.weighs_classes
+            rows = OrderedRows.of(problem, False) if by_class else CostRows.of(problem)
+        return rows if len(rows.data.order) else None
 
     @classmethod
     def on_bits(cls, rows: Rows) -> Strategy:

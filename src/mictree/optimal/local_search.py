@@ -215,7 +215,7 @@ class LocalSearch:
         test = self.rows.literal(0, 0)[0] if len(few) else -1
         if test >= 0 and few.shape[1] > 1:
             self.look(few)
-            self._best_test((test, None, None), few)
+            self.best_test((test, None, None), few)
 
     def run(self, trees: list[Tree | Any]) -> None:
         """Find better and better trees until nothing is left to try, or time is up.
@@ -416,7 +416,7 @@ class LocalSearch:
             return None, self.leaf(lists)
         if self.late():
             raise Late
-        test, low, high = self._best_test(nested, lists)
+        test, low, high = self.best_test(nested, lists)
         below, above = self.split(lists, test)
         if not below.shape[1] or not above.shape[1]:  # a test that divides none is left out
             return self._move_down(low if below.shape[1] else high, lists)
@@ -424,7 +424,7 @@ class LocalSearch:
         high, high_cost = self._move_down(high, above)
         return (test, low, high), low_cost + high_cost
 
-    def _best_test(self, nested: Any, lists: np.ndarray) -> Any:
+    def best_test(self, nested: Any, lists: np.ndarray) -> Any:
         """A node with the best test for given subtrees."""
         test, low, high = nested
         members, weighed = lists[0] >> 1, self.weighed
@@ -712,13 +712,17 @@ def code_columns(lists, bins, shares, place, out_codes, out_ends, out_cuts):
     """Cut each column of sorted rows into bins of about the same share.
 
     Rows are numbered as in the first column, in ``place``, which is overwritten. Bins end where
-    ranks do.
+    ranks do; few ranks have a bin each.
     """
     columns, rows = lists.shape
     for number in range(rows):
         place[lists[0, number] >> 1] = number
-    step = shares.sum() / bins
+    whole = shares.sum() / bins
     for column in range(columns):
+        ranks = 1
+        for number in range(rows):
+            ranks += lists[column, number] & 1
+        step = whole if ranks > bins else 0.0
         cuts, total, end = 0, 0.0, step
         for number in range(rows):
             entry = lists[column, number]
