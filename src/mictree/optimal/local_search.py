@@ -30,6 +30,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from mictree.optimal.questions import Workers
     from mictree.tree import Tree
 
-FEWEST_ROWS = 4  # of a bin; a column has at most LANES bins
 PAIRS = 20_000_000  # of columns that a glance may count, over all rows; others are left out
 FEWEST_COLUMNS = 8
 SAMPLE = 16_384  # rows of the first sample
@@ -223,10 +223,10 @@ class LocalSearch:
         A later call goes on where this one stopped, with given trees that are better than those at
         hand.
         """
-        given = [
-            unlabelled(self.rows, tree) for tree in {id(tree): tree for tree in trees}.values()
-        ]
+        distinct = {id(tree): tree for tree in trees}.values()
+        given = [tree for tree in map(partial(unlabelled, self.rows), distinct) if tree]
         given = [tree for tree in given if count_splits(tree) <= self.most]
+        given.append((self.rows.literal(0, int(self.order[0, 0] >> 1))[0], None, None))
         try:
             while True:
                 self.stage.admit(given)
@@ -283,7 +283,7 @@ class LocalSearch:
         if self.late():
             raise Late
         columns, count = lists.shape
-        bins = max(2, min(LANES, count // FEWEST_ROWS))
+        bins = max(2, min(LANES, count))
         codes = np.zeros((columns, count), dtype=np.uint8)
         ends = np.zeros((columns, LANES), dtype=np.int32)
         cuts = np.zeros(columns, dtype=np.int32)
