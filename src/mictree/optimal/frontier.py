@@ -50,9 +50,7 @@ ROUND = 20.0  # seconds of the first round, if there is so much time
 PROVING_OF_ROUND = 0.9  # the same share of a round that is not the last one
 PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
 POLISHING = 0.2  # seconds
-SEARCHING = 0.125  # the share of the time so far that goes to local search while sizes are proved
-EAGER = 0.02  # the same of the time limit, if that is more
-FIRST_SEARCH = 0.3  # seconds, before which there is none
+MEANWHILE = 20_000_000  # of the work of local search before each size that takes long
 SORTED_BYTES = 48  # a cell, of sorted rows and what local search makes of them
 FULL = 7  # splits of a tree of depth 3 with none missing
 FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is faster than sweeping
@@ -233,9 +231,8 @@ class Frontier:
         self.lower[0] = cost  # a lone leaf needs no search
         self.progress: Report = ignore
         self.history = History()
-        self.limit = TimeLimit(None)
         self.local: LocalSearch | None = None
-        self.searched = 0.0  # seconds of local search
+        self.allowed = 0  # of its work so far, while sizes are proved
         for size in range(most + 1):
             self._note(size)
 
@@ -303,7 +300,7 @@ class Frontier:
         are open, and raise their lower bounds.
         """
         self.progress, self.history.clock = progress or listener(), limit.spent
-        self.limit, sizes = limit, self._order()
+        sizes = self._order()
         if self._answer_quickly(sizes) == len(sizes):
             return
         self._start(grow)
@@ -569,24 +566,25 @@ class Frontier:
                 tree, error = improved.nested(self.budgets), improved.errors[-1]
 
     def _search_meanwhile(self) -> None:
-        """Search locally for a share of the time so far."""
-        spent = self.limit.spent()
-        if spent > FIRST_SEARCH and self._can_search_locally():
-            wanted = SEARCHING * spent
-            if self.limit.seconds < math.inf:
-                wanted = max(wanted, EAGER * self.limit.seconds)
-            if wanted > self.searched:
-                until = time.monotonic() + wanted - self.searched
-                self._search_locally(min(until, self.workers.deadline))
+        """Search locally for a moment, before a size that takes long.
 
-    def _search_locally(self, until: float) -> None:
-        """Look for better trees of open sizes by local search."""
-        if self._can_search_locally() and self._open_sizes():
-            assert self.local is not None
-            begin = time.monotonic()
-            self.local.late = lambda: self.workers.interrupted or time.monotonic() > until
-            self.local.run(self.found[: self.budgets + 1])
-            self.searched += time.monotonic() - begin
+        Work is counted, not time, so that the trees of proved sizes do not depend on the clock.
+        Engines that look at pairs of literals look at enough trees themselves.
+        """
+        if len(self.strategy.engine.patience) > 1 and self._can_search_locally():
+            self.allowed += MEANWHILE
+            self._search_locally(self.workers.deadline, self.allowed)
+
+    def _search_locally(self, until: float, work: float = math.inf) -> None:
+        """Look for better trees of open sizes by local search, up to some work in all."""
+        if not self._open_sizes() or not self._can_search_locally():
+            return
+        local = self.local
+        assert local is not None
+        local.late = lambda: (
+            self.workers.interrupted or local.work > work or time.monotonic() > until
+        )
+        local.run(self.found[: self.budgets + 1])
 
     def _can_search_locally(self) -> bool:
         """Whether local search is prepared, for which memory must suffice."""
