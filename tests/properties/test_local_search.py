@@ -209,6 +209,16 @@ def test_samples_come_before_all_rows(monkeypatch):
     assert least[-1] <= 1.05 * found_by(once, once.search(), [])[-1]
 
 
+def test_trees_of_a_sample_are_taken_when_time_is_up(monkeypatch):
+    monkeypatch.setattr(local_search, "SAMPLE", 30)
+    case = Case("errors", 300, 3, 7, ranks=40)
+    search = case.search()
+    search.late = lambda: search.stage.lists.shape[1] > 30
+    least = found_by(case, search, [])
+    assert least[-1] < least[0]
+    assert not search.stage.sees_all
+
+
 def test_a_search_that_was_stopped_goes_on():
     """Whenever it stops, what it took holds; later calls find what one long call finds."""
     case, other = Case("errors", 60, 3, 4, ranks=9), Case("errors", 60, 3, 4, ranks=9)
