@@ -5,7 +5,7 @@ import sys
 
 NAMES = (
     "core", "sweeps", "estimators", "regressors", "optimal", "bit_tasks", "ordered", "tasks",
-    "prices", "good", "compare", "streamed", "explorer", "distributed",
+    "prices", "good", "anytime", "compare", "streamed", "explorer", "distributed",
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ from mictree.families import function_classes
 from mictree.families.table_growth import exact_sizes
 from mictree.growers import loop
 from mictree.impurity.criteria import name_of
-from mictree.optimal import bit_tasks
+from mictree.optimal import bit_tasks, local_search
+from mictree.optimal.local_search import LocalSearch
+from mictree.optimal.ordered_rows import CostRows, OrderedRows
 from mictree.optimal.questions import make_driver
 from mictree.optimal.sweep_search import SweepEngine
 
@@ -41,7 +43,7 @@ CRITERIA = ("entropy", "gini", "root", "minority")
 KERNELS = ("jit", "inner_jit", "inner_loop_jit")
 CASES = (
     "formulas", "families", "functions", "packing", "data", "sums", "searches", "ordered", "wide",
-    "tasks", "partitions",
+    "tasks", "local", "partitions",
 )  # fmt: skip
 
 
@@ -267,6 +269,27 @@ def tasks() -> Iterator[tuple[str, Any]]:
         yield f"{name}, squared", [solved.errors.tolist(), str(solved.tree(5))]
     with mock.patch.object(SweepEngine, "patience", ()):  # as if the questions took long
         yield "squared by all workers", mt.optimal_errors(solved.problem, 4).tolist()
+
+
+def local() -> Iterator[tuple[str, Any]]:
+    """Local search over trees, for all tasks; few columns are looked at."""
+    generator = np.random.default_rng(12)
+    numbers = generator.normal(size=(26, 3)).round(1)
+    labels = (numbers[:, 0] > 0.2) ^ (numbers[:, 1] > 0)
+    rounds = mock.patch.object(local_search, "ROUNDS", ((2, (1,)),))
+    pairs = mock.patch.multiple(local_search, PAIRS=26, FEWEST_COLUMNS=2)
+    for name, problem in (
+        ("two classes", mt.SampleProblem(numbers, labels)),
+        ("three classes", mt.SampleProblem(numbers, labels + (numbers[:, 2] > 0))),
+        ("costs", mt.SampleProblem(numbers, costs=generator.integers(0, 9, (26, 3)))),
+        ("squared", mt.SampleProblem(numbers, numbers[:, 0] + labels, loss="squared")),
+    ):
+        rows_of = OrderedRows.of if problem.weighs_classes else CostRows.of
+        rows = rows_of(*(problem, False)[: 1 + problem.weighs_classes])
+        taken: list[Any] = []
+        with rounds, pairs:
+            LocalSearch(rows, 3, 3, taken.append).run([])
+        yield name, [str(nested) for nested in taken]
 
 
 def wide() -> Iterator[tuple[str, Any]]:

@@ -3,12 +3,8 @@
 Sizes are proved one after another over one table of sub-problems. Each has an upper bound, the
 error of a tree at hand, and a lower bound. A question to the search closes the gap between them:
 either it finds a better tree, or it refutes that there is one. Greedy trees are the first upper
-bounds. When time runs out, trees are improved for a moment, and the rest of the time goes to lower
-bounds of the sizes that are open.
-
-To improve a tree, every node of it may become the root of the best subtree with up to 3 splits that
-a glance finds for its rows; a dynamic program over the nodes shares the budget out among them. The
-result is a new tree, to which the same can be done again.
+bounds. When time runs out, trees are improved (``local_search``), and the rest of the time goes to
+lower bounds of the sizes that are open.
 
 Invariant, at any moment and for each size: ``lower <= least error <= upper``, and ``found`` has a
 tree with this many splits or fewer that makes ``upper`` errors. Bounds are whole weights; at the
@@ -33,6 +29,7 @@ from mictree._support.progress import Progress, Report, TimeLimit, ignore, liste
 from mictree.growers.rules import Growth, TopDown
 from mictree.optimal.bit_search import BitEngine
 from mictree.optimal.certified import KINDS, SEARCH, CertifiedErrors, History, widest_gap
+from mictree.optimal.local_search import Improvement, LocalSearch
 from mictree.optimal.priced import LARGEST_COST, PricedSearch
 from mictree.optimal.questions import (
     QUICK,
@@ -53,6 +50,8 @@ ROUND = 20.0  # seconds of the first round, if there is so much time
 PROVING_OF_ROUND = 0.9  # the same share of a round that is not the last one
 PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
 POLISHING = 0.2  # seconds
+MEANWHILE = 20_000_000  # of the work of local search before each size that takes long
+SORTED_BYTES = 48  # a cell, of sorted rows and what local search makes of them
 FULL = 7  # splits of a tree of depth 3 with none missing
 FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is faster than sweeping
 PAIRED_LEVELS = 8  # for which pair counts must fit into memory
@@ -154,6 +153,22 @@ class Strategy(NamedTuple):
     solve_sizes: Callable[..., Any] | None = None  # answers sizes in one call; see ``SweepEngine``
     search_price: Callable[..., PricedSearch] | None = None  # given price, bound and memory
 
+    def sort(self, memory_limit: int) -> Any:
+        """The rows sorted by each column, for local search; None if memory is short.
+
+        None also if all columns are constant.
+        """
+        rows, problem = self.engine.rows, self.engine.rows.problem
+        columns = len(problem.ranks) + len(problem.bits)
+        if SORTED_BYTES * columns * len(rows.weights) > memory_limit:
+            return None
+        from mictree.optimal.ordered_rows import CostRows, OrderedRows
+
+        if not isinstance(rows, OrderedRows | CostRows):
+            by_class = problem.weighs_classes
+            rows = OrderedRows.of(problem, False) if by_class else CostRows.of(problem)
+        return rows if len(rows.data.order) else None
+
     @classmethod
     def on_bits(cls, rows: Rows) -> Strategy:
         """Count pairs of literals."""
@@ -220,6 +235,8 @@ class Frontier:
         self.lower[0] = cost  # a lone leaf needs no search
         self.progress: Report = ignore
         self.history = History()
+        self.local: LocalSearch | None = None
+        self.allowed = 0  # of its work so far, while sizes are proved
         for size in range(most + 1):
             self._note(size)
 
@@ -298,6 +315,8 @@ class Frontier:
                 self.workers.deadline = proving
                 self._prove_sizes(sizes)
                 self._polish()
+                now = time.monotonic()
+                self._search_locally(now + (end - now) / 2)
                 self._bound(end)
             self._finish()
 
@@ -457,8 +476,9 @@ class Frontier:
         bound = self._worth(size)
         if self._ask(size, bound, quickly=True):
             return
-        if self._grow_now():
-            bound = self._worth(size)
+        self._grow_now()
+        self._search_meanwhile()
+        bound = self._worth(size)
         if not is_counted(size, self.depth):
             self._ask(size, (bound + 1) // 2)
         self._ask(size, bound)
@@ -549,6 +569,41 @@ class Frontier:
                     break
                 tree, error = improved.nested(self.budgets), improved.errors[-1]
 
+    def _search_meanwhile(self) -> None:
+        """Search locally for a moment, before a size that takes long.
+
+        Work is counted, not time, so that the trees of proved sizes do not depend on the clock.
+        Engines that look at pairs of literals look at enough trees themselves.
+        """
+        if len(self.strategy.engine.patience) > 1 and self._can_search_locally():
+            self.allowed += MEANWHILE
+            self._search_locally(self.workers.deadline, self.allowed)
+
+    def _search_locally(self, until: float, work: float = math.inf) -> None:
+        """Look for better trees of open sizes by local search, up to some work in all."""
+        if not self._open_sizes() or not self._can_search_locally():
+            return
+        local = self.local
+        assert local is not None
+        local.late = lambda: (
+            self.workers.interrupted or local.work > work or time.monotonic() > until
+        )
+        local.run(self.found[: self.budgets + 1])
+
+    def _can_search_locally(self) -> bool:
+        """Whether local search is prepared, for which memory must suffice."""
+        if self.local is None and not self.workers.interrupted:
+            rows = self.strategy.sort(self.memory_limit)
+            if rows is not None:
+                self.local = LocalSearch(rows, self.budgets, self.depth, self._take_locally)
+                self.local.compile()
+        return self.local is not None and not self.workers.interrupted
+
+    def _take_locally(self, nested: Any) -> None:
+        """Take a tree of the local search, and tell how far all sizes have come."""
+        self.adopt(count_splits(nested), nested)
+        self.report(max(1, count_splits(nested)))
+
     def _bound(self, end: float) -> None:
         """Spend time on lower bounds, on the loosest one until it takes too long.
 
@@ -630,54 +685,3 @@ def _settle(frontier: Frontier) -> list[Fraction]:
         settled.append(best)
     frontier.found = [tree for tree, _ in settled]
     return [error for _, error in settled]
-
-
-class Improvement:
-    """The best errors by size that a tree's nodes allow, and the trees.
-
-    Attributes
-    ----------
-    errors : wrong weight by size, 0 to ``most``
-    """
-
-    def __init__(
-        self, workers: Workers, tree: Tree | Any, most: int, depth: int, until: float = math.inf
-    ) -> None:
-        self.workers, rows = workers, workers.rows
-        self.tests, self.low, self.high = rows.nodes(tree)
-        self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
-        waiting = [(0, rows.everything, depth)]
-        while waiting:
-            node, members, left = waiting.pop()
-            self.nodes[node] = members, left
-            if self.tests[node] >= 0:
-                held = rows.holds(members, self.tests[node])
-                waiting.append((self.low[node], members[~held], left - 1))
-                waiting.append((self.high[node], members[held], left - 1))
-        self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
-        self.best: dict[int, np.ndarray] = {}
-        for node, (members, left) in reversed(self.nodes.items()):
-            if time.monotonic() > until:
-                left = 0  # what is not counted in time stays as it is, or a leaf
-            few = self.few[node] = workers.glance(members, left)
-            best = self.best[node] = few[np.minimum(np.arange(most + 1), 3)]
-            if self.tests[node] >= 0:
-                low, high = self.best[self.low[node]], self.best[self.high[node]]
-                for size in np.flatnonzero(np.diff(low[:most], prepend=low[0] + 1)):
-                    target = best[size + 1 :]
-                    np.minimum(target, low[size] + high[: len(target)], out=target)
-        self.errors = self.best[0]
-
-    def nested(self, size: int) -> Any:
-        """A nested tree with at most so many splits that attains its error."""
-        return self._nested(0, size)
-
-    def _nested(self, node: int, size: int) -> Any:
-        error, (members, left) = self.best[node][size], self.nodes[node]
-        if self.few[node][min(size, 3)] == error:
-            return self.workers.trace(members, min(size, 3), error, left, seen=True)
-        low, high = self.low[node], self.high[node]
-        sums = self.best[low][:size] + self.best[high][:size][::-1]
-        split = int(sums.argmin())
-        test = self.tests[node]
-        return test, self._nested(low, split), self._nested(high, size - 1 - split)
