@@ -16,7 +16,7 @@ import numpy as np
 
 from mictree._support.jit import jit
 from mictree.optimal.ordered_rows import CostRows, OrderedRows
-from mictree.optimal.relaxed_search import ActionBlocks, ClassBlocks, NumberBlocks, RelaxedEngine
+from mictree.optimal.relaxed_counts import ActionBlocks, ClassBlocks, NumberBlocks
 from mictree.optimal.sweep_costs import ActionData, NumberData
 
 MOST_CODES = 256
@@ -28,7 +28,7 @@ class RelaxedRows(NamedTuple):
 
     data: ClassBlocks | ActionBlocks | NumberBlocks
     weights: np.ndarray
-    classes: int
+    sums: int  # of a set of rows: weights by class, costs by action, or four of numbers
     exact: bool  # whether all blocks are single cuts
 
     @property
@@ -70,9 +70,10 @@ class RelaxedRows(NamedTuple):
             data: Any = ClassBlocks(**parts, slots=rows.codes, values=values)
             return cls(data, rows.weights, rows.classes, bool(exact))
         parts["slots"], parts["values"] = np.empty(0, dtype=np.int32), rows.data.sums
+        sums = rows.data.sums.shape[1]
         if isinstance(rows.data, ActionData):
-            return cls(ActionBlocks(**parts), rows.weights, 0, bool(exact))
-        return cls(NumberBlocks(**parts, shift=rows.data.shift), rows.weights, 0, bool(exact))
+            return cls(ActionBlocks(**parts), rows.weights, sums, bool(exact))
+        return cls(NumberBlocks(**parts, shift=rows.data.shift), rows.weights, sums, bool(exact))
 
 
 @jit
