@@ -53,6 +53,7 @@ ROUND = 20.0  # seconds of the first round, if there is so much time
 PROVING_OF_ROUND = 0.9  # the same share of a round that is not the last one
 PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
 POLISHING = 0.2  # seconds
+FIRST_BOUNDS, SHARE_OF_FIRST = 1.0, 0.05  # seconds for them, or a share of the time for proofs
 FULL = 7  # splits of a tree of depth 3 with none missing
 FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is faster than sweeping
 PAIRED_LEVELS = 8  # for which pair counts must fit into memory
@@ -150,6 +151,7 @@ class Strategy(NamedTuple):
     engine: PolishingEngine
     solve_sizes: Callable[..., Any] | None = None  # answers sizes in one call; see ``SweepEngine``
     search_price: Callable[..., PricedSearch] | None = None  # given price, bound and memory
+    relax: Callable[[int], Any] | None = None  # a ``Relaxation``, given the depth
 
     @classmethod
     def on_bits(cls, rows: Rows) -> Strategy:
@@ -172,10 +174,18 @@ class Strategy(NamedTuple):
         from mictree.optimal.ordered_rows import CostRows, OrderedRows
         from mictree.optimal.sweep_search import SweepEngine
 
+        def relax(depth: int) -> Any:
+            from mictree.optimal.relaxed import Relaxation  # its kernels are many too
+
+            relaxation = Relaxation(rows, depth)
+            return relaxation if relaxation.affordable else None
+
         if problem.weighs_classes:
-            engine = SweepEngine(OrderedRows.of(problem, exact))
-            return cls(engine, solve_sizes=engine.solve_sizes)
-        return cls(SweepEngine(CostRows.of(problem)))
+            rows = OrderedRows.of(problem, exact)
+            engine = SweepEngine(rows)
+            return cls(engine, solve_sizes=engine.solve_sizes, relax=relax)
+        rows = CostRows.of(problem)
+        return cls(SweepEngine(rows), relax=relax)
 
 
 class Frontier:
@@ -214,6 +224,7 @@ class Frontier:
         self.counting = self.rows.counting(self.depth)
         self.lower = [max(self.rows.floor, bound) for bound in self.counting.by_size(max_size)]
         self.lower[0] = cost  # a lone leaf needs no search
+        self.relaxation: Any = None
         self.progress: Report = ignore
         self.history = History()
         for size in range(most + 1):
@@ -294,6 +305,7 @@ class Frontier:
                 self.workers.deadline = proving
                 self._prove_sizes(sizes)
                 self._polish()
+                self._relax(end)
                 self._bound(end)
             self._finish()
 
@@ -455,6 +467,9 @@ class Frontier:
             return
         if self._grow_now():
             bound = self._worth(size)
+        if self.relaxation is None:  # so that all sizes have a bound soon
+            now = time.monotonic()
+            self._relax(now + min(FIRST_BOUNDS, SHARE_OF_FIRST * (self.workers.deadline - now)))
         if not is_counted(size, self.depth):
             self._ask(size, (bound + 1) // 2)
         self._ask(size, bound)
@@ -544,6 +559,18 @@ class Frontier:
                 if improved.errors[-1] >= error:
                     break
                 tree, error = improved.nested(self.budgets), improved.errors[-1]
+
+    def _relax(self, end: float) -> None:
+        """Raise lower bounds of all open sizes by relaxed trees until some time."""
+        workers, relax = self.workers, self.strategy.relax
+        if relax is None or workers.is_late() and time.monotonic() > end or workers.interrupted:
+            return
+        self.relaxation = self.relaxation or relax(self.depth)
+        if self.relaxation is not None:
+            used = sum(part.nbytes for part in workers.table)
+            used += len(workers.frames) * self.strategy.engine.bytes
+            memory = self.memory_limit - used
+            self.relaxation.raise_bounds(self, self._open_sizes(), end, memory)
 
     def _bound(self, end: float) -> None:
         """Spend time on lower bounds, on the loosest one until it takes too long.
