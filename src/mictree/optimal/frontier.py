@@ -49,6 +49,7 @@ from mictree.tree import Tree
 
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
+PROVING_BESIDE = 0.6  # the same share where relaxed trees raise lower bounds
 ROUND = 20.0  # seconds of the first round, if there is so much time
 PROVING_OF_ROUND = 0.9  # the same share of a round that is not the last one
 PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
@@ -177,8 +178,7 @@ class Strategy(NamedTuple):
         def relax(depth: int) -> Any:
             from mictree.optimal.relaxed import Relaxation  # its kernels are many too
 
-            relaxation = Relaxation(rows, depth)
-            return relaxation if relaxation.affordable else None
+            return Relaxation(rows, depth)
 
         if problem.weighs_classes:
             rows = OrderedRows.of(problem, exact)
@@ -225,6 +225,7 @@ class Frontier:
         self.lower = [max(self.rows.floor, bound) for bound in self.counting.by_size(max_size)]
         self.lower[0] = cost  # a lone leaf needs no search
         self.relaxation: Any = None
+        self.limit, self.compiling = TimeLimit(None), 0.0  # seconds since a round began
         self.progress: Report = ignore
         self.history = History()
         for size in range(most + 1):
@@ -294,6 +295,7 @@ class Frontier:
         are open, and raise their lower bounds.
         """
         self.progress, self.history.clock = progress or listener(), limit.spent
+        self.limit = limit
         sizes = self._order()
         if self._answer_quickly(sizes) == len(sizes):
             return
@@ -305,8 +307,9 @@ class Frontier:
                 self.workers.deadline = proving
                 self._prove_sizes(sizes)
                 self._polish()
-                self._relax(end)
-                self._bound(end)
+                self._relax(end + self.compiling)
+                self._bound(end + self.compiling)
+                self.compiling = 0.0
             self._finish()
 
     def _rounds(self, limit: TimeLimit) -> Iterator[tuple[float, float]]:
@@ -315,15 +318,16 @@ class Frontier:
         Each round is twice as long as the one before, as a question that was stopped starts again.
         The last one takes all of the time that is left.
         """
-        length, last = ROUND, limit.when(PROVING)
+        share = PROVING if self.strategy.relax is None else PROVING_BESIDE
+        length, last = ROUND, limit.when(share)
         while limit.left() >= 2 * length:
             now = time.monotonic()
-            proving = now + PROVING_OF_ROUND * length
+            proving = now + (PROVING_OF_ROUND if self.strategy.relax is None else share) * length
             yield proving, now + length
             if self.workers.interrupted or time.monotonic() < proving:  # all that can be proved is
                 return
             length *= 2
-            last = time.monotonic() + PROVING * limit.left()
+            last = time.monotonic() + share * limit.left()
         yield last, limit.when()
 
     def _start(self, grow: Callable[[], Growth] | None) -> None:
@@ -565,12 +569,17 @@ class Frontier:
         workers, relax = self.workers, self.strategy.relax
         if relax is None or workers.is_late() and time.monotonic() > end or workers.interrupted:
             return
-        self.relaxation = self.relaxation or relax(self.depth)
-        if self.relaxation is not None:
-            used = sum(part.nbytes for part in workers.table)
-            used += len(workers.frames) * self.strategy.engine.bytes
-            memory = self.memory_limit - used
-            self.relaxation.raise_bounds(self, self._open_sizes(), end, memory)
+        used = sum(part.nbytes for part in workers.table)
+        memory = self.memory_limit - used - len(workers.frames) * self.strategy.engine.bytes
+        if self.relaxation is None:
+            before = self.limit.when()
+            self.relaxation = relax(self.depth)
+            self.relaxation.prepare(self.budgets, memory)
+            if before < math.inf:  # compiling does not count
+                self.compiling = self.limit.when() - before
+                end += self.compiling
+                workers.deadline += self.compiling
+        self.relaxation.raise_bounds(self, self._open_sizes(), end, memory)
 
     def _bound(self, end: float) -> None:
         """Spend time on lower bounds, on the loosest one until it takes too long.

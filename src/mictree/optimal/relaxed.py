@@ -198,6 +198,10 @@ class Relaxation:
                 break
         self.working.clear()
 
+    def prepare(self, most: int, memory: int) -> None:
+        """Compile kernels, and put rows into the fewest blocks."""
+        self._prepare(BLOCKS[0], min(most, MOST_SIZE), memory)
+
     def _done(self, size: int) -> int:
         return self.reached.get(size, 0)
 
@@ -206,7 +210,9 @@ class Relaxation:
         return open_ and 0 < size <= MOST_SIZE
 
     def _prepare(self, blocks: int, most: int, memory: int) -> Workers | None:
-        """Workers on rows in so many blocks; None where memory is short."""
+        """Workers on rows in so many blocks; None where memory or time is short."""
+        if not self.affordable:
+            return None
         if blocks not in self.working:
             if len(self.working) > 1:
                 del self.working[min(self.working)]
@@ -231,6 +237,7 @@ class Relaxation:
             cost = workers.ask(workers.rows.everything, size, bound, self.depth)
         if cost is None:
             return False
+        workers.engine.learn(size, cost)
         of.raise_lower(size, min(max(cost, lower), upper), RELAXATION)
         if cost < bound:  # the least cost of relaxed trees, and that of trees if blocks are cuts
             last = workers.rows.exact

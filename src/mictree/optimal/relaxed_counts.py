@@ -31,7 +31,10 @@ from mictree._support.jit import (
 )
 from mictree.optimal.costs import squared_cost
 
-LEAF, ONE = 0, 2  # cells: costs of both children of each test without a split, with one
+# cells: costs of both children of each test without a split, with one; how much the rows that are
+# not in a child can cost at most
+LEAF, ONE, LACK = 0, 2, 4
+CELLS = 6
 HUGE = 1 << 62
 
 
@@ -123,25 +126,38 @@ def _shapes(data: ClassBlocks | ActionBlocks | NumberBlocks, sums: int) -> dict[
 # What depends on how leaves cost has a form for each kind of data. ``slots`` and ``values`` are
 # those of the rows whose codes are given, ``counts`` a ``Counts``.
 
-# (rows, codes, slots, values, data, counts): adds so many rows to ``singles`` and ``tables``
-count_rows = KernelByType(4)
+# (rows, codes, slots, values, data, counts): adds so many rows to ``singles``
+count_codes = KernelByType(4)
+# (rows, codes, slots, values, data, counts): adds so many rows to ``tables``
+count_pairs = KernelByType(4)
 # (cells, data, counts): fills LEAF from ``singles``; the least costs with 0 and 1 split
 fill_leaves = KernelByType(1)
 # (cells, none, data, counts): fills ONE where it is wanted, from both; given the cost of all rows
 fill_splits = KernelByType(2)
 
 
-@count_rows.form(ClassBlocks)
-def _count_classes(rows, codes, slots, values, data, counts):
+@count_codes.form(ClassBlocks)
+def _count_class_codes(rows, codes, slots, values, data, counts):
+    """Add weights to the classes."""
     columns, sums, width = counts.singles.shape
-    tables, places, singles = counts.tables, counts.places, counts.singles.reshape(-1)
-    base, step = np.uint64(0), np.uint64(sums * width * width)
-    for first in range(columns):
-        mine, single = codes[first], np.uint64(first * sums * width)
+    singles = counts.singles.reshape(-1)
+    for column in range(columns):
+        mine, base = codes[column], np.uint64(column * sums * width)
         for row in range(rows):
-            place = np.int64(slots[row]) * width + np.int64(mine[row])
-            singles[single + np.uint64(place)] += values[row, 0]
-            places[row] = place * width
+            place = np.uint64(slots[row]) * np.uint64(width) + np.uint64(mine[row])
+            singles[base + place] += values[row, 0]
+
+
+@count_pairs.form(ClassBlocks)
+def _count_class_pairs(rows, codes, slots, values, data, counts):
+    """Add weights to the classes."""
+    columns, sums, width = counts.singles.shape
+    tables, places = counts.tables, counts.places
+    base, step = np.uint64(0), np.uint64(sums * width * width)
+    for first in range(columns - 1):
+        mine = codes[first]
+        for row in range(rows):
+            places[row] = (np.int64(slots[row]) * width + np.int64(mine[row])) * width
         for second in range(first + 1, columns):
             other = codes[second]
             for row in range(rows):
@@ -150,33 +166,48 @@ def _count_classes(rows, codes, slots, values, data, counts):
 
 
 @inner_jit
-def _count_sums(rows, codes, values, counts):
-    """The same for rows with several values."""
-    columns, sums, width = counts.singles.shape
-    tables, singles = counts.tables, counts.singles
-    base, step = np.int64(0), width * width
-    for first in range(columns):
-        mine = codes[first]
+def _count_sum_codes(rows, codes, values, singles):
+    """Add all values of the rows."""
+    for column in range(len(codes)):
+        mine = codes[column]
         for row in range(rows):
-            for part in range(sums):
-                singles[first, part, np.uint64(mine[row])] += values[row, part]
-        for second in range(first + 1, columns):
+            for part in range(values.shape[1]):
+                singles[column, part, np.uint64(mine[row])] += values[row, part]
+
+
+@inner_jit
+def _count_sum_pairs(rows, codes, values, width, tables):
+    """Add all values of the rows."""
+    base, step = np.int64(0), width * width
+    for first in range(len(codes) - 1):
+        mine = codes[first]
+        for second in range(first + 1, len(codes)):
             other = codes[second]
             for row in range(rows):
                 place = base + width * np.int64(mine[row]) + np.int64(other[row])
-                for part in range(sums):
+                for part in range(values.shape[1]):
                     tables[np.uint64(place + part * step)] += values[row, part]
-            base += sums * step
+            base += values.shape[1] * step
 
 
-@count_rows.form(ActionBlocks)
-def _count_actions(rows, codes, slots, values, data, counts):
-    _count_sums(rows, codes, values, counts)
+@count_codes.form(ActionBlocks)
+def _count_action_codes(rows, codes, slots, values, data, counts):
+    _count_sum_codes(rows, codes, values, counts.singles)
 
 
-@count_rows.form(NumberBlocks)
-def _count_numbers(rows, codes, slots, values, data, counts):
-    _count_sums(rows, codes, values, counts)
+@count_codes.form(NumberBlocks)
+def _count_number_codes(rows, codes, slots, values, data, counts):
+    _count_sum_codes(rows, codes, values, counts.singles)
+
+
+@count_pairs.form(ActionBlocks)
+def _count_action_pairs(rows, codes, slots, values, data, counts):
+    _count_sum_pairs(rows, codes, values, np.int64(counts.singles.shape[2]), counts.tables)
+
+
+@count_pairs.form(NumberBlocks)
+def _count_number_pairs(rows, codes, slots, values, data, counts):
+    _count_sum_pairs(rows, codes, values, np.int64(counts.singles.shape[2]), counts.tables)
 
 
 @inner_jit
@@ -192,8 +223,8 @@ def _sum_up(sizes, counts):
 
 
 @inner_jit
-def _least_leaves(cells, data, counts):
-    """Fill LEAF: the least of the sums."""
+def _least_leaves(cells, shares, data, counts):
+    """Fill LEAF, the least of the sums, and LACK: all of them, in so many shares."""
     starts, sums = counts.starts, counts.starts.shape[1]
     none, one = np.int64(HUGE), np.int64(HUGE)
     for column in range(len(data.sizes)):
@@ -204,11 +235,14 @@ def _least_leaves(cells, data, counts):
         for test in range(data.first[column], data.first[column + 1]):
             end, begin = data.ends[test], data.begins[test]
             low, high = np.int64(HUGE), np.int64(HUGE)
+            above, below = np.int64(0), np.int64(0)
             for part in range(sums):
-                low = min(low, np.int64(starts[column, part, end]))
-                rest = np.int64(starts[column, part, last]) - np.int64(starts[column, part, begin])
-                high = min(high, rest)
+                left, right = starts[column, part, end], starts[column, part, begin]
+                whole = np.int64(starts[column, part, last])
+                low, high = min(low, np.int64(left)), min(high, whole - right)
+                above, below = above + whole - left, below + right
             cells[LEAF, test], cells[LEAF + 1, test] = low, high
+            cells[LACK, test], cells[LACK + 1, test] = above // shares, below // shares
             one = min(one, low + high)
     return none, min(one, none)
 
@@ -216,7 +250,7 @@ def _least_leaves(cells, data, counts):
 @fill_leaves.form(ActionBlocks)
 def _leaves_of_actions(cells, data, counts):
     _sum_up(data.sizes, counts)
-    return _least_leaves(cells, data, counts)
+    return _least_leaves(cells, np.int64(1), data, counts)  # a row costs at most its sum
 
 
 @fill_leaves.form(ClassBlocks)
@@ -231,7 +265,7 @@ def _leaves_of_classes(cells, data, counts):
                 every += starts[column, part, code]
             for part in range(sums):
                 starts[column, part, code] = every - starts[column, part, code]
-    return _least_leaves(cells, data, counts)
+    return _least_leaves(cells, np.int64(max(1, sums - 1)), data, counts)
 
 
 @fill_leaves.form(NumberBlocks)
@@ -247,6 +281,7 @@ def _leaves_of_numbers(cells, data, counts):
             low = _between(starts, column, -1, data.ends[test], shift)
             high = _between(starts, column, data.begins[test], last, shift)
             cells[LEAF, test], cells[LEAF + 1, test] = low, high
+            cells[LACK, test] = cells[LACK + 1, test] = HUGE // 4  # one row may cost a lot
             one = min(one, low + high)
     return none, min(one, none)
 

@@ -36,12 +36,15 @@ from mictree.optimal.questions import (
     unchanged,
 )
 from mictree.optimal.relaxed_counts import (
+    CELLS,
     HUGE,
+    LACK,
     LEAF,
     ClassBlocks,
     Counts,
     count_bytes,
-    count_rows,
+    count_codes,
+    count_pairs,
     fill_leaves,
     fill_splits,
     make_counts,
@@ -90,9 +93,10 @@ class RelaxedFrames(NamedTuple):
     counts: Counts  # of the rows that are looked at
     tables: np.ndarray  # those of a level's rows, by the codes of two columns
     singles: np.ndarray  # and of one
-    cells: np.ndarray  # (levels, 4, tests) costs of both children of each test: LEAF and ONE
+    cells: np.ndarray  # (levels, CELLS, tests) costs of both children of each test
     bounds: np.ndarray  # (levels, 2, sizes, tests)
     exact: np.ndarray  # (levels, 2, sizes, tests)
+    whole: np.ndarray  # (levels, sizes) lower bounds of a level's rows
     looked: np.ndarray  # (levels, tests) whether the table has been asked
     root_bounds: np.ndarray  # (2, sizes, tests) those of level 0, which all workers share
     root_exact: np.ndarray
@@ -111,7 +115,7 @@ class RelaxedEngine:
     def __init__(self, rows: Any) -> None:
         self.rows = rows
         self.budgets = self.levels = self.bytes = 0
-        self.root_bounds = self.root_exact = self.claims = np.empty(0)
+        self.root_bounds = self.root_exact = self.claims = self.answers = np.empty(0)
 
     def __str__(self) -> str:
         columns, rows = self.rows.data.codes.shape
@@ -130,6 +134,11 @@ class RelaxedEngine:
         self.root_bounds = np.zeros(shape, dtype=np.int64)
         self.root_exact = np.zeros(shape, dtype=np.uint8)
         self.claims = np.zeros(shape[2], dtype=np.uint8)
+        self.answers = np.zeros(shape[1] + 1, dtype=np.int64)
+
+    def learn(self, budget: int, cost: int) -> None:
+        """Note that relaxed trees cost no less, for questions with more splits."""
+        self.answers[budget] = max(self.answers[budget], cost)
 
     def _shapes(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         data, levels, sizes = self.rows.data, self.levels, max(SIZES, self.budgets)
@@ -144,10 +153,11 @@ class RelaxedEngine:
             "heads": ((CODES + 1,), np.int64),
             "tables": ((pairs * self.rows.sums * codes * codes,), kind),
             "singles": ((columns, self.rows.sums, codes), kind),
-            "cells": ((levels, 4, tests), np.int64),
+            "cells": ((levels, CELLS, tests), np.int64),
             "bounds": ((levels, 2, sizes, tests), np.int64),
             "exact": ((levels, 2, sizes, tests), np.uint8),
             "looked": ((levels, tests), np.uint8),
+            "whole": ((levels, sizes), np.int64),
         }
 
     def make_frames(self) -> RelaxedFrames:
@@ -175,6 +185,7 @@ class RelaxedEngine:
     ) -> int:  # fmt: skip
         """The least cost of a relaxed tree for all rows within a budget, if below the bound."""
         self.claims[:] = 0
+        frames.whole[0] = self.answers[:-1]
         return solve_relaxed(len(members), question, self.rows.data, table, frames, control)
 
 
@@ -204,11 +215,12 @@ def _look(level, data, table, frames, control):
     counts.singles[:] = 0
     counts.tables[:] = 0
     codes, values = frames.codes[level], frames.values[level]
-    count_rows(at.rows, codes, frames.slots[level], values, data, counts)
+    count_codes(at.rows, codes, frames.slots[level], values, data, counts)
     none, one = fill_leaves(cells, data, counts)
     two = three = one
     if budget > 1 and none > 0:
         counts.wanted[:] = True
+        count_pairs(at.rows, codes, frames.slots[level], values, data, counts)
         least_two, least_three = fill_splits(cells, none, data, counts)
         two, three = min(one, least_two), min(one, least_three)
     at.errors[0], at.errors[1], at.errors[2] = none, one, two
@@ -216,20 +228,40 @@ def _look(level, data, table, frames, control):
     best = none if budget == 0 else one if budget == 1 else two if budget == 2 else three
     at.best, at.limit = best, min(bound, best)
     if budget > 2 and at.depth > 2 and at.limit > at.goal:
+        frames.whole[level, 2] = two
         _clear(level, frames)
         _split_twice(level, data, frames, control)
         if budget > 3 and at.limit > at.goal:
             return False, at.limit
+        _refute(level, frames)
+    elif budget <= 2 or at.depth <= 2:
+        at.limit = best
+    found = at.limit < bound or at.limit == best
+    answer = at.limit if found else max(at.limit, at.refuted)
     if level > 0 and control[STATUS] == RUN:
-        remember(at, at.limit, at.limit < bound or at.limit == best, table, control)
-    return True, at.limit
+        remember(at, answer, found or answer == best, table, control)
+    return True, answer
+
+
+@inner_jit
+def _refute(level, frames):
+    """Find how much all tests cost at least, where none leads to less than the limit."""
+    at = frames.levels[level]
+    bounds, _ = _get_bounds(level, frames)
+    refuted = at.best
+    for test in range(bounds.shape[2] if level > 0 else 0):
+        refuted = min(refuted, _least_share(np.int64(test), at.budget, at.depth, bounds)[1])
+    at.refuted = max(at.refuted, refuted)
 
 
 @inner_jit
 def _clear(level, frames):
-    """Forget what was known of the children of other rows."""
+    """Forget what was known of the children of other rows.
+
+    Children cost as much as all rows, less what those cost that they lack.
+    """
     bounds, exact = _get_bounds(level, frames)
-    cells = frames.cells[level]
+    cells, whole, budget = frames.cells[level], frames.whole[level], frames.levels[level].budget
     frames.looked[level] = 0
     if level > 0:
         bounds[:] = 0
@@ -239,6 +271,10 @@ def _clear(level, frames):
             for test in range(bounds.shape[2]):
                 bounds[side, size, test] = cells[LEAF + 2 * size + side, test]
                 exact[side, size, test] = 1
+        for size in range(2, budget):
+            for test in range(bounds.shape[2] if whole[size] > 0 else 0):
+                least = whole[size] - cells[LACK + side, test]
+                bounds[side, size, test] = max(bounds[side, size, test], least)
 
 
 @inner_jit
@@ -302,8 +338,9 @@ def _sweep(level, column, side, size, other, data, frames, control):
     """Add rows in the order of a column, and find two splits at its tests that may help."""
     at, counts, last = frames.levels[level], frames.counts, len(frames.levels) - 1
     bounds, exact = _get_bounds(level, frames)
-    cells, start, stop = frames.cells[last], data.first[column], data.first[column + 1]
-    place, known, known_more = np.int64(-1), np.int64(0), np.int64(0)
+    cells = frames.cells[last]
+    start, stop = data.first[column], data.first[column + 1]
+    counted, paired, known, known_more = np.int64(-1), np.int64(-1), np.int64(0), np.int64(0)
     for number in range(stop - start):
         test = start + number if side == 0 else stop - 1 - number
         known = bounds[side, 2, test] = max(known, bounds[side, 2, test])
@@ -316,21 +353,14 @@ def _sweep(level, column, side, size, other, data, frames, control):
             continue
         code = data.ends[test] if side == 0 else CODES - 2 - data.begins[test]
         inside = frames.heads[code]
-        if place < 0 and 2 * inside > at.rows:  # fewer rows are taken away than added
-            counts.tables[:] = frames.tables
-            counts.singles[:] = frames.singles
-            _count(level, inside, at.rows, -1, data, frames)
-        elif place < 0:
-            counts.tables[:] = 0
-            counts.singles[:] = 0
-            _count(level, np.int64(0), inside, 1, data, frames)
-        else:
-            _count(level, place, inside, 1, data, frames)
-        place = inside
+        _count(level, counted, inside, False, data, frames)
+        counted = inside
         none, one = fill_leaves(cells, data, counts)
         two = three = one
         limit = HUGE if size == 3 else at.limit - bounds[1 - side, other, test]
-        if none > 0 and _want(limit, cells, counts.wanted):
+        if none > 0 and _want(limit, one, cells, counts.wanted):
+            _count(level, paired, inside, True, data, frames)
+            paired = inside
             least_two, least_three = fill_splits(cells, none, data, counts)
             two, three = min(one, least_two), min(one, least_three)
         known = bounds[side, 2, test] = max(known, min(two, limit))
@@ -344,10 +374,38 @@ def _sweep(level, column, side, size, other, data, frames, control):
 
 
 @inner_jit
-def _count(level, begin, stop, sign, data, frames):
-    """Add some rows of a level in their order to the counts, or take them away."""
+def _count(level, before, inside, pairs, data, frames):
+    """Count the first so many rows of a level's order, given that fewer are counted; or none: -1.
+
+    By the codes of ``pairs`` of columns, or of one. Where that are fewer, rows are taken away from
+    all those of the level.
+    """
+    rows, counts = frames.levels[level].rows, frames.counts
+    begin, stop, sign = max(before, 0), inside, 1
+    if before < 0 and 2 * inside > rows:
+        begin, stop, sign = inside, rows, -1
+    if pairs and before < 0:
+        counts.tables[:] = 0
+        if sign < 0:
+            counts.tables[:] = frames.tables
+    elif before < 0:
+        counts.singles[:] = 0
+        if sign < 0:
+            counts.singles[:] = frames.singles
+    _gather(level, begin, stop, sign, frames)
+    last = len(frames.levels) - 1
+    slots, codes, values = frames.slots[last], frames.codes[last], frames.values[last]
+    if pairs:
+        count_pairs(stop - begin, codes, slots, values, data, counts)
+    else:
+        count_codes(stop - begin, codes, slots, values, data, counts)
+
+
+@inner_jit
+def _gather(level, begin, stop, sign, frames):
+    """Put some rows of a level in their order on the last level; their values times a sign."""
     last, order, rows = len(frames.levels) - 1, frames.order, stop - begin
-    for column in range(len(data.sizes)):
+    for column in range(frames.codes.shape[1]):
         source, target = frames.codes[level, column], frames.codes[last, column]
         for place in range(rows):
             target[place] = source[order[begin + place]]
@@ -359,17 +417,20 @@ def _count(level, begin, stop, sign, data, frames):
     for place in range(rows):
         for part in range(values.shape[1]):
             signed[place, part] = sign * values[order[begin + place], part]
-    count_rows(rows, frames.codes[last], frames.slots[last], signed, data, frames.counts)
 
 
 @inner_jit
-def _want(limit, cells, out_wanted):
-    """Mark children of tests that may lead to less with one more split; whether there are any."""
+def _want(limit, one, cells, out_wanted):
+    """Mark children of tests that may lead to less with one more split; whether there are any.
+
+    With one split a child costs as much as all rows, less what those cost that it lacks.
+    """
     found = False
     for test in range(out_wanted.shape[1]):
-        low, high = cells[LEAF + 1, test] < limit, cells[LEAF, test] < limit
-        out_wanted[0, test], out_wanted[1, test] = low, high
-        found |= low or high
+        for side in range(2):
+            most = max(np.int64(0), one - cells[LACK + side, test])
+            out_wanted[side, test] = cells[LEAF + 1 - side, test] + most < limit
+            found |= out_wanted[side, test]
     return found
 
 
@@ -429,6 +490,7 @@ def _advance(level, data, table, frames, control):
             low, total = _least_share(at.test, budget, at.depth, bounds)
         if total >= at.limit:
             if not _select(level, data, bounds, frames):
+                _refute(level, frames)
                 return False
             _look_up(level, data, table, frames)
             continue
@@ -550,3 +612,5 @@ def _descend(level, side, data, frames):
         for part in range(values.shape[2]):
             values[level + 1, place, part] = values[level, row, part]
     child.key_high, child.key_low = high, low
+    for size in range(at.budget):
+        frames.whole[level + 1, size] = _get_bounds(level, frames)[0][side, size, at.test]
