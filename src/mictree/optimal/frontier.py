@@ -567,7 +567,7 @@ class Frontier:
     def _relax(self, end: float) -> None:
         """Raise lower bounds of all open sizes by relaxed trees until some time."""
         workers, relax = self.workers, self.strategy.relax
-        if relax is None or workers.is_late() and time.monotonic() > end or workers.interrupted:
+        if relax is None or workers.interrupted or time.monotonic() > end:
             return
         used = sum(part.nbytes for part in workers.table)
         memory = self.memory_limit - used - len(workers.frames) * self.strategy.engine.bytes

@@ -62,9 +62,10 @@ class RelaxedRows(NamedTuple):
         exact = True
         for column in range(columns):
             few = np.count_nonzero(order[column] & 1) <= blocks
+            most = -1.0 if few else heavy.sum() / blocks  # none is free, even without weight
             exact &= group_cuts(
-                order[column], heavy, 0.0 if few else heavy.sum() / blocks, codes[column],
-                ends[column], begins[column], sizes[column : column + 1], tests[column : column + 1],
+                order[column], heavy, most, codes[column], ends[column], begins[column],
+                sizes[column : column + 1], tests[column : column + 1],
             )  # fmt: skip
         inside = np.arange(MOST_CODES) < tests[:, None]
         parts = {
@@ -85,7 +86,9 @@ class RelaxedRows(NamedTuple):
         sums = rows.data.sums.shape[1]
         if isinstance(rows.data, ActionData):
             return cls(ActionBlocks(**parts), rows.weights, sums, bool(exact), blocks)
-        return cls(NumberBlocks(**parts, shift=rows.data.shift), rows.weights, sums, bool(exact), blocks)
+        return cls(
+            NumberBlocks(**parts, shift=rows.data.shift), rows.weights, sums, bool(exact), blocks
+        )
 
 
 @jit
@@ -187,7 +190,9 @@ class Relaxation:
                 break
             late = late if set(waiting) - late else set()
             hopeful = [size for size in waiting if size not in late]
-            size = min(hopeful, key=lambda size: (self._done(size), of.lower[size] / of.upper[size]))
+            size = min(
+                hopeful, key=lambda size: (self._done(size), of.lower[size] / of.upper[size])
+            )
             workers = self._prepare(BLOCKS[self._done(size)], max(waiting), memory)
             if workers is None:
                 break

@@ -324,7 +324,9 @@ def _splits_of_numbers(cells, none, data, counts):
             _combine_numbers(one, one, data, counts)
         for other in range(one + 1, columns):
             if mine or _any_wanted(wanted, first[other], first[other + 1]):
-                _expand(base, first[other], first[other + 1], sizes[one], sizes[other], data, counts)
+                _expand(
+                    base, first[other], first[other + 1], sizes[one], sizes[other], data, counts
+                )
                 _combine_numbers(one, other, data, counts)
             base += step
     return _finish(cells, none, data, counts)
@@ -343,10 +345,10 @@ def _begin(none, across, along):
 @inner_jit
 def _any_wanted(wanted, start, stop):
     """Whether some child of a column's tests is wanted."""
+    found = False
     for test in range(start, stop):
-        if wanted[0, test] or wanted[1, test]:
-            return True
-    return False
+        found |= wanted[0, test] or wanted[1, test]
+    return found
 
 
 @inner_jit
@@ -363,7 +365,9 @@ def _fill_pairs(many, data, counts):
         for other in range(one + 1, columns):
             every = _any_wanted(wanted, first[other], first[other + 1])
             if mine or every:
-                _expand(base, first[other], first[other + 1], sizes[one], sizes[other], data, counts)
+                _expand(
+                    base, first[other], first[other + 1], sizes[one], sizes[other], data, counts
+                )
                 if many:
                     _complement(starts.shape[1], low, high)
                 _combine(one, other, every, data, counts)
@@ -449,9 +453,7 @@ def _combine(first, second, every, data, counts):
                 each_ll = load(low, below)
                 each_lh = subtract(spread(starts[part, end]), load(high, below))
                 each_hl = subtract(load(low, whole), load(low, above))
-                each_hh = subtract(
-                    spread(rest), subtract(load(high, whole), load(high, above))
-                )
+                each_hh = subtract(spread(rest), subtract(load(high, whole), load(high, above)))
                 if part == 0:
                     low_low, low_high, high_low, high_high = each_ll, each_lh, each_hl, each_hh
                 else:

@@ -2,15 +2,16 @@
 
 ``relaxed`` says what a relaxed tree is, and what its cost bounds. Here rows have codes, and a test
 is the end of a left child's codes and the begin of a right child's. ``relaxed_counts`` finds what
-the children of all tests of some rows cost with up to one split, so trees with up to two splits, and
-of depth 2, are answered at once. For two splits of a test's children, rows are added to the counts
-in the order of the test's column, or taken away, and counts are looked at where a test may still
-help. The children of larger questions are asked one by one, the middle one of the column with most
-tests left first. Inside a column left children grow and right ones shrink, so their least costs do
-too: one answer closes a run of tests.
+the children of all tests of some rows cost with up to one split, so trees with up to two splits,
+and of depth 2, are answered at once. For two splits of a test's children, rows are added to the
+counts in the order of the test's column, or taken away, and counts are looked at where a test may
+still help. The children of larger questions are asked one by one, the middle one of the column with
+most tests left first. Inside a column left children grow and right ones shrink, so their least
+costs do too: one answer closes a run of tests. And a child costs as much as all rows, less what
+those cost that it lacks.
 
-Invariant: ``bounds[side, size, test]`` is at most the least cost of that child with ``size`` splits,
-and equal to it where ``exact`` says so.
+Invariant: ``bounds[side, size, test]`` is at most the least cost of that child with ``size``
+splits, and equal to it where ``exact`` says so.
 """
 
 from typing import Any, NamedTuple
@@ -40,7 +41,6 @@ from mictree.optimal.relaxed_counts import (
     HUGE,
     LACK,
     LEAF,
-    ClassBlocks,
     Counts,
     count_bytes,
     count_codes,
