@@ -46,12 +46,14 @@ from mictree.tree import Tree
 
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
+PROVING_BESIDE = 0.6  # the same share where relaxed trees raise lower bounds
 ROUND = 20.0  # seconds of the first round, if there is so much time
 PROVING_OF_ROUND = 0.9  # the same share of a round that is not the last one
 PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
 POLISHING = 0.2  # seconds
 MEANWHILE = 20_000_000  # of the work of local search before each size that takes long
 SORTED_BYTES = 48  # a cell, of sorted rows and what local search makes of them
+FIRST_BOUNDS, SHARE_OF_FIRST = 1.0, 0.05  # seconds for them, or a share of the time for proofs
 FULL = 7  # splits of a tree of depth 3 with none missing
 FEW_THRESHOLDS = 12  # a column on average, up to which counting all pairs is faster than sweeping
 PAIRED_LEVELS = 8  # for which pair counts must fit into memory
@@ -152,6 +154,7 @@ class Strategy(NamedTuple):
     engine: PolishingEngine
     solve_sizes: Callable[..., Any] | None = None  # answers sizes in one call; see ``SweepEngine``
     search_price: Callable[..., PricedSearch] | None = None  # given price, bound and memory
+    relax: Callable[[int], Any] | None = None  # a ``Relaxation``, given the depth
 
     def sort(self, memory_limit: int) -> Any:
         """The rows sorted by each column, for local search; None if memory is short.
@@ -190,10 +193,17 @@ class Strategy(NamedTuple):
         from mictree.optimal.ordered_rows import CostRows, OrderedRows
         from mictree.optimal.sweep_search import SweepEngine
 
+        def relax(depth: int) -> Any:
+            from mictree.optimal.relaxed import Relaxation  # its kernels are many too
+
+            return Relaxation(rows, depth)
+
         if problem.weighs_classes:
-            engine = SweepEngine(OrderedRows.of(problem, exact))
-            return cls(engine, solve_sizes=engine.solve_sizes)
-        return cls(SweepEngine(CostRows.of(problem)))
+            rows = OrderedRows.of(problem, exact)
+            engine = SweepEngine(rows)
+            return cls(engine, solve_sizes=engine.solve_sizes, relax=relax)
+        rows = CostRows.of(problem)
+        return cls(SweepEngine(rows), relax=relax)
 
 
 class Frontier:
@@ -233,6 +243,8 @@ class Frontier:
         self.counting = self.rows.counting(self.depth)
         self.lower = [max(self.rows.floor, bound) for bound in self.counting.by_size(max_size)]
         self.lower[0] = cost  # a lone leaf needs no search
+        self.relaxation: Any = None
+        self.limit, self.compiling = TimeLimit(None), 0.0  # seconds since a round began
         self.progress: Report = ignore
         self.history = History()
         self.local: LocalSearch | None = None
@@ -304,6 +316,7 @@ class Frontier:
         are open, and raise their lower bounds.
         """
         self.progress, self.history.clock = progress or listener(), limit.spent
+        self.limit = limit
         sizes = self._order()
         if self._answer_quickly(sizes) == len(sizes):
             return
@@ -316,8 +329,10 @@ class Frontier:
                 self._prove_sizes(sizes)
                 self._polish()
                 now = time.monotonic()
-                self._search_locally(now + (end - now) / 2)
-                self._bound(end)
+                self._search_locally(now + (end - now) / 3)
+                self._relax(end + self.compiling)
+                self._bound(end + self.compiling)
+                self.compiling = 0.0
             self._finish()
 
     def _rounds(self, limit: TimeLimit) -> Iterator[tuple[float, float]]:
@@ -326,15 +341,17 @@ class Frontier:
         Each round is twice as long as the one before, as a question that was stopped starts again.
         The last one takes all of the time that is left.
         """
-        length, last = ROUND, limit.when(PROVING)
+        share = PROVING if self.strategy.relax is None else PROVING_BESIDE
+        in_round = share if share < PROVING and limit.seconds < math.inf else PROVING_OF_ROUND
+        length, last = ROUND, limit.when(share)
         while not self.steady and limit.left() >= 2 * length:
             now = time.monotonic()
-            proving = now + PROVING_OF_ROUND * length
+            proving = now + in_round * length
             yield proving, now + length
             if self.workers.interrupted or time.monotonic() < proving:  # all that can be proved is
                 return
             length *= 2
-            last = time.monotonic() + PROVING * limit.left()
+            last = time.monotonic() + share * limit.left()
         yield last, limit.when()
 
     def _start(self, grow: Callable[[], Growth] | None) -> None:
@@ -479,6 +496,9 @@ class Frontier:
         self._grow_now()
         self._search_meanwhile()
         bound = self._worth(size)
+        if self.relaxation is None and not self.steady:  # so that all sizes have a bound soon
+            now = time.monotonic()
+            self._relax(now + min(FIRST_BOUNDS, SHARE_OF_FIRST * (self.workers.deadline - now)))
         if not is_counted(size, self.depth):
             self._ask(size, (bound + 1) // 2)
         self._ask(size, bound)
@@ -603,6 +623,23 @@ class Frontier:
         """Take a tree of the local search, and tell how far all sizes have come."""
         self.adopt(count_splits(nested), nested)
         self.report(max(1, count_splits(nested)))
+
+    def _relax(self, end: float) -> None:
+        """Raise lower bounds of all open sizes by relaxed trees until some time."""
+        workers, relax = self.workers, self.strategy.relax
+        if relax is None or workers.interrupted or time.monotonic() > end:
+            return
+        used = sum(part.nbytes for part in workers.table)
+        memory = self.memory_limit - used - len(workers.frames) * self.strategy.engine.bytes
+        if self.relaxation is None:
+            before = self.limit.when()
+            self.relaxation = relax(self.depth)
+            self.relaxation.prepare(self.budgets, memory)
+            if before < math.inf:  # compiling does not count
+                self.compiling = self.limit.when() - before
+                end += self.compiling
+                workers.deadline += self.compiling
+        self.relaxation.raise_bounds(self, self._open_sizes(), end, memory)
 
     def _bound(self, end: float) -> None:
         """Spend time on lower bounds, on the loosest one until it takes too long.
