@@ -174,6 +174,16 @@ def test_what_is_found_is_true_and_no_worse_than_greedy(kind, depth):
         assert float(found) >= error - 1e-9
 
 
+def test_given_trees_are_moved(monkeypatch):
+    """Also if nothing else is tried."""
+    monkeypatch.setattr(local_search, "ROUNDS", ())
+    case = Case("classes", 60, 3, 3, ranks=9)
+    greedy = mt.TopDown().grow(case.problem, 5)
+    least = found_by(case, case.search(), [greedy.tree(size) for size in range(6)])
+    assert all(cost <= case.rows.wrong(greedy.tree(size)) for size, cost in enumerate(least))
+    assert least[5] < least[1]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_all_sizes_of_a_tiny_table_are_solved(seed, monkeypatch):
     """Beside the recurrence; all tests are tried there, so nothing is missed."""
