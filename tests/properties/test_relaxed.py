@@ -22,11 +22,13 @@ MEMORY = 2**28
 KINDS = ("classes", "many classes", "actions", "squared")
 
 
-def some_problem(kind: str, seed: int, most_rows: int = 12) -> mt.SampleProblem | None:
+def some_problem(
+    kind: str, seed: int, most_rows: int = 12, values: int = 8
+) -> mt.SampleProblem | None:
     """A small table with ties, missing values and weights; None if nothing can be tested."""
     random = np.random.default_rng(seed)
     rows, columns = int(random.integers(3, most_rows + 1)), int(random.integers(1, 4))
-    X = random.integers(0, random.integers(2, 9), (rows, columns)).astype(float)
+    X = random.integers(0, random.integers(2, values + 1), (rows, columns)).astype(float)
     if random.random() < 0.4:
         X[random.random(X.shape) < 0.15] = np.nan
     more = {"sample_weight": random.integers(1, 5, rows)} if random.random() < 0.6 else {}
@@ -157,8 +159,8 @@ class Intervals:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_rise_up_to_the_least_costs(kind, seed):
-    """With a few values, the last blocks are single cuts; upper ends may be above."""
-    problem = some_problem(kind, seed + 40, 40)
+    """The last blocks are single cuts; upper ends may be above."""
+    problem = some_problem(kind, seed + 40, 40, 200)
     rows = sorted_rows(problem)
     assert rows is not None
     solved = Frontier(Strategy.on_numbers(problem, False), 4, None, MEMORY)
@@ -166,7 +168,7 @@ def test_bounds_rise_up_to_the_least_costs(kind, seed):
     intervals = Intervals([cost + 1 for cost in solved.upper], solved.upper)
     Relaxation(rows, UNLIMITED).raise_bounds(intervals, range(1, 5), math.inf, MEMORY)
     assert intervals.lower[1:] == solved.upper[1:]
-    assert intervals.steps > 4
+    assert intervals.steps >= 4
 
 
 def test_blocks_with_an_empty_side_free_rows():
