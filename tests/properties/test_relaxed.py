@@ -144,7 +144,7 @@ class Intervals:
 
     def __init__(self, upper, least):
         self.upper, self.least, self.steps = upper, least, 0
-        self.lower = [0] * len(upper)
+        self.lower, self.interrupted = [0] * len(upper), False
 
     def raise_lower(self, size, cost, kind):
         assert cost <= self.least[size]
@@ -194,6 +194,15 @@ def test_bounds_where_proofs_do_not_finish():
     for size in range(1, 3):
         assert 0.8 * least[size] <= frontier.lower[size] / 500 <= least[size]
     assert set(frontier.kinds[1:]) == {"relaxation"}
+
+
+def test_an_interrupt_ends_it():
+    rows = sorted_rows(some_problem("classes", 1, 12))
+    assert rows is not None
+    intervals = Intervals([9] * 4, [9] * 4)
+    intervals.interrupted = True
+    Relaxation(rows, UNLIMITED).raise_bounds(intervals, range(1, 4), math.inf, MEMORY)
+    assert intervals.steps == 0
 
 
 def test_a_memory_limit_that_blocks_do_not_fit():

@@ -151,6 +151,11 @@ class Intervals(Protocol):
     lower: list[int]
     upper: list[int]
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        ...
+
     def raise_lower(self, size: int, cost: int, kind: str) -> None:
         """No tree of a size costs less."""
         ...
@@ -184,7 +189,7 @@ class Relaxation:
         All get the same part of it, those with fewest blocks first; of these, the widest interval.
         """
         late: set[int] = set()
-        while (now := time.monotonic()) < end:
+        while (now := time.monotonic()) < end and not of.interrupted:
             waiting = [size for size in sizes if self._can_rise(size, of)]
             if not waiting:
                 break
