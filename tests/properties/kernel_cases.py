@@ -32,9 +32,12 @@ from mictree.families.table_growth import exact_sizes
 from mictree.growers import loop
 from mictree.impurity.criteria import name_of
 from mictree.optimal import bit_tasks, local_search
+from mictree.optimal.frontier import Strategy
 from mictree.optimal.local_search import LocalSearch
 from mictree.optimal.ordered_rows import CostRows, OrderedRows
-from mictree.optimal.questions import make_driver
+from mictree.optimal.questions import UNLIMITED, Workers, make_driver
+from mictree.optimal.relaxed import RelaxedRows
+from mictree.optimal.relaxed_search import RelaxedEngine
 from mictree.optimal.sweep_search import SweepEngine
 
 SOURCE = Path(mt.__file__).parent
@@ -43,7 +46,7 @@ CRITERIA = ("entropy", "gini", "root", "minority")
 KERNELS = ("jit", "inner_jit", "inner_loop_jit")
 CASES = (
     "formulas", "families", "functions", "packing", "data", "sums", "searches", "ordered", "wide",
-    "tasks", "local", "partitions",
+    "tasks", "local", "relaxed", "partitions",
 )  # fmt: skip
 
 
@@ -290,6 +293,28 @@ def local() -> Iterator[tuple[str, Any]]:
         with rounds, pairs:
             LocalSearch(rows, 3, 3, taken.append).run([])
         yield name, [str(nested) for nested in taken]
+
+
+def relaxed() -> Iterator[tuple[str, Any]]:
+    """Relaxed trees for classes, actions and numbers."""
+    generator = np.random.default_rng(12)
+    numbers = generator.normal(size=(24, 3)).round(1)
+    two = (numbers[:, 0] > 0) ^ (generator.random(24) < 0.2)
+    for name, problem in (
+        ("two classes", mt.SampleProblem(numbers, two)),
+        ("classes", mt.SampleProblem(numbers, two + (numbers[:, 1] > 0))),
+        ("actions", mt.SampleProblem(numbers, costs=generator.integers(0, 9, (24, 3)))),
+        ("squared", mt.SampleProblem(numbers, generator.integers(0, 9, 24), loss="squared")),
+    ):
+        strategy = Strategy.on_numbers(problem, False)
+        for blocks in (3, 6):
+            found = RelaxedRows.of(strategy.engine.rows, blocks)
+            for depth in (UNLIMITED, 3):
+                workers = Workers(RelaxedEngine(found), 4, depth, 2**24)
+                workers.compile()
+                rows, cost = found.everything, strategy.engine.rows.leaf().cost
+                answers = [workers.ask(rows, size, cost, depth) for size in range(1, 5)]
+                yield f"{name}, {blocks} blocks, depth {depth}", answers
 
 
 def wide() -> Iterator[tuple[str, Any]]:

@@ -624,6 +624,11 @@ class Frontier:
         self.adopt(count_splits(nested), nested)
         self.report(max(1, count_splits(nested)))
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        return self.workers.interrupted
+
     def _relax(self, end: float) -> None:
         """Raise lower bounds of all open sizes by relaxed trees until some time."""
         workers, relax = self.workers, self.strategy.relax

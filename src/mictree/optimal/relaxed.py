@@ -151,6 +151,11 @@ class Intervals(Protocol):
     lower: list[int]
     upper: list[int]
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        ...
+
     def raise_lower(self, size: int, cost: int, kind: str) -> None:
         """No tree of a size costs less."""
         ...
@@ -170,7 +175,7 @@ class Relaxation:
     def __init__(self, rows: OrderedRows | CostRows, depth: int) -> None:
         self.rows, self.depth = rows, depth
         self.reached: dict[int, int] = {}  # of each size, how many of BLOCKS are done
-        self.working: dict[int, Workers] = {}  # by how many blocks
+        self.working: dict[int, tuple[RelaxedEngine, Workers]] = {}  # by how many blocks
 
     @property
     def affordable(self) -> bool:
@@ -184,7 +189,7 @@ class Relaxation:
         All get the same part of it, those with fewest blocks first; of these, the widest interval.
         """
         late: set[int] = set()
-        while (now := time.monotonic()) < end:
+        while (now := time.monotonic()) < end and not of.interrupted:
             waiting = [size for size in sizes if self._can_rise(size, of)]
             if not waiting:
                 break
@@ -193,11 +198,12 @@ class Relaxation:
             size = min(
                 hopeful, key=lambda size: (self._done(size), of.lower[size] / of.upper[size])
             )
-            workers = self._prepare(BLOCKS[self._done(size)], max(waiting), memory)
-            if workers is None:
+            working = self._prepare(BLOCKS[self._done(size)], max(waiting), memory)
+            if working is None:
                 break
+            engine, workers = working
             workers.deadline = now + (end - now) / len(hopeful)
-            if not self._ask(size, workers, of):
+            if not self._ask(size, engine, workers, of):
                 late.add(size)
             if workers.interrupted:
                 break
@@ -214,8 +220,8 @@ class Relaxation:
         open_ = of.lower[size] < of.upper[size] and self._done(size) < len(BLOCKS)
         return open_ and 0 < size <= MOST_SIZE
 
-    def _prepare(self, blocks: int, most: int, memory: int) -> Workers | None:
-        """Workers on rows in so many blocks; None where memory or time is short."""
+    def _prepare(self, blocks: int, most: int, memory: int) -> tuple[RelaxedEngine, Workers] | None:
+        """An engine and workers for so many blocks; None where memory or time is short."""
         if not self.affordable:
             return None
         if blocks not in self.working:
@@ -227,10 +233,12 @@ class Relaxation:
             except TooLarge:
                 return None
             workers.compile()
-            self.working[blocks] = workers
+            self.working[blocks] = engine, workers
         return self.working[blocks]
 
-    def _ask(self, size: int, workers: Workers, of: Intervals) -> bool:
+    def _ask(
+        self, size: int, engine: RelaxedEngine, workers: Workers, of: Intervals
+    ) -> bool:  # fmt: skip
         """Raise the bound of a size by a part of its interval; says whether there was time."""
         lower, upper = of.lower[size], of.upper[size]
         bound = lower + max(1, (upper - lower) // PARTS)
@@ -242,9 +250,9 @@ class Relaxation:
             cost = workers.ask(workers.rows.everything, size, bound, self.depth)
         if cost is None:
             return False
-        workers.engine.learn(size, cost)
+        engine.learn(size, cost)
         of.raise_lower(size, min(max(cost, lower), upper), RELAXATION)
         if cost < bound:  # the least cost of relaxed trees, and that of trees if blocks are cuts
-            last = workers.rows.exact
-            self.reached[size] = len(BLOCKS) if last else BLOCKS.index(workers.rows.blocks) + 1
+            last = engine.rows.exact
+            self.reached[size] = len(BLOCKS) if last else BLOCKS.index(engine.rows.blocks) + 1
         return True

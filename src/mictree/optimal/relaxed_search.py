@@ -27,6 +27,7 @@ from mictree.optimal.questions import (
     RUN,
     STATUS,
     VISITED,
+    FirstTest,
     Question,
     Table,
     find,
@@ -107,7 +108,7 @@ class RelaxedFrames(NamedTuple):
 class RelaxedEngine:
     """Answers questions about relaxed trees for all rows, as ``SweepEngine`` does for trees.
 
-    ``rows`` are ``RelaxedRows``. No tree is ever traced: it would not be one for the rows.
+    ``rows`` are ``RelaxedRows``.
     """
 
     patience: tuple[int, ...] = ()
@@ -177,6 +178,10 @@ class RelaxedEngine:
 
     def leaf(self, members: np.ndarray) -> Leaf:
         """No label is ever needed."""
+        raise NotImplementedError
+
+    def trace(self, frames: RelaxedFrames, budget: int, cost: int) -> FirstTest:
+        """Not possible: the tree would not be one for the rows."""
         raise NotImplementedError
 
     def ask(
