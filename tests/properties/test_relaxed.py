@@ -116,6 +116,14 @@ def test_relaxed_trees_are_what_they_are_defined_to_be(kind, seed, blocks, depth
     expected = relaxed_costs(columns, tests, leaf_cost(rows), 5, min(depth, 5))
     found = answers(relaxed, sizes, depth, rows.leaf().cost + 1)
     assert found == {size: expected[size] for size in sizes}
+    for part in (4, 2):  # lower bounds of what is not below the bound, learned for the next size
+        engine = RelaxedEngine(relaxed)
+        workers = Workers(engine, 5, depth, MEMORY)
+        for size in sizes:
+            bound = max(1, expected[size] // part)
+            answer = workers.ask(relaxed.everything, size, bound, depth)
+            assert min(bound, expected[size]) <= answer <= expected[size]
+            engine.learn(size, answer)
 
 
 @pytest.mark.parametrize("kind", KINDS)

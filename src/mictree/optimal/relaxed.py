@@ -29,7 +29,7 @@ MOST_CODES = 256
 BLOCKS = 8, 16, 32, 64, 120  # of a column, one after another; codes are no more than MOST_CODES
 MOST_COUNTED = 4_000_000_000  # rows times the square of columns, which take a second
 MOST_SIZE = 12  # of relaxed trees: larger ones would take too long
-PARTS = 3  # of an interval that is open, the first of which is asked for
+PARTS = 5  # of an interval that is open, the first of which is asked for
 LIGHT = 8  # a value between two blocks is freed if it weighs this part of a block
 
 

@@ -250,11 +250,16 @@ def _look(level, data, table, frames, control):
 
 @inner_jit
 def _refute(level, frames):
-    """Find how much all tests cost at least, where none leads to less than the limit."""
+    """Find how much all tests cost at least, where none leads to less than the limit.
+
+    At level 0 other workers try some of them.
+    """
+    if level == 0:
+        return
     at = frames.levels[level]
     bounds, _ = _get_bounds(level, frames)
     refuted = at.best
-    for test in range(bounds.shape[2] if level > 0 else 0):
+    for test in range(bounds.shape[2]):
         refuted = min(refuted, _least_share(np.int64(test), at.budget, at.depth, bounds)[1])
     at.refuted = max(at.refuted, refuted)
 
