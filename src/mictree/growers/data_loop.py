@@ -216,7 +216,10 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     )
     origin = np.arange(64 * len(problem.valid) if problem.ranks else 0, dtype=np.uint32)
     rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights, origin)
-    columns, groups = sort_columns(problem, limit) if problem.ranks else None, groups_of(problem, limit)
+    columns, groups = (
+        sort_columns(problem, limit) if problem.ranks else None,
+        groups_of(problem, limit),
+    )
     size = grow(rows, columns, groups, task, out)
     functions.settle()
     return splitting_of(problem, out, groups, size)
@@ -444,7 +447,9 @@ def grow(matrix, columns, groups, task, out):
         # the splits to expect below the leaf: those to come, shared among the open leaves
         hope = (max_size - step) // open_leaves
         whole, counts[leaf] = counts[leaf], empty
-        part = _count_smaller(leaf, step, hope, whole, columns, groups, masks, leaves, matrices, out)
+        part = _count_smaller(
+            leaf, step, hope, whole, columns, groups, masks, leaves, matrices, out
+        )
         light_is_low = total_of(out.rows[2 * step - 1]) <= total_of(out.rows[2 * step])
         counts.append(part if light_is_low else whole)
         counts.append(whole if light_is_low else part)
@@ -655,9 +660,7 @@ def _mask(leaf, matrix, columns, groups, masks, leaves, matrices, rows):
         return mask_of(columns.entries[0, start : start + rows], len(matrix.valid))
     if groups is not None:
         return masks[leaf]
-    return leaf_mask(
-        matrix, leaf, matrices.root[leaves.matrix[leaf]], leaves.parent, leaves.chosen
-    )
+    return leaf_mask(matrix, leaf, matrices.root[leaves.matrix[leaf]], leaves.parent, leaves.chosen)
 
 
 @inner_jit

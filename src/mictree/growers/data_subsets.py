@@ -227,4 +227,3 @@ def bits_of_set(bits, leaf, group, groups):
             for word in range(len(side)):
                 side[word] |= row[word]
     return side
-

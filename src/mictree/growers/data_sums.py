@@ -286,9 +286,7 @@ def grow_by_sums(rows, columns, groups, task, out, outcome):
         close_leaf(frontier, leaf)
         _write_split(leaf, step, columns, groups, leaves, out)
         step += 1
-        _make_children(
-            leaf, step, tallies[leaf], rows, columns, groups, leaves, task, out, outcome
-        )
+        _make_children(leaf, step, tallies[leaf], rows, columns, groups, leaves, task, out, outcome)
         whole, tallies[leaf] = tallies[leaf], empty
         part = _tally_smaller(step, whole, rows, columns, leaves, out)
         light_is_low = total_of(out.rows[2 * step - 1]) <= total_of(out.rows[2 * step])
