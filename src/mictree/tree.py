@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -567,12 +568,19 @@ def _read_sources(listed: Any, count: int) -> tuple[Source, ...]:
     for pair in listed:
         if not isinstance(pair, list) or len(pair) != 2 or not _is_count(pair[0]):
             raise ValueError(f"{rule}; got {pair!r}")
-        some = isinstance(pair[1], list) and pair[1] == sorted(set(filter(_is_count, pair[1])))
-        if isinstance(pair[1], bool) or not (pair[1] and some or isinstance(pair[1], int | float)):
+        number = isinstance(pair[1], int | float) and not isinstance(pair[1], bool)
+        if not number and not _are_positions(pair[1]):
             raise ValueError(f"{rule}; got {pair!r}")
     return tuple(
         (column, tuple(what) if isinstance(what, list) else what) for column, what in listed
     )
+
+
+def _are_positions(listed: Any) -> bool:
+    """Whether a list holds different positions, ascending."""
+    if not isinstance(listed, list) or not listed or not all(map(_is_count, listed)):
+        return False
+    return all(one < other for one, other in pairwise(listed))
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:

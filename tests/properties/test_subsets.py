@@ -209,3 +209,44 @@ def test_a_criterion_of_ones_own_on_too_many_categories_is_refused():
     problem = mt.SampleProblem(pl.DataFrame({"town": towns}), [0, 1] * 11, categories="subsets")
     with pytest.raises(ValueError, match="at most 10 categories, missing values counted; town has"):
         mt.TopDown(criterion=own).grow(problem, 1)
+
+
+@given(cases(most_rows=9), st.sampled_from([None, 1, 2]))
+@settings(max_examples=120, deadline=None)
+def test_optimal_trees_are_the_best_of_all_sets(case, depth):
+    problem = problem_of(case)
+    solved = mt.optimal_trees(problem, 3, exact=True, max_depth=depth)
+    expected = subset_samples.least_errors(case.rows, case.task, 3, depth)
+    assert solved.errors.tolist() == expected
+    assert solved.errors.proved.all()
+    for size in range(4):
+        tree = solved.tree(size)
+        assert tree.error(problem, exact=True) == expected[size]
+        if depth is not None:
+            assert tree.depth <= depth
+
+
+@given(cases(most_rows=14))
+@settings(max_examples=60, deadline=None)
+def test_sets_never_make_optimal_trees_worse(case):
+    sets = mt.optimal_errors(problem_of(case), 3, exact=True)
+    arguments = {key: value for key, value in case.arguments.items() if key != "cost_matrix"}
+    if case.kind != "matrix":
+        arguments = case.arguments
+    each = mt.optimal_errors(mt.SampleProblem(as_frame(case.rows), **arguments), 3, exact=True)
+    assert sets.proved.all()
+    assert each.proved.all()
+    assert all(one <= other for one, other in zip(sets.tolist(), each.tolist(), strict=True))
+
+
+@given(cases(most_rows=10))
+@settings(max_examples=60, deadline=None)
+def test_tests_of_optimal_trees_are_named_by_the_rows_of_their_nodes(case):
+    tree = mt.optimal_tree(problem_of(case), 3)
+    waiting = [(0, tuple(range(len(case.rows))))]
+    while waiting:
+        node, inside = waiting.pop()
+        if tree.tests[node] >= 0:
+            name = tree.variables[tree.tests[node]]
+            low, high = subset_samples.tests(case.rows, inside)[name]
+            waiting += [(tree.low[node], low), (tree.high[node], high)]

@@ -392,6 +392,16 @@ class Literals:
                 self._sets.append(key)
         return self.starts[-1] + place
 
+    def with_sets(self, used: Sequence[int]) -> tuple[Literals, dict[int, int]]:
+        """Without sets that are not used, the others in order; and where the used literals are."""
+        sets = sorted(self._sets[each - self.starts[-1]] for each in used if each >= self.starts[-1])
+        other = Literals(None if self._binary else self.columns, self._binary, sets)
+        place = {literal: literal for literal in used}
+        for literal in used:
+            if literal >= self.starts[-1]:
+                place[literal] = other.add_set(*self._sets[literal - self.starts[-1]])
+        return other, place
+
     def cells(self, number: int) -> slice:
         """The rows of bits of a grouped column."""
         first = self._first_cells[number]

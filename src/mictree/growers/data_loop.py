@@ -14,6 +14,7 @@ in later.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -199,6 +200,11 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     if isinstance(problem.task, MatrixCosts) and criterion != "minority":
         return _split_by_classes(problem, problem.task, rule, max_size)
     if depth_of(rule) > 1:
+        if problem.literals.grouped:
+            raise ValueError(
+                f'{type(rule).__name__} compares pairs of listed tests; categories="subsets" '
+                'lists none: use categories="each"'
+            )
         return _split_again(problem, loop.grow_any(rule, problem, max_size))
     if not isinstance(problem.task, Errors):
         from mictree.growers.data_sums import split_by_sums  # kernels that few problems need
@@ -223,6 +229,18 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     size = grow(rows, columns, groups, task, out)
     functions.settle()
     return splitting_of(problem, out, groups, size)
+
+
+def with_own_sets(
+    problem: SampleProblem, grown: Sequence[Splitting]
+) -> tuple[SampleProblem, list[Splitting]]:
+    """The same splits, and a problem that lists no other sets of categories than theirs."""
+    if not problem.literals.grouped:
+        return problem, list(grown)
+    used = {literal for each in grown for literal in each.literals.tolist()}
+    problem = copy.copy(problem)
+    problem.literals, place = problem.literals.with_sets(sorted(used))
+    return problem, [each.renumbered(place) for each in grown]
 
 
 def new_splits(

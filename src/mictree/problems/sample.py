@@ -1550,6 +1550,16 @@ def check_categories(categories: Any) -> str:
     return categories
 
 
+def check_grouped(problem: SampleProblem, categories: str) -> None:
+    """Refuse a problem that tests one category at a time where sets are wanted."""
+    columns = problem.literals.columns if categories == "subsets" else ()
+    for column in columns:
+        if column.categories is not None and not column.grouped:
+            raise ValueError(
+                f'a problem must have categories="subsets" as its model has; {column.name} has not'
+            )
+
+
 def check_thresholds(max_thresholds: int | None) -> int | None:
     """Refuse what is no number of thresholds."""
     if max_thresholds is not None and check_count(max_thresholds, "max_thresholds") == 0:

@@ -154,20 +154,28 @@ def write_side(walks, walk, step, rows, missing, out_side):
     out_side[:] = 0
     for place in range(step + 1):
         out_side[walks.moves[walk, place]] ^= 1
+    turn_side(rows, missing, out_side)
+
+
+@jit
+def turn_side(rows, missing, side):
+    """Turn one side of a division, in place, into the set of its test, if it is the other one."""
     first, inside, total = -1, 0, 0
     for category in range(len(rows)):
         if rows[category] > 0 and first < 0:
             first = category
+        side[category] = side[category] == 1 and rows[category] > 0
         total += rows[category]
-        inside += rows[category] * out_side[category]
+        inside += rows[category] * side[category]
     last = len(rows) - 1
     if missing and rows[last] > 0:
-        turned = out_side[last] == 1
+        turned = side[last] == 1
     else:
-        turned = 2 * inside > total or (2 * inside == total and out_side[first] == 1)
+        turned = 2 * inside > total or (2 * inside == total and side[first] == 1)
     if turned:
         for category in range(len(rows)):
-            out_side[category] = rows[category] > 0 and out_side[category] == 0
+            side[category] = rows[category] > 0 and side[category] == 0
+    return turned
 
 
 @jit
