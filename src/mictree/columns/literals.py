@@ -180,15 +180,7 @@ class Column:
 
     @cached_property
     def _words_in_sets(self) -> list[str]:
-        """How categories read between braces: quoted where sets could read alike."""
-        words = [str(category) for category in self.categories or ()]
-        plain = len({"missing", *words}) > len(words) and not any(
-            word != word.strip() or not word or any(mark in word for mark in SET_MARKS)
-            for word in words
-        )
-        if plain:
-            return words
-        return [repr(str(c)) if isinstance(c, str) else str(c) for c in self.categories or ()]
+        return words_in_sets(self.categories or ())
 
     def _is(self, word: str) -> Texts:
         return f"{self.name} is {word}", f"{self.name} is not {word}"
@@ -253,6 +245,18 @@ class Column:
         if not np.all(np.isnan(values)):
             raise changed(self.name, "category", "number")
         return [None] * len(values)
+
+
+def words_in_sets(categories: Sequence[Any]) -> list[str]:
+    """How categories read between braces: quoted where sets could read alike."""
+    words = [str(category) for category in categories]
+    plain = len({"missing", *words}) > len(words) and not any(
+        word != word.strip() or not word or any(mark in word for mark in SET_MARKS)
+        for word in words
+    )
+    if plain:
+        return words
+    return [repr(str(each)) if isinstance(each, str) else str(each) for each in categories]
 
 
 def as_levels(values: list[Any], levels: tuple[Any, ...], name: str) -> FloatArray:
