@@ -398,13 +398,11 @@ class Literals:
 
     def with_sets(self, used: Sequence[int]) -> tuple[Literals, dict[int, int]]:
         """Without sets that are not used, the others in order; and where the used literals are."""
-        sets = sorted(self._sets[each - self.starts[-1]] for each in used if each >= self.starts[-1])
-        other = Literals(None if self._binary else self.columns, self._binary, sets)
-        place = {literal: literal for literal in used}
-        for literal in used:
-            if literal >= self.starts[-1]:
-                place[literal] = other.add_set(*self._sets[literal - self.starts[-1]])
-        return other, place
+        first, place = self.starts[-1], {literal: literal for literal in used}
+        sets = {literal: self._sets[literal - first] for literal in used if literal >= first}
+        columns = None if self._binary else self.columns
+        other = Literals(columns, self._binary, sorted(sets.values()))
+        return other, place | {literal: other.add_set(*each) for literal, each in sets.items()}
 
     def cells(self, number: int) -> slice:
         """The rows of bits of a grouped column."""

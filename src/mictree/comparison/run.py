@@ -27,7 +27,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from mictree._support.checks import check_count, check_seconds, check_size, check_unmasked
+from mictree._support.checks import (
+    check_categories,
+    check_count,
+    check_seconds,
+    check_size,
+    check_unmasked,
+)
 from mictree._support.parallel import count_jobs, spread
 from mictree._support.progress import Progress, Report, TimeLimit, ignore
 from mictree.columns.data import Data, read_array
@@ -61,7 +67,6 @@ from mictree.optimal.frontier import SampleOptimalTrees, solve
 from mictree.problems.sample import (
     Coded,
     Limits,
-    check_categories,
     check_thresholds,
     class_weights,
     read_weights,

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mictree._support.checks import check_size, merge_sections
+from mictree._support.checks import check_categories, check_size, merge_sections
 from mictree.columns.data import Data, read_array
 from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeModel
@@ -32,7 +32,6 @@ from mictree.impurity import Criterion, check_criterion, of_classes
 from mictree.problems.sample import (
     Limits,
     SampleProblem,
-    check_categories,
     check_grouped,
     class_weights,
     factors_of,
@@ -386,8 +385,9 @@ class GreedyTreeClassifier(GreedyTree, TreeClassifier):
             task = read_cost_matrix(self.cost_matrix, coded.classes)
         self._limit = total if self._max_size is None else min(total, self._max_size)
         self._problem, self._splitting, self.rounds_ = fit.grow(
-            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit, task
-        )
+            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit, task,
+            self.categories,
+        )  # fmt: skip
         self._set_classes(classes, self._problem)
         self._forget_views()
         return self
@@ -464,7 +464,7 @@ class GreedyTreeRegressor(GreedyTree, TreeRegressor):
         total = rows.count
         self._limit = total if self._max_size is None else min(total, self._max_size)
         self._problem, self._splitting, self.rounds_ = fit.grow_numbers(
-            rows, self.max_thresholds, limits, self._grower, self._limit
+            rows, self.max_thresholds, limits, self._grower, self._limit, self.categories
         )
         self._forget_views()
         return self

@@ -519,10 +519,11 @@ def as_model(solved: SampleOptimalTrees) -> Any:
     model.n_features_in_ = len(names)
     if names != list(unnamed(len(names))):
         model.feature_names_in_ = np.array(names, dtype=object)  # type: ignore[attr-defined]
-    model._problem, model._max_size = problem, solved.max_size
+    model._max_size = solved.max_size
     model._frontier = solved.errors
     model._beyond = 0.0
-    model._splittings = [_splitting(problem, tree) for tree in solved.trees]
+    splittings = [_splitting(problem, tree) for tree in solved.trees]
+    model._problem, model._splittings = with_own_sets(problem, splittings)
     model._splitting = model._splittings[-1]
     return model
 

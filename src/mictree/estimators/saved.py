@@ -568,12 +568,9 @@ def _read_tests(parts: _Record) -> Tests:
             raise ValueError(f"columns must have different {what}s; two have the same")
     if any(column.position >= parts["width"] for column in columns):
         raise ValueError(f"a column's position must be below the width, {parts['width']}")
-    read = [_Record(each, f"test {number}", TEST) for number, each in enumerate(parts["tests"])]
     tests = [
-        Test(**each | {"value": tuple(each["value"])})
-        if isinstance(each["value"], list)
-        else Test(**each)
-        for each in read
+        _read_test(_Record(each, f"test {number}", TEST))
+        for number, each in enumerate(parts["tests"])
     ]
     for number, test in enumerate(tests):
         if test.column >= len(columns):
@@ -593,6 +590,14 @@ def _read_tests(parts: _Record) -> Tests:
     if len({text for test in tests for text in (test.text, test.negated)}) < 2 * len(tests):
         raise ValueError("tests must have different texts; two have the same")
     return Tests(columns, tests, parts["named"])
+
+
+def _read_test(parts: _Record) -> Test:
+    """A test; sets of categories are lists in JSON."""
+    value = parts["value"]
+    if isinstance(value, list):
+        value = tuple(value)
+    return Test(parts["column"], parts["relation"], value, parts["text"], parts["negated"])
 
 
 def _as_tuple(content: list[Any] | None) -> tuple[Any, ...] | None:

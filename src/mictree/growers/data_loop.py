@@ -196,7 +196,7 @@ class Splitting:
 def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     """Grow by the compiled loop; a rule that looks ahead by the loop for any problem."""
     criterion = criterion_on(rule, problem)
-    check_criterion_of_sets(problem, not isinstance(criterion, str))
+    check_criterion_of_sets(problem.literals, not isinstance(criterion, str))
     if isinstance(problem.task, MatrixCosts) and criterion != "minority":
         return _split_by_classes(problem, problem.task, rule, max_size)
     if depth_of(rule) > 1:

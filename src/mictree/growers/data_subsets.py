@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mictree._support.jit import inner_jit
+from mictree.columns.literals import Literals
 from mictree.growers.data_gains import exact_cut_gain, fast_gain, no_cuts
 from mictree.impurity.gains import OWN
 from mictree.problems.sample import SampleProblem
@@ -64,13 +65,13 @@ def groups_of(problem: SampleProblem, limit: int) -> Groups | None:
     )
 
 
-def check_criterion_of_sets(problem: SampleProblem, own: bool) -> None:
+def check_criterion_of_sets(literals: Literals, own: bool) -> None:
     """Refuse a criterion of one's own on more categories than can be listed.
 
     Orders are exact for concave criteria only, and nobody knows whether it is one.
     """
-    for number in problem.literals.grouped if own else ():
-        column = problem.literals.columns[number]
+    for number in literals.grouped if own else ():
+        column = literals.columns[number]
         if column.cells > MOST_LISTED:
             raise ValueError(
                 'a criterion of your own with categories="subsets" needs columns of at most '

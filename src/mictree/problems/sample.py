@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.checks import as_fraction, check_count, check_unmasked
+from mictree._support.checks import as_fraction, check_categories, check_count, check_unmasked
 from mictree._support.jit import inner_jit, jit
 from mictree._support.numbers import as_number, exact_sum, exact_sums
 from mictree._support.parallel import temporary_array
@@ -923,6 +923,7 @@ class SampleProblem(PackedRows, Problem):
         max_thresholds: int | None = 255,
         limits: Limits | None = None,
         progress: Report | None = None,
+        categories: str = "each",
     ) -> SampleProblem:
         """The rows of Parquet files that may be larger than the memory.
 
@@ -950,6 +951,7 @@ class SampleProblem(PackedRows, Problem):
             quantiles; None for all, for which memory grows with the number of distinct values
         limits : limits on leaves and splits
         progress : called now and then with a ``Progress``, by rows
+        categories : "each" or "subsets", as for rows in memory
 
         Examples
         --------
@@ -965,13 +967,16 @@ class SampleProblem(PackedRows, Problem):
         from mictree.problems.streamed import choose_columns, read_parquet
 
         most = check_thresholds(max_thresholds)
+        grouped = check_categories(categories) == "subsets"
         if loss is not None:
             check_loss(loss)
         if loss is not None and cost_matrix is not None:
             raise ValueError("cost_matrix and loss exclude each other; got both")
         files, numbers = ParquetSet(paths, Share.of(rows, seed)), loss is not None
         names = choose_columns(files, target, sample_weight, columns, drop, numbers)
-        read = read_parquet(files, target, names, sample_weight, most, progress or ignore, numbers)
+        read = read_parquet(
+            files, target, names, sample_weight, most, progress or ignore, numbers, grouped
+        )
         problem = object.__new__(cls)
         problem.classes, problem.targets, problem.least_costs = (
             read.classes, read.targets, np.empty(0),
@@ -1538,16 +1543,6 @@ def _add_exactly(parts, term):
 @inner_jit
 def _rounded(parts):
     return parts[0] + (parts[1] + parts[2])
-
-
-CATEGORIES = ("each", "subsets")
-
-
-def check_categories(categories: Any) -> str:
-    """Refuse what names no way to test categories."""
-    if categories not in CATEGORIES:
-        raise ValueError(f"categories must be one of {', '.join(CATEGORIES)}; got {categories!r}")
-    return categories
 
 
 def check_grouped(problem: SampleProblem, categories: str) -> None:
