@@ -293,8 +293,9 @@ class Offers:
         elif test.rank:
             start, stop = self._ranks(test.place)
             part = slice(start + test.rank, stop)
-        rows, sums = _parts(leaf).rows[part].sum(axis=0), _parts(leaf).sums[part].sum(axis=0)
-        weighted = sums if len(_parts(leaf).sums) else rows.astype(float)
+        whole = _parts(leaf)
+        rows = whole.rows[part].sum(axis=0)
+        weighted = whole.sums[part].sum(axis=0) if len(whole.sums) else rows.astype(float)
         low, high = ((*leaf.path, test._replace(high=side)) for side in (False, True))
         return Leaf(low, leaf.rows - rows, leaf.sums - weighted), Leaf(high, rows, weighted)
 
