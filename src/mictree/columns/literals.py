@@ -763,7 +763,7 @@ def encode(
         if ranks is None:  # categories
             block = np.empty((column.count + column.cells, len(order) // 64), dtype=np.uint64)
             if len(block) > column.grouped:  # a grouped column of one cell divides nothing
-                pack_categories(column.positions(data.column(number)), order, block)
+                pack_categories(_positions(data, number, column), order, block)
                 (cells if column.grouped else blocks).append(block)
             continue
         if column.ranked:
@@ -814,7 +814,12 @@ def learn_column(
     max_thresholds: int | None, scratch: Scratch, grouped: bool = False,
 ) -> tuple[Column, Ranks | None]:  # fmt: skip
     """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
-    values, levels = data.column(number), data.levels(number)
+    levels, coded = data.levels(number), data.codes(number)
+    if coded is not None:
+        present = np.bincount(coded[1][rows], minlength=len(coded[0])) > 0
+        found = {coded[0][code] for code in np.flatnonzero(present).tolist()}
+        return categorical_column(name, found, grouped), None
+    values = data.column(number)
     if isinstance(values, list) and levels is None:
         found = set(values) if len(rows) == len(values) else {values[r] for r in rows.tolist()}
         return categorical_column(name, found, grouped), None
@@ -837,6 +842,15 @@ def learn_column(
         everywhere[present] = ranks + 1
         ranks = everywhere
     return column, ranks
+
+
+def _positions(data: Data, number: int, column: Column) -> np.typing.NDArray[np.int32]:
+    """The position of each row of a categorical column among its literals or cells."""
+    coded = data.codes(number)
+    if coded is None:
+        return column.positions(data.column(number))
+    values, codes = coded
+    return column.positions(values)[codes]
 
 
 def check_numbers(data: Data, number: int, name: str) -> None:
