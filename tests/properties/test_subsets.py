@@ -1,5 +1,7 @@
 """Sets of categories as tests, against the enumeration of all sets in the reference."""
 
+from unittest import mock
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,6 +12,7 @@ import mictree as mt
 from mictree.growers import loop
 from mictree.growers.rules import RULES
 from mictree.impurity import CRITERIA
+from mictree.optimal import subsets as listed
 from mictree.problems.sample import Limits
 from tests.reference import PRIORITIES, subset_samples, task_samples
 from tests.strategies import NUMBERS, WEIGHTS, TaskCase
@@ -224,6 +227,35 @@ def test_optimal_trees_are_the_best_of_all_sets(case, depth):
         assert tree.error(problem, exact=True) == expected[size]
         if depth is not None:
             assert tree.depth <= depth
+
+
+@given(cases(most_rows=9), st.sampled_from([0, 2, 3]))
+@settings(max_examples=150, deadline=None)
+def test_intervals_of_large_columns_hold_the_least_error(case, most):
+    with mock.patch.object(listed, "MOST_CELLS", most):
+        errors = mt.optimal_errors(problem_of(case), 4)
+    expected = [float(each) for each in subset_samples.least_errors(case.rows, case.task, 4)]
+    slack = 1e-12 * max(1.0, *map(abs, expected))
+    assert np.all(errors.lower <= np.array(expected) + slack)
+    assert np.all(errors.upper >= np.array(expected) - slack)
+    assert np.all(errors.proved[:2])
+    assert np.all(np.diff(errors.lower) <= slack)
+
+
+def test_an_interval_of_a_column_of_twenty_towns():
+    draws = np.random.default_rng(2)
+    town, other = draws.integers(0, 20, 400), draws.integers(0, 2, (400, 3))
+    y = np.where(np.isin(town, [2, 3, 5, 7, 11, 13, 17]), other[:, 0], other[:, 1])
+    X = pl.DataFrame({"town": [f"t{each:02d}" for each in town]} | {
+        f"bit{number}": other[:, number] for number in range(3)})  # fmt: skip
+    model = mt.OptimalTreeClassifier(3, categories="subsets").fit(X, y ^ (draws.random(400) < 0.02))
+    errors = model.frontier_
+    assert np.all(errors.lower <= errors.upper)
+    assert errors.proved[1]
+    assert errors.lower[2] > 0.1
+    assert model.score(X, y) > 0.97
+    with pytest.raises(ValueError, match="exact errors need columns of at most 12 categories"):
+        mt.optimal_errors(mt.SampleProblem(X, y, categories="subsets"), 2, exact=True)
 
 
 @given(cases(most_rows=14))

@@ -346,7 +346,8 @@ class Offers:
         place = self._literals.ordered.index(number)
         part = slice(*self._ranks(place))
         present = np.flatnonzero(counts.rows[part].any(axis=1))
-        above = present[present >= int(self._literals.columns[number].missing)][1:]
+        missing = int(self._literals.columns[number].missing)
+        above = present[present >= missing][1:]
         sums = counts.sums
         if len(sums):
             sums = _from_here_on(counts.sums[part])[above]

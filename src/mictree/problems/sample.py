@@ -1228,11 +1228,11 @@ class SampleProblem(PackedRows, Problem):
         parts, begin = [], 0
         for number in self.literals.grouped:
             stop = int(np.searchsorted(listed, self.literals.starts[number]))
-            parts += [listed[begin:stop], self._sets(leaf, number)]
+            parts += [listed[begin:stop], self.sets(leaf, number)]
             begin = stop
         return np.concatenate([*parts, listed[begin:]])
 
-    def _sets(self, leaf: Leaf, number: int) -> IntArray:
+    def sets(self, leaf: Leaf, number: int) -> IntArray:
         """The sets of a column's categories that a leaf offers, all as literals."""
         mask, limits = leaf.state.mask, self.limits
         words = self.bits[self.literals.cells(number)] & mask
