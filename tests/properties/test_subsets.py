@@ -215,7 +215,7 @@ def test_a_criterion_of_ones_own_on_too_many_categories_is_refused():
 
 
 @given(cases(most_rows=9), st.sampled_from([None, 1, 2]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_optimal_trees_are_the_best_of_all_sets(case, depth):
     problem = problem_of(case)
     solved = mt.optimal_trees(problem, 3, exact=True, max_depth=depth)
@@ -230,7 +230,7 @@ def test_optimal_trees_are_the_best_of_all_sets(case, depth):
 
 
 @given(cases(most_rows=9), st.sampled_from([0, 2, 3]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_intervals_of_large_columns_hold_the_least_error(case, most):
     with mock.patch.object(listed, "MOST_CELLS", most):
         errors = mt.optimal_errors(problem_of(case), 4)
@@ -252,7 +252,8 @@ def test_an_interval_of_a_column_of_twenty_towns():
     errors = model.frontier_
     assert np.all(errors.lower <= errors.upper)
     assert errors.proved[1]
-    assert errors.lower[2] > 0.1
+    assert errors.proved[3]
+    assert errors.lower[2] > 0
     assert model.score(X, y) > 0.97
     with pytest.raises(ValueError, match="exact errors need columns of at most 12 categories"):
         mt.optimal_errors(mt.SampleProblem(X, y, categories="subsets"), 2, exact=True)
