@@ -13,6 +13,8 @@ import pytest
 import mictree as mt
 from mictree._support.words import shorten_set, to_svg
 from mictree.columns.data import Data
+from mictree.columns.written import Column, Test
+from mictree.estimators.rules import merge
 from mictree.problems.sample import Limits
 from mictree.report.data import show_tree
 from mictree.tree import Tree
@@ -312,3 +314,18 @@ def test_ten_categories_are_enumerated_and_eleven_are_not():
         problem = mt.SampleProblem(X, y, categories="subsets", limits=limits)
         offered = problem.offered(problem.root())
         assert len(offered) == (2 ** (count - 1) - 1 if exact else count - 1)
+
+
+def test_sets_on_a_path_exclude_what_was_ruled_out_before():
+    column = Column("c", 0, "category", None, ("a", "b", "d"))
+    first = Test(0, "in", ("a",), "c in {a}", "c not in {a}")
+    second = Test(0, "in", ("a", "b"), "c in {a, b}", "c not in {a, b}")
+    (condition,) = merge([(column, first, False), (column, second, True)])
+    assert condition.in_words() == "c in {b}"
+    assert condition.in_sql() == "\"c\" IN ('b')"
+    (condition,) = merge([(column, second, True), (column, first, False)])
+    assert condition.in_python("value") == "value in ('b',)"
+    (condition,) = merge([(column, first, False), (column, second, False)])
+    assert condition.in_words() == "c not in {a, b}"
+    with pytest.raises(ValueError, match="a path must leave some category; c has none left"):
+        merge([(column, second, False), (column, first, True)])

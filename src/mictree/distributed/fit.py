@@ -127,7 +127,7 @@ class Rows:
         return counts
 
     def pack(
-        self, classes: np.ndarray, max_thresholds: int | None, categories: str
+        self, classes: np.ndarray, max_thresholds: int | None, categories: str = "each"
     ) -> tuple[Plan, list[Any]]:
         """Choose the literals of all columns, and pack every partition once."""
         scale = scale_of(self.summary, self.partitions.weighted)
