@@ -4,8 +4,8 @@ import importlib
 import sys
 
 NAMES = (
-    "core", "sweeps", "estimators", "regressors", "optimal", "bit_tasks", "ordered", "tasks",
-    "prices", "good", "anytime", "compare", "streamed", "explorer", "distributed",
+    "core", "sweeps", "estimators", "regressors", "categories", "optimal", "bit_tasks", "ordered",
+    "tasks", "prices", "good", "anytime", "compare", "streamed", "explorer", "distributed",
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
 
 
 LEAF = -1
-# what a test of data reads: the number of a column, and a threshold or the position of a literal
-Source = tuple[int, float | int]
+# what a test of data reads: the number of a column, and a threshold, the position of a literal, or
+# those of a set of categories
+Source = tuple[int, float | int | tuple[int, ...]]
 JSON_FORMAT = "mictree.tree/2"
 NAMED_FORMAT = "mictree.tree/1"  # as written before 0.2: tests by name
 
@@ -56,8 +58,8 @@ class Tree:
     labels : for each node the label it predicts, -1 at an internal node; floats are numbers that
         are predicted
     sources : of a tree on a table with numbers, which has only the variables that it tests: for
-        each the number of its column and the exact threshold; -1 for "is missing", or the position
-        of a category
+        each the number of its column and the exact threshold; -1 for "is missing", the position of
+        a category, or the positions of a set of them
 
     Examples
     --------
@@ -560,15 +562,25 @@ def _parse_json(text: str) -> tuple[list[str], Any, tuple[Source, ...]]:
 
 def _read_sources(listed: Any, count: int) -> tuple[Source, ...]:
     """A column and a number for each variable, or nothing at all."""
-    rule = "a tree's sources must be a column and a number for each variable"
+    rule = "a tree's sources must be a column and a number, or positions, for each variable"
     if not isinstance(listed, list) or len(listed) not in (0, count):
         raise ValueError(f"{rule}; got {listed!r}")
     for pair in listed:
         if not isinstance(pair, list) or len(pair) != 2 or not _is_count(pair[0]):
             raise ValueError(f"{rule}; got {pair!r}")
-        if isinstance(pair[1], bool) or not isinstance(pair[1], int | float):
+        number = isinstance(pair[1], int | float) and not isinstance(pair[1], bool)
+        if not number and not _are_positions(pair[1]):
             raise ValueError(f"{rule}; got {pair!r}")
-    return tuple((column, what) for column, what in listed)
+    return tuple(
+        (column, tuple(what) if isinstance(what, list) else what) for column, what in listed
+    )
+
+
+def _are_positions(listed: Any) -> bool:
+    """Whether a list holds different positions, ascending."""
+    if not isinstance(listed, list) or not listed or not all(map(_is_count, listed)):
+        return False
+    return all(one < other for one, other in pairwise(listed))
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:

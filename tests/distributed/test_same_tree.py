@@ -51,6 +51,7 @@ def learners(draw):
         class_weight=draw(st.sampled_from([None, "balanced"])),
         max_thresholds=draw(st.sampled_from([1, 2, 5, 255])),
         random_state=draw(st.integers(0, 5)),
+        categories=draw(st.sampled_from(["each", "subsets"])),
     )
 
 

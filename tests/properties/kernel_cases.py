@@ -19,6 +19,7 @@ from unittest import mock
 
 import dask
 import dask.array
+import dask.dataframe
 import numpy as np
 import polars as pl
 
@@ -46,7 +47,7 @@ CRITERIA = ("entropy", "gini", "root", "minority")
 KERNELS = ("jit", "inner_jit", "inner_loop_jit")
 CASES = (
     "formulas", "families", "functions", "packing", "data", "sums", "searches", "ordered", "wide",
-    "tasks", "local", "relaxed", "partitions",
+    "tasks", "local", "relaxed", "partitions", "subsets",
 )  # fmt: skip
 
 
@@ -350,6 +351,36 @@ def partitions() -> Iterator[tuple[str, Any]]:
         for what, model in (("classes", fitted), ("numbers", numbers)):
             found = model.growth_.errors.tolist(), model._splitting.rows.tolist()
             yield f"{what}, {name}", list(found)
+
+
+def subsets() -> Iterator[tuple[str, Any]]:
+    """Sets of categories: in order and listed, beside columns of numbers, on counts too."""
+    generator = np.random.default_rng(34)
+    rows = 200
+    towns = generator.choice([*"ABCDEFGHIJKLM", None], rows)
+    few, number = generator.choice(["u", "v", "w", None], rows), generator.normal(size=rows)
+    label, weights = generator.integers(0, 3, rows), generator.integers(1, 4, rows)
+    both = pl.DataFrame({"town": towns, "number": number.round(1), "few": few})
+    tasks: tuple[dict[str, Any], ...] = (
+        {"y": label > 0}, {"y": label}, {"y": number, "loss": "squared"},
+        {"costs": generator.integers(0, 9, (rows, 2))},
+        {"costs": generator.integers(0, 9, (rows, 3))},
+    )  # fmt: skip
+    for turn, task in enumerate(tasks):
+        given = weights if turn % 2 else None
+        for X in (both, both.drop("number")):
+            problem = mt.SampleProblem(X, sample_weight=given, categories="subsets", **task)
+            rule = mt.TopDown(None, TIES[turn], seed=5)
+            for grown in (rule.grow(problem, 8), loop.grow_any(rule, problem, 3)):
+                steps = [[step.leaf, step.variable, step.gain] for step in grown.steps]
+                yield f"{turn} {len(X.columns)} {len(steps)}", [steps, grown.errors.tolist()]
+    small = mt.SampleProblem(both.drop("town")[:40], label[:40], categories="subsets")
+    yield "optimal", mt.optimal_errors(small, 2).tolist()
+    frame = dask.dataframe.from_pandas(both.drop("town").to_pandas(), npartitions=2)
+    labels = dask.array.from_array(label, chunks=frame.map_partitions(len).compute().tolist())
+    with dask.config.set(scheduler="sync"):
+        model = mt.TopDownClassifier(4, categories="subsets").fit(frame, labels)
+    yield "partitions", model.growth_.errors.tolist()
 
 
 def all_kernels() -> set[str]:

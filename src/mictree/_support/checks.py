@@ -184,3 +184,13 @@ def insert_shared(own: str, shared: str) -> str:
     lead, mark, examples = own.partition(EXAMPLES)
     sections = shared.partition(EXAMPLES)[0]
     return f"{lead.rstrip()}\n\n{sections.strip(chr(10)).rstrip()}\n\n{mark}{examples}".rstrip(" ")
+
+
+CATEGORIES = ("each", "subsets")  # ways to test categories
+
+
+def check_categories(categories: Any) -> str:
+    """Refuse what names no way to test categories."""
+    if not isinstance(categories, str) or categories not in CATEGORIES:
+        raise ValueError(f"categories must be one of {', '.join(CATEGORIES)}; got {categories!r}")
+    return categories

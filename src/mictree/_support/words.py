@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -26,6 +27,10 @@ DIGITS = 4  # of numbers that are predicted, in texts
 MOST_CHARACTERS = 40  # characters of a text in a message
 MOST_WHOLE = 1e16  # from here on a float's last digits mean nothing, and powers of ten are shown
 SQUARED = "mean squared error"  # the errors of a regression
+MOST_OF_SET = 40  # characters between the braces of a test in a drawing
+SET = re.compile(r"(?P<start>.* in \{)(?P<members>.*)\}(?P<end>\??| \(column \d+\)\??)", re.S)
+MEMBER = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^,]+)(?:, |$)")
+HOVER = "hover-"  # begins the ids of texts in a drawing whose labels show up under the pointer
 NOISE = 1e-12  # a float nearer to 0 is the rounding error of a difference
 
 
@@ -159,7 +164,24 @@ def to_svg(axes: Axes) -> str:
     figure.savefig(drawn, format="svg", metadata={"Date": None}, bbox_inches="tight")
     pyplot.close(figure)
     text = drawn.getvalue()
-    return text[text.index("<svg") :]
+    text = text[text.index("<svg") :]
+    for part in figure.findobj(lambda each: str(each.get_gid() or "").startswith(HOVER)):
+        whole = f"<title>{escape(str(part.get_label()))}</title>"
+        text = text.replace(f'<g id="{part.get_gid()}">', f"<g>{whole}")
+    return text
+
+
+def shorten_set(text: str) -> str:
+    """A test for a long set, as ``town in {A, B, and 9 more}``; other tests as they are."""
+    found = SET.fullmatch(text)
+    members = [] if found is None else MEMBER.findall(found["members"])
+    if found is None or len(found["members"]) <= MOST_OF_SET or len(members) <= 2:
+        return text
+    kept = 1
+    while len(", ".join(members[: kept + 1])) <= MOST_OF_SET // 2:
+        kept += 1
+    shown = ", ".join(map(shorten, members[:kept]))
+    return f"{found['start']}{shown}, and {len(members) - kept:,} more}}{found['end']}"
 
 
 def _show(cell: Any) -> str:

@@ -19,6 +19,7 @@ from mictree._support.words import names_of_labels, show_name
 from mictree.cli.options import (
     After,
     AsJson,
+    Categories,
     ClassWeight,
     Costs,
     DataFile,
@@ -127,6 +128,7 @@ def data(
     workers: Workers = None,
     seed: Annotated[int, seed_option("the folds")] = 0,
     max_thresholds: MostThresholds = None,
+    categories: Categories = "each",
     size: Annotated[
         int | None,
         size_option(
@@ -210,7 +212,7 @@ def data(
             class_weight=factors, cost_matrix=matrix,
             loss=None if table.task == CLASSIFICATION else "squared",
             random_state=seed, max_thresholds=max_thresholds, n_jobs=n_jobs or jobs,
-            progress=progress,
+            progress=progress, categories=categories,
         )  # fmt: skip
     shown = result.advised_size if size is None else size
     tree, model = result.optimal_trees.tree(shown), cast(Any, result.model(shown))
@@ -305,7 +307,7 @@ def _check_settings(settings: DataSettings) -> None:
             raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}; got {name!r}")
     if len(set(learners)) < len(learners):
         raise ValueError(f"--learner must name each learner once; got {', '.join(learners)}")
-    same = ("max_size", "time_limit", "cv", "repeats", "scoring", "max_thresholds")
+    same = ("max_size", "time_limit", "cv", "repeats", "scoring", "max_thresholds", "categories")
     Settings(  # refuses what no table could make right
         **{name: getattr(settings, name) for name in same},
         random_state=settings.seed,
@@ -353,6 +355,7 @@ def _page_settings(settings: DataSettings, task: str) -> dict[str, object]:
         "repeats": settings.repeats,
         "seed": settings.seed,
         "thresholds a column": settings.max_thresholds or "all",
+        "tests on categories": settings.categories,
         "time limit": f"{settings.time_limit:g} s",
     }
 

@@ -36,6 +36,7 @@ from mictree._support.words import (
 from mictree.cli.options import (
     After,
     AsJson,
+    Categories,
     ClassWeight,
     Costs,
     Criterion,
@@ -175,6 +176,7 @@ def fit(
         int | None, typer.Option(help="Largest number of tests on a path.", show_default=False)
     ] = None,
     max_thresholds: MostThresholds = None,
+    categories: Categories = "each",
     no_header: NoHeader = False,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -242,6 +244,7 @@ def fit(
       mictree fit houses.csv --target price --report houses.html
       mictree fit survey.csv --target points --task regression
       mictree fit iris.csv --target species --rule optimal --time-limit 60 --save model.json
+      mictree fit loans.csv --target default --categories subsets
     """
     settings = _check_settings(context)
     request = settings.request
@@ -312,8 +315,8 @@ class FitSettings(TableSettings):
         import mictree.estimators as kinds
         from mictree.estimators.greedy import CLASSIFIERS, REGRESSORS
 
-        same = {name: getattr(self, name) for name in
-                ("max_size", "min_samples_leaf", "max_depth", "max_thresholds")}  # fmt: skip
+        shared = ("max_size", "min_samples_leaf", "max_depth", "max_thresholds", "categories")
+        same = {name: getattr(self, name) for name in shared}
         regression = task == REGRESSION
         if self.is_optimal:
             optimal = kinds.OptimalTreeRegressor if regression else kinds.OptimalTreeClassifier
@@ -737,7 +740,7 @@ def _optimal_like(model: Any, size: int, time_limit: float) -> Any:
     from mictree.estimators import OptimalTreeClassifier, OptimalTreeRegressor
 
     same = {name: getattr(model, name) for name in
-            ("max_depth", "max_thresholds", "min_samples_leaf")}  # fmt: skip
+            ("max_depth", "max_thresholds", "min_samples_leaf", "categories")}  # fmt: skip
     if measure_of(model) == SQUARED:
         return OptimalTreeRegressor(size, time_limit=time_limit, **same)
     return OptimalTreeClassifier(
@@ -777,6 +780,7 @@ def _page_settings(settings: FitSettings, task: str) -> dict[str, object]:
         "smallest leaf": count_of(settings.min_samples_leaf, "row"),
         "largest depth": "any" if settings.max_depth is None else settings.max_depth,
         "thresholds a column": settings.max_thresholds or "all",
+        "tests on categories": settings.categories,
         "time limit for optimal trees": f"{settings.time_limit:g} s",
     }
 

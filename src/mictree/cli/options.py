@@ -23,7 +23,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from mictree._support.checks import MOST_POWER
+from mictree._support.checks import CATEGORIES, MOST_POWER
 from mictree._support.words import shell_word
 from mictree.cli.tasks import MOST_CLASSES, REGRESSION, TASKS, TaskRequest
 from mictree.growers.rules import RULES, TIES, Grower, Lookahead
@@ -104,6 +104,13 @@ MostThresholds = Annotated[
         help="Largest number of thresholds per column of numbers, dates or ordered categories; "
         "default: all.",
         show_default=False,
+    ),
+]
+Categories = Annotated[
+    str,
+    typer.Option(
+        help="Tests on categories: each, one category (town is A); or subsets, any set of them "
+        "(town in {A, C})."
     ),
 ]
 Jobs = Annotated[int, jobs_option("tasks")]
@@ -300,6 +307,7 @@ class TableSettings:
     weights: Weights
     scoring: Scoring
     max_thresholds: MostThresholds
+    categories: Categories
     no_header: NoHeader
     separator: Separator
     encoding: Encoding
@@ -317,6 +325,11 @@ class TableSettings:
     save_to: Path | None
     report: HtmlReport
     of_classes: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.categories not in CATEGORIES:
+            listed = ", ".join(CATEGORIES)
+            raise ValueError(f"--categories must be one of {listed}; got {self.categories!r}")
 
     @property
     def file_format(self) -> FileFormat:

@@ -257,6 +257,7 @@ def _read_rows(
         seed=settings.seed, progress=report,
         max_thresholds=MOST_THRESHOLDS if model.max_thresholds is None else model.max_thresholds,
         loss="squared" if decision.is_regression else None,
+        categories=settings.categories,
     )  # fmt: skip
     if not decision.is_regression:
         decide_task(polars.Series(target, problem.classes), CLASSIFICATION)

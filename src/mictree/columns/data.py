@@ -62,6 +62,7 @@ class Data:
         )
         self._read: dict[int, FloatArray | list[Any]] = {}
         self._infinite: dict[int, bool] = {}
+        self._coded: dict[int, tuple[list[Any], np.typing.NDArray[np.int32]] | None] = {}
 
     @property
     def bytes(self) -> np.typing.NDArray[np.uint8] | None:
@@ -113,6 +114,17 @@ class Data:
         if number not in self._read:
             self._read = {**(self._read if self.remember else {}), number: self._column(number)}
         return self._read[number]
+
+    def codes(self, number: int) -> tuple[list[Any], np.typing.NDArray[np.int32]] | None:
+        """A column of categories as positions in a list of its values; None if that takes as long.
+
+        The last value is None, for missing cells. Some values may occur in no row.
+        """
+        if self.frame is None or self.kind(number) not in ("string", "categorical"):
+            return None
+        if number not in self._coded:
+            self._coded = {number: _as_codes(self._series(number))}
+        return self._coded[number]
 
     def integers(self, number: int) -> np.typing.NDArray[Any] | None:
         """A column of integers or Booleans without missing values as it is; None for others."""
@@ -227,6 +239,25 @@ class Data:
         native = series.to_native()
         held = getattr(native, "dtype", None) or getattr(native, "type", kind)
         raise unreadable(str(name), held)
+
+
+def _as_codes(series: Any) -> tuple[list[Any], np.typing.NDArray[np.int32]] | None:
+    """What ``Data.codes`` returns, from a column of texts or categories."""
+    native = series.to_native()
+    if series.implementation.is_pandas() and hasattr(native, "cat"):
+        values, codes = native.cat.categories.tolist(), native.cat.codes.to_numpy()
+        return [*values, None], np.where(codes < 0, len(values), codes).astype(np.int32)
+    try:
+        cells = series.to_arrow()
+    except ValueError:  # a text that is no Unicode
+        return None
+    cells = cells.combine_chunks() if hasattr(cells, "combine_chunks") else cells
+    if not hasattr(cells, "dictionary"):
+        cells = cells.dictionary_encode()
+    codes, values = cells.indices, cells.dictionary.to_pylist()
+    if codes.null_count:
+        codes = codes.cast("int64").fill_null(len(values))
+    return [*values, None], codes.to_numpy().astype(np.int32)
 
 
 def unreadable(name: str, held: Any) -> ColumnError:

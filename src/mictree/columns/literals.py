@@ -6,6 +6,10 @@ its categories. A column with missing values also offers "is missing". A missing
 threshold. ``Column`` holds the literals of one column, ``Literals`` those of a table, and
 ``encode`` chooses them and stores the columns, as bits or as ranks.
 
+A grouped column offers sets of its categories, ``town in {A, C}``, which are too many to be listed.
+It is stored as bits too, one row for each category and one for missing values, its cells. A set
+becomes a literal when a tree needs it (``Literals.add_set``), behind all literals of columns.
+
 No two literals of a data set have the same text, and none has the text of another's negation. If
 two would clash, a column's texts are quoted (``c is '1'`` beside ``c is 1``, and always if one is
 "missing"). Any other clash is resolved by the number of the column: ``a > 1.5 (column 0)``. Texts
@@ -15,6 +19,7 @@ are made when they are needed: a column of a million numbers offers a million li
 from __future__ import annotations
 
 import math
+import threading
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,6 +54,8 @@ from mictree.tree import LEAF, Source, Tree
 FloatArray = np.typing.NDArray[np.float64]
 BoolArray = np.typing.NDArray[np.bool_]
 Texts = tuple[str, str]  # a literal's text, and the text of its negation
+Positions = tuple[int, ...]  # a set of categories by their positions, ascending
+Place = int | Positions  # of a literal among those of its column; of a grouped one, the set
 
 
 @dataclass(frozen=True)
@@ -61,9 +68,11 @@ class Column:
         0 and 1 for a binary one
     binned : there are values with no threshold between them
     categories : of a categorical column, sorted; None for an ordered one
+    grouped : its literals are sets of categories; there is none until a tree needs it
     implied : categories of the training rows that need no literal, as another one's negation is it
     levels : the categories of an ordered column of categories, whose values are positions
-    missing : whether "is missing" is a literal too, the last one
+    missing : whether "is missing" is a literal too, the last one; of a grouped column, whether
+        values are missing
     style : the type of an ordered column: how it reads
     """
 
@@ -76,6 +85,7 @@ class Column:
     missing: bool = False
     style: str = "number"
     implied: tuple[Any, ...] = ()
+    grouped: bool = False
 
     @property
     def thresholds(self) -> int:
@@ -90,13 +100,20 @@ class Column:
 
     @property
     def count(self) -> int:
-        """The number of literals."""
+        """The number of literals; of a grouped column, of those that are listed: none."""
+        if self.grouped:
+            return 0
         offered = len(self.below) if self.categories is None else len(self.categories)
         return offered + self.missing
 
-    def threshold(self, position: int) -> float:
+    @property
+    def cells(self) -> int:
+        """How many rows of bits a grouped column has: one a category, the last one for missing."""
+        return len(self.categories or ()) + self.missing if self.grouped else 0
+
+    def threshold(self, position: Place) -> float:
         """The threshold of a literal; NaN if it has none."""
-        if position >= len(self.below):
+        if isinstance(position, tuple) or position >= len(self.below):
             return math.nan
         below, above = float(self.below[position]), float(self.above[position])
         return self._at_tick(midpoint(below, above), below, above)
@@ -127,8 +144,11 @@ class Column:
         """The position of the literal that separates the training rows as a threshold does."""
         return int(self.above.searchsorted(threshold, side="right"))
 
-    def text(self, position: int, threshold: float | None = None) -> Texts:
+    def text(self, position: Place, threshold: float | None = None) -> Texts:
         """The text of a literal and its negation's; ``make_texts_differ`` resolves clashes."""
+        if isinstance(position, tuple):
+            listed = ", ".join(self._words_in_sets[place] for place in position)
+            return f"{self.name} in {{{listed}}}", f"{self.name} not in {{{listed}}}"
         if self.categories is not None:
             return self._category_texts[position]
         if position == len(self.below):
@@ -158,11 +178,18 @@ class Column:
             texts = [self._is(word) for word in quoted] + missing
         return texts
 
+    @cached_property
+    def _words_in_sets(self) -> list[str]:
+        return words_in_sets(self.categories or ())
+
     def _is(self, word: str) -> Texts:
         return f"{self.name} is {word}", f"{self.name} is not {word}"
 
     def positions(self, values: FloatArray | list[Any]) -> np.typing.NDArray[np.int32]:
-        """The position of each value of a categorical column among its literals; NONE without."""
+        """The position of each value of a categorical column among its literals; NONE without.
+
+        Of a grouped column, among its cells.
+        """
         position: dict[Any, int] = {
             category: number for number, category in enumerate(self.categories or ())
         }
@@ -186,9 +213,13 @@ class Column:
         return np.where(np.isnan(numbers), 0.0, ranks)
 
     def holds(
-        self, position: int, values: FloatArray | list[Any], threshold: float | None = None
+        self, position: Place, values: FloatArray | list[Any], threshold: float | None = None
     ) -> BoolArray:
         """Whether each value satisfies one of the literals, or is above a threshold."""
+        if isinstance(position, tuple):
+            members = {(self.categories or ())[place] for place in position}
+            found = self.as_categories(values)
+            return np.fromiter((value in members for value in found), bool, len(found))
         if self.categories is not None:
             wanted = self.categories[position] if position < len(self.categories) else None
             return np.array([value == wanted for value in self.as_categories(values)], dtype=bool)
@@ -216,6 +247,18 @@ class Column:
         return [None] * len(values)
 
 
+def words_in_sets(categories: Sequence[Any]) -> list[str]:
+    """How categories read between braces: quoted where sets could read alike."""
+    words = [str(category) for category in categories]
+    plain = len({"missing", *words}) > len(words) and not any(
+        word != word.strip() or not word or any(mark in word for mark in SET_MARKS)
+        for word in words
+    )
+    if plain:
+        return words
+    return [repr(str(each)) if isinstance(each, str) else str(each) for each in categories]
+
+
 def as_levels(values: list[Any], levels: tuple[Any, ...], name: str) -> FloatArray:
     """The position of each category in its order; NaN where missing."""
     position = {level: float(number) for number, level in enumerate(levels)}
@@ -231,7 +274,8 @@ def _differ(texts: Sequence[Texts]) -> bool:
     return len({text for pair in texts for text in pair}) == 2 * len(texts)
 
 
-JOINTS = (" > ", " <= ", " is ")  # what follows a column's name in a text
+JOINTS = (" > ", " <= ", " is ", " in ", " not in ")  # what follows a column's name in a text
+SET_MARKS = "{},"  # in a category, they could be taken for those around it
 
 
 def _may_clash(names: Sequence[str]) -> bool:
@@ -298,18 +342,35 @@ IntArray = np.typing.NDArray[np.int64]
 
 
 class Literals:
-    """All literals of a data set, in the order of its columns."""
+    """All literals of a data set, in the order of its columns; then the sets that trees need.
 
-    def __init__(self, columns: Sequence[Column] | None, binary: Sequence[str] = ()) -> None:
+    Attributes
+    ----------
+    starts : the first literal of each column, then the number of literals that columns list
+    ordered : the columns that are stored as ranks; bits hold all others
+    grouped : the columns whose literals are sets of categories
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column] | None,
+        binary: Sequence[str] = (),
+        sets: Sequence[tuple[int, Positions]] = (),
+    ) -> None:
         self._binary = tuple(binary)
-        self.starts: Sequence[int]  # the first literal of each column, then the number of literals
-        self.ordered: tuple[int, ...]  # the columns that are stored as ranks; bits hold all others
+        self._sets = list(sets)
+        self._places = {each: place for place, each in enumerate(self._sets)}
+        self._lock = threading.Lock()  # of both
+        self.starts: Sequence[int]
+        self.ordered: tuple[int, ...]
+        self.grouped: tuple[int, ...] = ()
         if columns is None:
             self.starts, self.ordered = range(len(self._binary) + 1), ()
             return
         self.columns = tuple(columns)
         self.starts = list(accumulate((column.count for column in self.columns), initial=0))
         self.ordered = tuple(number for number, column in enumerate(self.columns) if column.ranked)
+        self.grouped = tuple(n for n, column in enumerate(self.columns) if column.cells > 1)
 
     @classmethod
     def binary(cls, names: Sequence[str]) -> Literals:
@@ -317,10 +378,54 @@ class Literals:
         return cls(None, names)
 
     def __len__(self) -> int:
-        return self.starts[-1]
+        return self.starts[-1] + len(self._sets)
 
     def __reduce__(self) -> Any:
-        return type(self), (None if self._binary else self.columns, self._binary)
+        columns = None if self._binary else self.columns
+        return type(self), (columns, self._binary, tuple(self._sets))
+
+    def add_set(self, number: int, positions: Positions) -> int:
+        """The literal for a set of a grouped column's categories; a new one gets the next number.
+
+        Numbers never change, so that all trees of a problem may use them.
+        """
+        key = number, positions
+        with self._lock:
+            place = self._places.setdefault(key, len(self._sets))
+            if place == len(self._sets):
+                self._sets.append(key)
+        return self.starts[-1] + place
+
+    def with_sets(self, used: Sequence[int]) -> tuple[Literals, dict[int, int]]:
+        """Without sets that are not used, the others in order; and where the used literals are."""
+        first, place = self.starts[-1], {literal: literal for literal in used}
+        sets = {literal: self._sets[literal - first] for literal in used if literal >= first}
+        columns = None if self._binary else self.columns
+        other = Literals(columns, self._binary, sorted(sets.values()))
+        return other, place | {literal: other.add_set(*each) for literal, each in sets.items()}
+
+    def cells(self, number: int) -> slice:
+        """The rows of bits of a grouped column."""
+        first = self._first_cells[number]
+        return slice(first, first + self.columns[number].cells)
+
+    @cached_property
+    def _first_cells(self) -> dict[int, int]:
+        """The first row of bits of each grouped column: they follow those of literals."""
+        counts = (self.columns[number].cells for number in self.grouped)
+        starts = accumulate(counts, initial=len(self.stored_bits))
+        return dict(zip(self.grouped, starts, strict=False))
+
+    @property
+    def rows_of_bits(self) -> int:
+        """How many rows of bits all columns have."""
+        cells = sum(self.columns[number].cells for number in self.grouped)
+        return len(self.stored_bits) + cells
+
+    @property
+    def lists_all(self) -> bool:
+        """Whether every test of a tree is listed: none is a threshold or a set."""
+        return not self.ordered and not self.grouped
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -332,7 +437,7 @@ class Literals:
     def stored_bits(self) -> np.typing.NDArray[np.intp]:
         """The literals that are stored as bits."""
         if not self.ordered:
-            return np.arange(len(self))
+            return np.arange(self.starts[-1])
         kept = [np.empty(0, dtype=np.intp)]  # not a flag for each literal: there may be millions
         for number, column in enumerate(self.columns):
             skipped = column.thresholds if column.ranked else 0
@@ -340,9 +445,16 @@ class Literals:
                 kept.append(np.arange(self.starts[number] + skipped, self.starts[number + 1]))
         return np.concatenate(kept)
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """The texts of the literals, all different."""
+        if not self._sets:
+            return self._names_of_columns
+        sets = range(self.starts[-1], len(self))
+        return self._names_of_columns + tuple(self.texts(literal)[0] for literal in sets)
+
+    @cached_property
+    def _names_of_columns(self) -> tuple[str, ...]:
         return tuple(text for text, _ in self._texts)
 
     @cached_property
@@ -368,6 +480,9 @@ class Literals:
         column = self.columns[number]
         if not self._clashing:
             return column.text(position, threshold)
+        if isinstance(position, tuple):
+            held, other = column.text(position)
+            return f"{held} (column {number})", f"{other} (column {number})"
         if threshold is None or column.threshold(position) == threshold:
             return self._texts[literal]
         above, below = column.text(position, threshold)
@@ -377,8 +492,13 @@ class Literals:
         """The negation of a literal: ``age <= 37.5``, ``color is not red``."""
         return self.texts(literal)[1]
 
-    def locate(self, literal: int) -> tuple[int, int]:
-        """The number of a literal's column, and its position among the column's literals."""
+    def locate(self, literal: int) -> tuple[int, Any]:
+        """The number of a literal's column, and its position among the column's literals.
+
+        Of a set of categories, their positions.
+        """
+        if literal >= self.starts[-1]:
+            return self._sets[literal - self.starts[-1]]
         column = bisect_right(self.starts, literal) - 1
         return column, literal - self.starts[column]
 
@@ -397,6 +517,8 @@ class Literals:
         """What a test reads: its column, and the threshold or the position of another literal."""
         number, position = self.locate(literal)
         column = self.columns[number]
+        if isinstance(position, tuple):
+            return number, position
         if column.categories is not None or position == column.thresholds:
             return number, -1 if column.missing and position == column.count - 1 else position
         return number, column.threshold(position) if math.isnan(threshold) else threshold
@@ -405,6 +527,9 @@ class Literals:
         """The literal that separates the training rows as a test does; -1 if there is none."""
         number, what = source
         column, start = self.columns[number], self.starts[number]
+        if isinstance(what, tuple):
+            known = number in self.grouped and max(what) < len(column.categories or ())
+            return self.add_set(number, what) if known else -1
         if isinstance(what, int):
             return start + what % column.count
         return start + column.cut(what) if column.cut(what) < column.thresholds else -1
@@ -417,13 +542,13 @@ class Literals:
         labels: Sequence[int],
     ) -> Tree:
         """A tree from splits as ``Tree.from_splits`` has them; with numbers, of its tests only."""
-        if not self.ordered:
+        if self.lists_all:
             return Tree.from_splits(self.names, leaves, literals, labels)
         tests = [
             (literal, self.source(literal, math.nan if threshold is None else threshold))
             for literal, threshold in zip(literals, thresholds, strict=True)
         ]
-        distinct = sorted(set(tests))
+        distinct = sorted(set(tests), key=_in_order)
         place = {test: number for number, test in enumerate(distinct)}
         names = [self.texts(literal, _as_threshold(source))[0] for literal, source in distinct]
         uses = Counter(names) if len(set(names)) < len(names) else {}
@@ -437,8 +562,8 @@ class Literals:
         )
 
     def only(self, used: Sequence[int]) -> tuple[Literals, dict[int, int]]:
-        """Without the thresholds of ordered columns that are not used; and the new positions."""
-        if not self.ordered:
+        """Without thresholds and sets of categories that are not used; and the new positions."""
+        if self.lists_all:
             return self, {literal: literal for literal in used}
         located = [self.locate(literal) for literal in used]
         columns = list(self.columns)
@@ -448,8 +573,12 @@ class Literals:
             columns[number] = replace(
                 column, below=column.below[kept], above=column.above[kept], binned=True
             )
-        fewer, place = Literals(columns), {}
+        sets = {located[place] for place, literal in enumerate(used) if literal >= self.starts[-1]}
+        fewer, place = Literals(columns, sets=sorted(sets)), {}
         for literal, (number, position) in zip(used, located, strict=True):
+            if isinstance(position, tuple):
+                place[literal] = fewer.add_set(number, position)
+                continue
             new, old = columns[number], self.columns[number]
             if number in self.ordered:
                 same = old.below[position] if position < old.thresholds else math.inf
@@ -459,7 +588,7 @@ class Literals:
 
     def compact(self, tree: Tree) -> Tree:
         """A tree whose variables are all literals; with ordered columns, only those it tests."""
-        if not self.ordered or tree.sources:
+        if self.lists_all or tree.sources:
             return tree
         used = sorted({test for test in tree.tests if test >= 0})
         place = {test: number for number, test in enumerate(used)} | {LEAF: LEAF}
@@ -526,10 +655,11 @@ class Literals:
     def ranks(self, X: Any) -> Ranks:
         """A data set as a matrix that offers the same tests: ordered columns as ranks, else bits.
 
-        A missing value has rank 0.
+        A missing value has rank 0. A grouped column becomes a bit for each category, and for
+        missing values.
         """
         data = self._read(X)
-        width = len(self.ordered) + len(self.stored_bits)
+        width = len(self.ordered) + self.rows_of_bits
         most = max((self.columns[number].thresholds + 1 for number in self.ordered), default=1)
         matrix = np.empty((data.rows, width), dtype=np.min_scalar_type(most))
         place = 0
@@ -539,6 +669,10 @@ class Literals:
                 check_finite(data, number, column.name)
                 matrix[:, place] = column.ranks(data.column(number))
                 place, start = place + 1, start + column.thresholds
+            if column.cells > 1:
+                found = column.positions(data.column(number))
+                matrix[:, place : place + column.cells] = found[:, None] == range(column.cells)
+                place += column.cells
             for literal in range(start, stop):
                 matrix[:, place] = self.holds(data, literal)
                 place += 1
@@ -562,12 +696,21 @@ class Literals:
         matrix = np.empty((data.rows, len(sources)), dtype=np.uint8)
         for place, (number, what) in enumerate(sources):
             column = self.columns[number]
+            if isinstance(what, tuple):
+                matrix[:, place] = column.holds(what, data.column(number))
+                continue
             if isinstance(what, int):
                 position, threshold = what % column.count, None
             else:
                 position, threshold = 0, what
             matrix[:, place] = self.holds(data, self.starts[number] + position, None, threshold)
         return matrix
+
+
+def _in_order(test: tuple[int, Source]) -> tuple[Any, ...]:
+    """What sorts tests: by their column, and then as they are listed, or by the set."""
+    literal, (number, what) = test
+    return (number, *what) if isinstance(what, tuple) else (number, literal, what)
 
 
 def _as_threshold(source: Source) -> float | None:
@@ -583,7 +726,8 @@ class Encoded(NamedTuple):
     """A data set's literals and the rows to learn from, in the order of their slots."""
 
     literals: Literals
-    bits: np.typing.NDArray[np.uint64]  # a row of words for each of ``literals.stored_bits``
+    # a row of words for each of ``literals.stored_bits``, then those of all ``literals.cells``
+    bits: np.typing.NDArray[np.uint64]
     ranks: tuple[Ranks, ...]  # of the rows, for each of ``literals.ordered``
 
 
@@ -593,6 +737,7 @@ def encode(
     rows: IntArray,
     weights: FloatArray | None = None,
     max_thresholds: int | None = None,
+    grouped: bool = False,
 ) -> Encoded:
     """Choose the literals of a data set and store its columns, one after another.
 
@@ -601,22 +746,25 @@ def encode(
     order : the row in each slot, NONE where it is empty; a multiple of 64 slots
     rows : those of the slots that are not empty
     weights : of all slots; whole numbers, so that bins do not depend on the order of rows
+    grouped : tests on categories are sets of them
     """
     used = order != NONE
     if weights is not None:
         weights = weights[used]
     columns: list[Column] = []
     blocks = [np.empty((0, len(order) // 64), dtype=np.uint64)]
+    cells: list[np.typing.NDArray[np.uint64]] = []
     kept: list[Ranks] = []
     learned = _learn_matrix(data, rows) if max_thresholds is None else None
     for number, (column, ranks) in enumerate(
-        learned or _learn_columns(data, rows, weights, max_thresholds)
+        learned or _learn_columns(data, rows, weights, max_thresholds, grouped)
     ):
         columns.append(column)
         if ranks is None:  # categories
-            block = np.empty((column.count, len(order) // 64), dtype=np.uint64)
-            pack_categories(column.positions(data.column(number)), order, block)
-            blocks.append(block)
+            block = np.empty((column.count + column.cells, len(order) // 64), dtype=np.uint64)
+            if len(block) > column.grouped:  # a grouped column of one cell divides nothing
+                pack_categories(_positions(data, number, column), order, block)
+                (cells if column.grouped else blocks).append(block)
             continue
         if column.ranked:
             kept.append(ranks)
@@ -624,6 +772,7 @@ def encode(
             blocks.append(pack_bits(ranks > column.missing, used, len(order)))
         if column.missing:
             blocks.append(pack_bits(ranks == 0, used, len(order)))
+    blocks += cells
     bits = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
     return Encoded(Literals(columns), bits, tuple(kept))
 
@@ -651,22 +800,29 @@ def _learn_matrix(data: Data, rows: IntArray) -> list[tuple[Column, Ranks]] | No
 
 
 def _learn_columns(
-    data: Data, rows: IntArray, weights: FloatArray | None, max_thresholds: int | None
-) -> Iterator[tuple[Column, Ranks | None]]:
+    data: Data, rows: IntArray, weights: FloatArray | None, max_thresholds: int | None,
+    grouped: bool,
+) -> Iterator[tuple[Column, Ranks | None]]:  # fmt: skip
     """Do it for one column after another."""
     scratch = Scratch.of(data.rows)
     for number, name in enumerate(data.names):
-        yield learn_column(data, number, name, rows, weights, max_thresholds, scratch)
+        yield learn_column(data, number, name, rows, weights, max_thresholds, scratch, grouped)
 
 
 def learn_column(
     data: Data, number: int, name: str, rows: IntArray, weights: FloatArray | None,
-    max_thresholds: int | None, scratch: Scratch,
+    max_thresholds: int | None, scratch: Scratch, grouped: bool = False,
 ) -> tuple[Column, Ranks | None]:  # fmt: skip
     """Choose the literals of a column from some rows; if it is ordered, also return their ranks."""
-    values, levels = data.column(number), data.levels(number)
+    levels, coded = data.levels(number), data.codes(number)
+    if coded is not None:
+        present = np.bincount(coded[1][rows], minlength=len(coded[0])) > 0
+        found = {coded[0][code] for code in np.flatnonzero(present).tolist()}
+        return categorical_column(name, found, grouped), None
+    values = data.column(number)
     if isinstance(values, list) and levels is None:
-        return categorical_column(name, {values[row] for row in rows.tolist()}), None
+        found = set(values) if len(rows) == len(values) else {values[r] for r in rows.tolist()}
+        return categorical_column(name, found, grouped), None
     if isinstance(values, list):
         values = as_levels(values, levels or (), name)
     check_numbers(data, number, name)
@@ -686,6 +842,15 @@ def learn_column(
         everywhere[present] = ranks + 1
         ranks = everywhere
     return column, ranks
+
+
+def _positions(data: Data, number: int, column: Column) -> np.typing.NDArray[np.int32]:
+    """The position of each row of a categorical column among its literals or cells."""
+    coded = data.codes(number)
+    if coded is None:
+        return column.positions(data.column(number))
+    values, codes = coded
+    return column.positions(values)[codes]
 
 
 def check_numbers(data: Data, number: int, name: str) -> None:
@@ -717,7 +882,7 @@ def _is_binary(below: FloatArray, above: FloatArray) -> bool:
     return len(below) == 1 and below[0] == 0 and above[0] == 1
 
 
-def categorical_column(name: str, found: set[Any]) -> Column:
+def categorical_column(name: str, found: set[Any], grouped: bool = False) -> Column:
     """The literals of a column of categories; None among those found stands for missing."""
     missing = None in found
     found.discard(None)
@@ -727,6 +892,8 @@ def categorical_column(name: str, found: set[Any]) -> Column:
         categories = tuple(sorted(found))
     except TypeError:  # such as texts and numbers in one pandas Categorical
         categories = tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
+    if grouped:
+        return Column(name, categories=categories, missing=missing and bool(found), grouped=True)
     implied: tuple[Any, ...] = ()
     if len(categories) <= 2 and not missing:
         implied, categories = categories[:1], categories[1:]  # the other one is its negation

@@ -72,9 +72,15 @@ def learn_columns(
     known: Mapping[str, Bounds],
     most: int | None,
     passes: Passes,
+    grouped: bool = False,
 ) -> list[Column]:
-    """Choose the literals of each column, in as many passes as those not known take."""
-    learners = {name: _learner(files, name, known.get(name), most, len(names)) for name in names}
+    """Choose the literals of each column, in as many passes as those not known take.
+
+    With ``grouped``, tests on categories are sets of them.
+    """
+    learners = {
+        name: _learner(files, name, known.get(name), most, len(names), grouped) for name in names
+    }
     number = 1
     while pending := [name for name in names if learners[name].column is None]:
         refused: dict[str, Exception] = {}  # the pass goes on, to complain about all columns
@@ -93,7 +99,12 @@ def learn_columns(
 
 
 def _learner(
-    files: ParquetSet, name: str, bounds: Bounds | None, most: int | None, columns: int
+    files: ParquetSet,
+    name: str,
+    bounds: Bounds | None,
+    most: int | None,
+    columns: int,
+    grouped: bool,
 ) -> _KnownUnread | _Categories | _Thresholds:
     kind = kind_of(files.schema[name])
     if bounds is not None:
@@ -101,7 +112,7 @@ def _learner(
         edges = Edges(values[:-1], values[1:], False, bounds.missing)
         return _KnownUnread(ordered_column(name, edges, kind))
     if kind in ("string", "categorical"):
-        return _Categories(name)
+        return _Categories(name, grouped)
     levels = tuple(files.schema[name].categories) if kind == "enum" else None
     entries = COUNT_BYTES // ENTRY_BYTES // columns
     return _Thresholds(name, kind, levels, EdgeSearch(most, entries))
@@ -123,9 +134,9 @@ class _KnownUnread:
 class _Categories:
     """A column of texts, whose categories one pass finds."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, grouped: bool) -> None:
         self.column: Column | None = None
-        self._name = name
+        self._name, self._grouped = name, grouped
         self._found: set[Any] = set()
 
     def add(self, placed: PlacedBatch) -> None:
@@ -137,7 +148,7 @@ class _Categories:
             raise too_many_categories(self._name, "more", LEAVE_OUT)
 
     def end_pass(self) -> None:
-        self.column = categorical_column(self._name, self._found)
+        self.column = categorical_column(self._name, self._found, self._grouped)
 
 
 class _Thresholds:
@@ -194,18 +205,21 @@ def store_columns(
     slots, rows : the number of slots, a multiple of 64, and of rows in them
     """
     literals = Literals(columns)
-    bits = np.zeros((len(literals.stored_bits), slots // 64), dtype=np.uint64)
+    bits = np.zeros((literals.rows_of_bits, slots // 64), dtype=np.uint64)
     bounds = np.searchsorted(literals.stored_bits, literals.starts)
+    parts = [slice(*bounds[number : number + 2]) for number in range(len(columns))]
+    for number in literals.grouped:
+        parts[number] = literals.cells(number)
     ranks = {
         number: np.empty(rows, np.min_scalar_type(columns[number].thresholds + 1))
         for number in literals.ordered
     }
-    used = [n for n, column in enumerate(columns) if column.count or column.name in known]
+    used = [
+        n for n, column in enumerate(columns)
+        if column.count or column.name in known or n in literals.grouped
+    ]  # fmt: skip
     targets = [
-        Target(
-            columns[n], bits[bounds[n] : bounds[n + 1]], ranks.get(n), known.get(columns[n].name)
-        )
-        for n in used
+        Target(columns[n], bits[parts[n]], ranks.get(n), known.get(columns[n].name)) for n in used
     ]
     _compile()
     by_row = any(column.ranked or column.categories is not None for column in columns)

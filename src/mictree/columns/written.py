@@ -63,13 +63,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Test:
-    """One test: a value above a number, equal to a category, or missing.
+    """One test: a value above a number, equal to a category, in a set of categories, or missing.
 
     Attributes
     ----------
     column : its number among the columns that are tested
-    relation : "above", "is" or "missing"
-    value : a number for "above", a category for "is", None for "missing"
+    relation : "above", "is", "in" or "missing"
+    value : a number for "above", a category for "is", a tuple of them for "in", None for "missing"
     text, negated : how the test and its negation read
     """
 
@@ -80,6 +80,11 @@ class Test:
     value: Any
     text: str
     negated: str
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """What it is compared with."""
+        return self.value if isinstance(self.value, tuple) else (self.value,)
 
 
 class Tests:
@@ -121,7 +126,7 @@ class Tests:
         kinds |= {column.part[1]: column.part[2] for column in self.read if column.part is not None}
         for test in self.tests:
             column = self.read[test.column]
-            values = (test.value, *(column.levels or ()))
+            values = (*test.values, *(column.levels or ()))
             texts = [value for value in values if isinstance(value, str)]
             if any(text != text.strip() for text in texts):
                 kinds[column.name] = SPACED
@@ -231,6 +236,9 @@ class Tests:
             if not np.isnan(values).all():
                 raise changed(column.name, "category", "number")
             values = [None] * len(values)
+        if test.relation == "in":
+            members = set(test.values)
+            return np.array([value in members for value in values], dtype=bool)
         wanted = None if test.relation == "missing" else test.value
         return np.array([value == wanted for value in values], dtype=bool)
 
@@ -262,7 +270,10 @@ def write_out(
         seen = _seen_texts(column)
         columns.setdefault(position, Column(column.name, position, kind, levels, seen))
         relation, value = "missing", None
-        if column.categories is not None and place < len(column.categories):
+        if isinstance(place, tuple):
+            relation = "in"
+            value = tuple(_plain((column.categories or ())[each]) for each in place)
+        elif column.categories is not None and place < len(column.categories):
             relation, value = "is", column.categories[place]
             value = _plain(value)
         elif column.categories is None and place < column.thresholds:

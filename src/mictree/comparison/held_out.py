@@ -80,8 +80,9 @@ class Target(Protocol):
     def __len__(self) -> int: ...
 
     def problem(
-        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None
-    ) -> SampleProblem:
+        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None,
+        categories: str,
+    ) -> SampleProblem:  # fmt: skip
         """Some rows to learn from, whose columns are given."""
         ...
 
@@ -118,13 +119,15 @@ class ClassTarget:
         return len(self._codes)
 
     def problem(
-        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None
-    ) -> SampleProblem:
+        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None,
+        categories: str,
+    ) -> SampleProblem:  # fmt: skip
         """Some rows to learn from, whose columns are given."""
         labels = Coded(self.classes, self.coded.codes[rows])
         return SampleProblem(
-            X, labels, weights, cost_matrix=self.cost_matrix, max_thresholds=max_thresholds
-        )
+            X, labels, weights, cost_matrix=self.cost_matrix, max_thresholds=max_thresholds,
+            categories=categories,
+        )  # fmt: skip
 
     def labels(self, rows: Rows) -> np.ndarray:
         """The position of each row's class."""
@@ -171,11 +174,15 @@ class NumberTarget:
         return len(self._numbers)
 
     def problem(
-        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None
-    ) -> SampleProblem:
+        self, X: Any, rows: Rows, weights: FloatArray | None, max_thresholds: int | None,
+        categories: str,
+    ) -> SampleProblem:  # fmt: skip
         """Some rows to learn from, whose columns are given."""
         labels = self._given[rows]
-        return SampleProblem(X, labels, weights, loss="squared", max_thresholds=max_thresholds)
+        return SampleProblem(
+            X, labels, weights, loss="squared", max_thresholds=max_thresholds,
+            categories=categories,
+        )  # fmt: skip
 
     def labels(self, rows: Rows) -> np.ndarray:
         """The number of each row."""

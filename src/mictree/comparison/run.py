@@ -27,7 +27,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from mictree._support.checks import check_count, check_seconds, check_size, check_unmasked
+from mictree._support.checks import (
+    check_categories,
+    check_count,
+    check_seconds,
+    check_size,
+    check_unmasked,
+)
 from mictree._support.parallel import count_jobs, spread
 from mictree._support.progress import Progress, Report, TimeLimit, ignore
 from mictree.columns.data import Data, read_array
@@ -95,6 +101,7 @@ def compare(
     after: Any = None,
     cost_matrix: Any = None,
     loss: str | None = None,
+    categories: str = "each",
 ) -> Comparison:
     """Compare learners with the optimal trees of every size on a data set.
 
@@ -141,6 +148,8 @@ def compare(
         know nothing of it.
     loss : "squared" for numbers to predict, also without a regressor among the learners: errors
         are mean squared errors, and "sklearn" is a ``DecisionTreeRegressor``
+    categories : "each" or "subsets", as of ``SampleProblem``. Learners of other packages get a 0/1
+        column for each category either way
 
     Examples
     --------
@@ -154,7 +163,7 @@ def compare(
         max_size=max_size, time_limit=time_limit, cv=cv, repeats=repeats,
         random_state=random_state, scoring=scoring, max_thresholds=max_thresholds, n_jobs=n_jobs,
         class_weight=class_weight, max_depth=max_depth, memory_limit=memory_limit,
-        cost_matrix=cost_matrix, numeric=_is_regression(learners, loss),
+        cost_matrix=cost_matrix, numeric=_is_regression(learners, loss), categories=categories,
     )  # fmt: skip
     peers = _read_learners(learners, settings)
     if is_collection(X):
@@ -199,6 +208,7 @@ class Settings:
     memory_limit: int = DEFAULT_MEMORY_LIMIT
     cost_matrix: Any = None
     numeric: bool = False  # whether labels are numbers to predict
+    categories: str = "each"
 
     def __post_init__(self) -> None:
         if check_size(self.max_size) == 0:
@@ -210,6 +220,7 @@ class Settings:
         self._check_folds()
         read_scoring(self.scoring)
         check_thresholds(self.max_thresholds)
+        check_categories(self.categories)
         count_jobs(self.n_jobs)
         if self.max_depth is not None:
             check_size(self.max_depth, "max_depth")
@@ -482,7 +493,7 @@ def _learn(
     others = _take_rows(X, test)
     weights = inputs.weights_of(train)
     target = inputs.target
-    problem = target.problem(rows, train, weights, settings.max_thresholds)
+    problem = target.problem(rows, train, weights, settings.max_thresholds, settings.categories)
 
     def forward(size: Progress) -> None:
         report(replace(size, what=f"{what}: {size.what}"))

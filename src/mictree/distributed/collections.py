@@ -681,6 +681,7 @@ def literals_of(
     columns: tuple[ColumnSummary, ...],
     edges: dict[int, Edges],
     weighted: bool,
+    grouped: bool = False,
 ) -> Literals:
     """The literals of all columns, those of ordered ones from their edges."""
     names = names_of(partitions)
@@ -688,14 +689,17 @@ def literals_of(
     if partitions.kind in (np.uint8, np.bool_) and all_bits and not weighted:
         return Literals.binary(names)
     return Literals(
-        [_column(name, columns[number], edges.get(number)) for number, name in enumerate(names)]
+        [
+            _column(name, columns[number], edges.get(number), grouped)
+            for number, name in enumerate(names)
+        ]
     )
 
 
-def _column(name: str, summary: ColumnSummary, edges: Edges | None) -> Column:
+def _column(name: str, summary: ColumnSummary, edges: Edges | None, grouped: bool) -> Column:
     if edges is None:
         missing = {None} if summary.missing else set()
-        return categorical_column(name, set(summary.categories or ()) | missing)
+        return categorical_column(name, set(summary.categories or ()) | missing, grouped)
     (levels,) = summary.levels
     missing = summary.missing and summary.numbers
     return ordered_column(name, edges._replace(missing=missing), _kind(summary), levels)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mictree._support.checks import check_categories
 from mictree._support.numbers import as_number
 from mictree.columns.ordered import Edges, EdgeSearch
 from mictree.distributed.cluster import Cluster
@@ -54,7 +55,8 @@ from mictree.distributed.packed import (
 )
 from mictree.growers.choosing import RuleFunctions
 from mictree.growers.data_gains import limits_of, weighing_of
-from mictree.growers.data_loop import Splitting, altered_priors, priced
+from mictree.growers.data_loop import Splitting, altered_priors, priced, with_own_sets
+from mictree.growers.data_subsets import check_criterion_of_sets
 from mictree.growers.rules import Grower, criterion_on
 from mictree.problems.sample import (
     Factors,
@@ -124,12 +126,15 @@ class Rows:
             counts[np.searchsorted(classes, labels)] += rows
         return counts
 
-    def pack(self, classes: np.ndarray, max_thresholds: int | None) -> tuple[Plan, list[Any]]:
+    def pack(
+        self, classes: np.ndarray, max_thresholds: int | None, categories: str = "each"
+    ) -> tuple[Plan, list[Any]]:
         """Choose the literals of all columns, and pack every partition once."""
         scale = scale_of(self.summary, self.partitions.weighted)
         edges = self._edges(scale, MOST_THRESHOLDS if max_thresholds is None else max_thresholds)
         columns = self.summary.columns or ()
-        literals = literals_of(self.partitions, columns, edges, scale is not None)
+        grouped = check_categories(categories) == "subsets"
+        literals = literals_of(self.partitions, columns, edges, scale is not None, grouped)
         plan = Plan(classes, literals, scale, *self._measure_labels(scale))
         packed = self.cluster.change(pack, self._digests, plan)
         self._digests = []  # their workers may forget them; Dask reads again what it must
@@ -211,6 +216,7 @@ def grow(
     rule: Grower,
     max_size: int,
     task: MatrixCosts | None = None,
+    categories: str = "each",
 ) -> tuple[SampleProblem, Splitting, Rounds]:
     """Grow a tree on the rows; also the names that it needs, and what it cost.
 
@@ -224,7 +230,7 @@ def grow(
                 "collection"
             )
         priors = altered_priors(task, labels, rule.criterion)
-    plan, packed = rows.pack(classes, max_thresholds)
+    plan, packed = rows.pack(classes, max_thresholds, categories)
     counting = _Counting(rows, packed, rule)
     given = np.ones(len(classes)) if class_weight is None else class_weight
     scaled = Factors.of(given * priors)
@@ -233,6 +239,7 @@ def grow(
     sums = (root.sums if len(root.sums) else root.rows)[:, -1].astype(float)
     _check_total(sums * given * priors, plan.scale is not None or class_weight is not None)
     least = limits.min_weight_fraction_leaf * float((sums * factors).sum())
+    check_criterion_of_sets(plan.literals, not isinstance(rule.criterion, str))
     weighing = weighing_of(factors, plan.scale is not None, rule.criterion, counting.functions)
     gains = ClassGains(weighing, limits_of(limits, least), task)
     offers = Offers(plan.literals, gains)
@@ -249,14 +256,20 @@ def grow(
         masses = sums.masses(Factors.of(given))[0]
         offset = float(masses @ task.least) / float(masses.sum())
         splitting = priced(splitting, task, priors, offset)
+    problem, (splitting,) = with_own_sets(problem, [splitting])
     return problem, splitting, counting.rounds
 
 
 def grow_numbers(
-    rows: Rows, max_thresholds: int | None, limits: Limits, rule: Grower, max_size: int
+    rows: Rows,
+    max_thresholds: int | None,
+    limits: Limits,
+    rule: Grower,
+    max_size: int,
+    categories: str = "each",
 ) -> tuple[SampleProblem, Splitting, Rounds]:
     """The same for numbers to predict, by the drop in squared error."""
-    plan, packed = rows.pack(np.zeros(1, dtype=np.int64), max_thresholds)
+    plan, packed = rows.pack(np.zeros(1, dtype=np.int64), max_thresholds, categories)
     assert plan.numbers is not None
     problem = SampleProblem.bare((), plan.literals, np.ones(1), _weight_unit(plan), limits)
     problem.task = Squared()
@@ -278,13 +291,15 @@ def grow_numbers(
     splitting = _splitting(growing, sums.masses(scaled))
     assert plan.labels_range is not None
     splitting = splitting.with_outcome(_means(growing, counting, plan.labels_range.center), 0.0)
+    problem, (splitting,) = with_own_sets(problem, [splitting])
     return problem, splitting, counting.rounds
 
 
 def _limit(rows: Rows, plan: Plan, max_size: int) -> int:
     """The most splits that there may be."""
     # every split leaves a row on both sides and no literal is tested twice on a path
-    return min(max_size, rows.summary.rows - 1, 2 ** min(len(plan.literals), 62) - 1)
+    tests = plan.literals.starts[-1] + plan.literals.rows_of_bits
+    return min(max_size, rows.summary.rows - 1, 2 ** min(tests, 62) - 1)
 
 
 def _weight_unit(plan: Plan) -> float:

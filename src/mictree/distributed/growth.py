@@ -13,6 +13,7 @@ tree.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,8 @@ from mictree.growers.data_rows import Counts
 from mictree.growers.data_sums import SumsTask, Tally, offer_of_sums
 from mictree.growers.loop import ROOM, enlarged
 from mictree.growers.rules import TIES, Grower, checked_priority
+from mictree.impurity.gains import OWN
+from mictree.problems.subsets import class_keys, cost_keys, list_sides
 from mictree.problems.tasks import MatrixCosts
 
 MOST_BYTES = 2**26  # of the counts of one round
@@ -200,6 +203,10 @@ class Gains(ABC):
         """Whether a leaf's tests are worth counting."""
 
     @abstractmethod
+    def sides(self, cells: Counts, missing: bool) -> np.typing.NDArray[np.uint8]:
+        """The sets of a leaf's categories to look at, by the counts of its cells."""
+
+    @abstractmethod
     def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
         """Write the gain of each test by the counts on its high side; returns the best, or -1."""
 
@@ -217,6 +224,12 @@ class ClassGains(Gains):
         if self._costs is not None and self._costs.is_pure(leaf.rows > 0):
             return False
         return bool(may_split(leaf.rows, len(leaf.path), self._limits))
+
+    def sides(self, cells: Counts, missing: bool) -> np.typing.NDArray[np.uint8]:
+        """By the shares of classes."""
+        keys = class_keys(cells.sums if len(cells.sums) else cells.rows.astype(float))
+        sure = _allow_all(self._limits) and self._weighing.criterion != OWN
+        return list_sides(cells.rows.sum(axis=1), keys, missing, sure)
 
     def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
         """By the weights of classes on both sides."""
@@ -236,6 +249,12 @@ class NumberGains(Gains):
         large = leaf.rows[0] >= limits.min_samples_split
         return bool(large) and len(leaf.path) < limits.max_depth and not leaf.same
 
+    def sides(self, cells: Counts, missing: bool) -> np.typing.NDArray[np.uint8]:
+        """By the means of labels."""
+        masses, sums = np.ascontiguousarray(cells.sums.T)
+        rows, sure = cells.rows[:, 0].copy(), _allow_all(self._task.limits)
+        return list_sides(rows, cost_keys(sums[:, None].copy(), masses), missing, sure)
+
     def weigh(self, leaf: Leaf, offered: Counts, out_gains: FloatArray) -> float:
         """By weights and sums of labels on both sides."""
         masses, sums = np.ascontiguousarray(offered.sums.T)
@@ -245,28 +264,38 @@ class NumberGains(Gains):
         return float(offer_of_sums(tally, *parts, self._task, out_gains))
 
 
+def _allow_all(limits: Limits) -> bool:
+    """Whether leaves may be of any size."""
+    return limits.min_samples_leaf <= 1 and limits.min_leaf_mass <= 0
+
+
 class Offers:
     """Finds and weighs the tests of counted leaves, as the growing loop on one machine does."""
 
     def __init__(self, literals: Literals, gains: Gains) -> None:
         self._literals, self._gains = literals, gains
         self._offsets = offsets_of(literals)
-        self._bits = len(literals.stored_bits)
+        self._listed, self._bits = len(literals.stored_bits), literals.rows_of_bits
 
     @cached_property
-    def _before(self) -> IntArray:
-        """For each ordered column, how many of the stored literals come before it."""
-        starts = np.array(self._literals.starts)[list(self._literals.ordered)]
-        return np.searchsorted(self._literals.stored_bits, starts)
+    def _before(self) -> dict[int, int]:
+        """For each ordered or grouped column, how many of the stored literals come before it."""
+        numbers = sorted((*self._literals.ordered, *self._literals.grouped))
+        starts = np.array(self._literals.starts)[numbers]
+        before = np.searchsorted(self._literals.stored_bits, starts).tolist()
+        return dict(zip(numbers, before, strict=True))
 
     def halves(self, leaf: Leaf, test: Test) -> tuple[Leaf, Leaf]:
         """Both children of a leaf, not counted."""
-        part = slice(test.place, test.place + 1)
-        if test.rank:
+        part: slice | list[int] = slice(test.place, test.place + 1)
+        if test.cells:
+            part = list(test.cells)
+        elif test.rank:
             start, stop = self._ranks(test.place)
             part = slice(start + test.rank, stop)
-        rows, sums = _parts(leaf).rows[part].sum(axis=0), _parts(leaf).sums[part].sum(axis=0)
-        weighted = sums if len(_parts(leaf).sums) else rows.astype(float)
+        whole = _parts(leaf)
+        rows = whole.rows[part].sum(axis=0)
+        weighted = whole.sums[part].sum(axis=0) if len(whole.sums) else rows.astype(float)
         low, high = ((*leaf.path, test._replace(high=side)) for side in (False, True))
         return Leaf(low, leaf.rows - rows, leaf.sums - weighted), Leaf(high, rows, weighted)
 
@@ -293,40 +322,52 @@ class Offers:
 
     def _tests(self, counts: Counts) -> tuple[list[Test], Counts]:
         """All tests of a leaf in the order of literals, and the rows on their high sides."""
-        tests: list[Test] = []
-        parts: list[IntArray] = []  # rows of a table of literals, then of cuts
-        rows, sums, cuts = self._cuts(counts)
-        begin = 0
-        for place, steps in enumerate(cuts):
-            stop = int(self._before[place])
+        literals, tests, places = self._literals, list[Test](), list[IntArray]()
+        tables, weighted = [counts.rows[: self._listed]], [counts.sums[: self._listed]]
+        begin, count = 0, self._listed
+        for number, stop in self._before.items():
+            found = self._sets if number in literals.grouped else self._cuts
+            steps, rows, sums = found(counts, number)
             tests += [Test(bit, 0, True) for bit in range(begin, stop)] + steps
-            first = self._bits + sum(map(len, cuts[:place]))
-            parts += [np.arange(begin, stop), np.arange(first, first + len(steps))]
-            begin = stop
-        tests += [Test(bit, 0, True) for bit in range(begin, self._bits)]
-        parts.append(np.arange(begin, self._bits))
-        order = np.concatenate(parts)
-        weighted = sums[order] if len(sums) else sums
-        return tests, Counts(rows[order], weighted)
+            places += [np.arange(begin, stop), np.arange(count, count + len(steps))]
+            begin, count = stop, count + len(steps)
+            tables.append(rows)
+            weighted.append(sums)
+        tests += [Test(bit, 0, True) for bit in range(begin, self._listed)]
+        places.append(np.arange(begin, self._listed))
+        order, sums = np.concatenate(places), np.concatenate(weighted)
+        return tests, Counts(np.concatenate(tables)[order], sums[order] if len(sums) else sums)
 
-    def _cuts(self, counts: Counts) -> tuple[IntArray, FloatArray, list[list[Test]]]:
-        """The literals' rows and, behind them, those above each cut; the cuts of each column.
+    def _cuts(self, counts: Counts, number: int) -> tuple[list[Test], IntArray, FloatArray]:
+        """The cuts of an ordered column, and the rows above each.
 
         A cut lies between two ranks that the leaf's rows have; missing values are below all.
         """
-        tables = [counts.rows[: self._bits]]
-        weighted = [counts.sums[: self._bits]]
-        cuts: list[list[Test]] = []
-        for place, number in enumerate(self._literals.ordered):
-            part = slice(*self._ranks(place))
-            missing = int(self._literals.columns[number].missing)
-            present = np.flatnonzero(counts.rows[part].any(axis=1))
-            above = present[present >= missing][1:]  # a cut is named by the rank above it
-            cuts.append([Test(place, rank, True) for rank in above.tolist()])
-            tables.append(_from_here_on(counts.rows[part])[above])
-            if len(counts.sums):
-                weighted.append(_from_here_on(counts.sums[part])[above])
-        return np.concatenate(tables), np.concatenate(weighted), cuts
+        place = self._literals.ordered.index(number)
+        part = slice(*self._ranks(place))
+        present = np.flatnonzero(counts.rows[part].any(axis=1))
+        missing = int(self._literals.columns[number].missing)
+        above = present[present >= missing][1:]
+        sums = counts.sums
+        if len(sums):
+            sums = _from_here_on(counts.sums[part])[above]
+        # a cut is named by the rank above it
+        steps = [Test(place, rank, True) for rank in above.tolist()]
+        return steps, _from_here_on(counts.rows[part])[above], sums
+
+    def _sets(self, counts: Counts, number: int) -> tuple[list[Test], IntArray, FloatArray]:
+        """The sets of a grouped column's categories to look at, and the rows in each."""
+        part = self._literals.cells(number)
+        cells = Counts(counts.rows[part].copy(), counts.sums[part].copy())
+        sides = self._gains.sides(cells, self._literals.columns[number].missing)
+        steps = [
+            Test(number, 0, True, tuple((part.start + np.flatnonzero(side)).tolist()))
+            for side in sides
+        ]
+        within, sums = sides.astype(np.int64), cells.sums
+        if len(sums):
+            sums = (within[:, :, None] * sums).sum(axis=1)
+        return steps, within @ cells.rows, sums
 
     def _ranks(self, place: int) -> tuple[int, int]:
         """The first of an ordered column's ranks among all counts, and the end."""
@@ -336,6 +377,10 @@ class Offers:
     def literal(self, leaf: Leaf, test: Test) -> tuple[int, float]:
         """The position of a test's literal, and its exact threshold; NaN if it has none."""
         literals = self._literals
+        if test.cells:
+            first = literals.cells(test.place).start
+            positions = tuple(cell - first for cell in test.cells)
+            return literals.add_set(test.place, positions), math.nan
         if not test.rank:
             literal = int(literals.stored_bits[test.place])
             return literal, literals.threshold(literal)

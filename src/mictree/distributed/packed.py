@@ -29,16 +29,21 @@ IntArray = np.typing.NDArray[np.int64]
 FloatArray = np.typing.NDArray[np.float64]
 
 
+MORE, LAST = -1, -2  # in place of the rank of a test for kernels: see ``_as_arrays``
+
+
 class Test(NamedTuple):
     """One step of a path.
 
     ``place`` is a row of bits, or if ``rank`` is positive an ordered column: rows of at least this
-    rank are high.
+    rank are high. If there are ``cells``, it is a grouped column: rows in one of these rows of bits
+    are high.
     """
 
     place: int
     rank: int
     high: bool
+    cells: tuple[int, ...] = ()
 
 
 Path = tuple[Test, ...]
@@ -47,7 +52,7 @@ Path = tuple[Test, ...]
 class Rows(NamedTuple):
     """What kernels read of a partition."""
 
-    bits: np.ndarray  # a row of words for each stored literal
+    bits: np.ndarray  # a row of words for each stored literal, then for each cell
     first_word: np.ndarray  # of each class, and the end
     valid: np.ndarray  # the slots that hold a row
     weights: np.ndarray  # one for each slot, whole; empty when all are 1
@@ -152,14 +157,19 @@ def _pack_columns(part: Digest, literals: Literals) -> tuple[Any, Any]:
     slots = part.slots.numbers if by_row else np.empty(0, dtype=np.int64)  # takes a while
     most = max((literals.columns[n].thresholds + 1 for n in literals.ordered), default=1)
     ranks = np.zeros((len(literals.ordered), 64 * words), dtype=np.min_scalar_type(most))
-    bits = np.zeros((len(literals.stored_bits), words), dtype=np.uint64)
+    bits = np.zeros((literals.rows_of_bits, words), dtype=np.uint64)
     place = stored = 0
-    for column, found in zip(literals.columns, part.columns or (), strict=bool(part.columns)):
-        if column.categories is not None:
+    pairs = zip(literals.columns, part.columns or (), strict=bool(part.columns))
+    for number, (column, found) in enumerate(pairs):
+        if number in literals.grouped:
+            positions = column.positions(found.values)[found.of_rows(part.slots)]
+            add_categories(positions, np.arange(len(slots)), slots, bits[literals.cells(number)])
+        elif column.categories is not None:
             positions = column.positions(found.values)[found.of_rows(part.slots)]
             block = bits[stored : stored + column.count]
             add_categories(positions, np.arange(len(slots)), slots, block)
             stored += column.count
+        if column.categories is not None:
             continue
         of_value = column.ranks_of(np.asarray(found.values, dtype=float))
         if column.ranked:
@@ -192,10 +202,20 @@ def count_leaves(part: Packed, leaves: Sequence[Path]) -> Counted:
 
 
 def _as_arrays(leaves: Sequence[Path]) -> tuple[IntArray, IntArray]:
-    """The end of each path, and the steps of all of them as rows of three numbers."""
-    steps = [test for path in leaves for test in path]
-    ends = np.cumsum([0, *(len(path) for path in leaves)], dtype=np.int64)
-    return ends, np.array(steps, dtype=np.int64).reshape(len(steps), 3)
+    """The end of each path, and the steps of all of them as rows of three numbers.
+
+    A set of cells has a row for each, with MORE in place of the rank, and LAST in the last one.
+    """
+    steps: list[tuple[int, int, bool]] = []
+    ends = [0]
+    for path in leaves:
+        for test in path:
+            steps += [(cell, MORE, test.high) for cell in test.cells[:-1]]
+            steps += [(cell, LAST, test.high) for cell in test.cells[-1:]]
+            steps += [] if test.cells else [test[:3]]
+        ends.append(len(steps))
+    rows = np.array(steps, dtype=np.int64).reshape(len(steps), 3)
+    return np.array(ends, dtype=np.int64), rows
 
 
 def merge_counted(parts: Sequence[Counted]) -> Counted:
@@ -298,8 +318,15 @@ def _labels_at(
 def _mask_of(rows, tests):
     """The slots of the rows at the end of a path."""
     mask = rows.valid.copy()
+    inside = np.zeros(len(mask), dtype=np.uint64)  # the cells of a set so far
     for step in range(len(tests)):
         place, least, high = tests[step, 0], tests[step, 1], tests[step, 2]
+        if least < 0:
+            inside |= rows.bits[place]
+            if least == LAST:
+                mask &= inside if high else ~inside
+                inside[:] = 0
+            continue
         if least > 0:
             _keep_ranks(rows.ranks[place], least, high, mask)
             continue

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mictree._support.words import count_of
+from mictree._support.words import count_of, shorten_set
 from mictree.columns.written import TIMES
 from mictree.tree import LEAF, Tree
 
@@ -116,9 +116,11 @@ def to_cards(
             f"{count_of(int(counts[node]), 'row')} ({of_all}{_percent(shares[node])})",
             words.note(leaf, label),
         )
-        title = words.text(label) if test == LEAF else f"{tree.variables[test]}?"
+        whole = words.text(label) if test == LEAF else f"{tree.variables[test]}?"
+        title = whole if test == LEAF else shorten_set(whole)
         colours = words.colour_parts(leaf, label, test != LEAF)
-        cards.append(Card(title, notes, marked=leaf in path, **colours))
+        shown = Card(title, notes, marked=leaf in path, **colours)
+        cards.append(shown if title == whole else replace(shown, whole=whole))
     return cards
 
 
@@ -147,7 +149,7 @@ def fold(
             notes = (*card.notes, f"{count_of(splits, 'split')} not shown")
             colours = words.colour_parts(int(creation[node]), labels[node], False)
             card = replace(
-                card, title=words.text(labels[node]), notes=notes, folded=True, **colours
+                card, title=words.text(labels[node]), notes=notes, folded=True, whole="", **colours
             )
         shown.append(card)
     return top, shown

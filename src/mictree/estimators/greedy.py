@@ -19,17 +19,23 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mictree._support.checks import check_size, merge_sections
+from mictree._support.checks import check_categories, check_size, merge_sections
 from mictree.columns.data import Data, read_array
 from mictree.distributed.collections import is_collection
 from mictree.estimators.base import TreeModel
 from mictree.estimators.kinds import TreeClassifier, TreeRegressor
 from mictree.estimators.predicting import read_labels, read_targets
 from mictree.estimators.sizes import PenaltyPath, penalty_path
-from mictree.growers.data_loop import Splitting, split
+from mictree.growers.data_loop import Splitting, split, with_own_sets
 from mictree.growers.rules import RULES, TIES, Grower, Growth, depth_of
 from mictree.impurity import Criterion, check_criterion, of_classes
-from mictree.problems.sample import Limits, SampleProblem, class_weights, factors_of
+from mictree.problems.sample import (
+    Limits,
+    SampleProblem,
+    check_grouped,
+    class_weights,
+    factors_of,
+)
 from mictree.problems.tasks import MatrixCosts, Squared, read_cost_matrix
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -52,6 +58,8 @@ class GreedyTree(TreeModel):
     random_state : for ``ties="random"``
     max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
         ordered categories), chosen by quantile; None for all
+    categories : "each" tests one category, ``town is A``; "subsets" tests any set of them,
+        ``town in {A, C}``: see docs/estimators.md
 
     Attributes
     ----------
@@ -73,6 +81,7 @@ class GreedyTree(TreeModel):
     ties: str
     random_state: Any
     max_thresholds: int | None
+    categories: str
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Put parameters and attributes that several classes share into the docstring."""
@@ -93,6 +102,7 @@ class GreedyTree(TreeModel):
     def _check_settings(self) -> None:
         if self.ties not in TIES:
             raise ValueError(f"ties must be one of {', '.join(TIES)}; got {self.ties!r}")
+        check_categories(self.categories)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -145,7 +155,8 @@ class GreedyTree(TreeModel):
         limit = rows if self._max_size is None else min(rows, self._max_size)
         self._limit = limit
         self._grower = self._make_seeded()
-        self._splitting = split(self._problem, self._grower, limit)
+        grown = split(self._problem, self._grower, limit)
+        self._problem, (self._splitting,) = with_own_sets(self._problem, [grown])
         self._forget_views()
         return self
 
@@ -191,6 +202,7 @@ class GreedyTree(TreeModel):
                 f"a problem must have at most max_thresholds={self.max_thresholds} thresholds a "
                 f"column; it has {most}"
             )
+        check_grouped(problem, self.categories)
         self._problem = self._adopt(problem.limited(limits))
         vars(self).pop("size_choice_", None)
         vars(self).pop("feature_names_in_", None)
@@ -302,6 +314,7 @@ class GreedyTreeClassifier(GreedyTree, TreeClassifier):
         cost_matrix: Any = None,
         random_state: Any = None,
         max_thresholds: int | None = None,
+        categories: str = "each",
     ) -> None:
         self.max_size = max_size
         self.min_samples_split = min_samples_split
@@ -315,6 +328,7 @@ class GreedyTreeClassifier(GreedyTree, TreeClassifier):
         self.cost_matrix = cost_matrix
         self.random_state = random_state
         self.max_thresholds = max_thresholds
+        self.categories = categories
 
     def _check_settings(self) -> None:
         check_criterion(self.criterion)
@@ -335,6 +349,7 @@ class GreedyTreeClassifier(GreedyTree, TreeClassifier):
             cost_matrix=self.cost_matrix,
             max_thresholds=self.max_thresholds,
             limits=limits,
+            categories=self.categories,
         )
         self._set_classes(classes, problem)
         return problem
@@ -370,8 +385,9 @@ class GreedyTreeClassifier(GreedyTree, TreeClassifier):
             task = read_cost_matrix(self.cost_matrix, coded.classes)
         self._limit = total if self._max_size is None else min(total, self._max_size)
         self._problem, self._splitting, self.rounds_ = fit.grow(
-            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit, task
-        )
+            rows, classes, factors, self.max_thresholds, limits, self._grower, self._limit, task,
+            self.categories,
+        )  # fmt: skip
         self._set_classes(classes, self._problem)
         self._forget_views()
         return self
@@ -405,6 +421,7 @@ class GreedyTreeRegressor(GreedyTree, TreeRegressor):
         ties: str = "last",
         random_state: Any = None,
         max_thresholds: int | None = None,
+        categories: str = "each",
     ) -> None:
         self.max_size = max_size
         self.min_samples_split = min_samples_split
@@ -415,6 +432,7 @@ class GreedyTreeRegressor(GreedyTree, TreeRegressor):
         self.ties = ties
         self.random_state = random_state
         self.max_thresholds = max_thresholds
+        self.categories = categories
 
     def _make_problem(
         self, data: Data, y: Any, sample_weight: Any, limits: Limits
@@ -426,6 +444,7 @@ class GreedyTreeRegressor(GreedyTree, TreeRegressor):
             loss="squared",
             max_thresholds=self.max_thresholds,
             limits=limits,
+            categories=self.categories,
         )
 
     def _adopt(self, problem: SampleProblem) -> SampleProblem:
@@ -445,7 +464,7 @@ class GreedyTreeRegressor(GreedyTree, TreeRegressor):
         total = rows.count
         self._limit = total if self._max_size is None else min(total, self._max_size)
         self._problem, self._splitting, self.rounds_ = fit.grow_numbers(
-            rows, self.max_thresholds, limits, self._grower, self._limit
+            rows, self.max_thresholds, limits, self._grower, self._limit, self.categories
         )
         self._forget_views()
         return self
@@ -538,6 +557,7 @@ class LookaheadClassifier(GreedyTreeClassifier):
         cost_matrix: Any = None,
         random_state: Any = None,
         max_thresholds: int | None = None,
+        categories: str = "each",
     ) -> None:
         super().__init__(
             max_size,
@@ -552,6 +572,7 @@ class LookaheadClassifier(GreedyTreeClassifier):
             cost_matrix=cost_matrix,
             random_state=random_state,
             max_thresholds=max_thresholds,
+            categories=categories,
         )
         self.depth = depth
 

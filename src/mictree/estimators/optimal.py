@@ -37,7 +37,7 @@ from mictree.estimators.sizes import (
     scale_of,
     unavoidable,
 )
-from mictree.growers.data_loop import Splitting
+from mictree.growers.data_loop import Splitting, with_own_sets
 from mictree.growers.rules import TopDown
 from mictree.impurity.criteria import of_classes
 from mictree.optimal import DEFAULT_MEMORY_LIMIT, CertifiedErrors
@@ -62,6 +62,8 @@ class OptimalTree(TreeModel):
     time_limit : seconds for the search; None for no limit. Ctrl-C also ends the search.
     max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
         ordered categories); None for all. More never make the tree worse.
+    categories : "each" tests one category, ``town is A``; "subsets" tests any set of them,
+        ``town in {A, C}``, which never makes the tree worse: see docs/optimal-trees.md
     min_samples_leaf, min_weight_fraction_leaf : the fewest rows and the least share of the weight
         of a leaf. The search ignores them; violating splits are pruned afterwards. ``frontier_``
         then bounds the least error under these limits.
@@ -86,6 +88,7 @@ class OptimalTree(TreeModel):
     max_depth: int | None
     time_limit: float | None
     max_thresholds: int | None
+    categories: str
     min_samples_leaf: int
     min_weight_fraction_leaf: float
     memory_limit: int
@@ -145,6 +148,7 @@ class OptimalTree(TreeModel):
             self._splittings = self._splittings[: len(trees)]
         else:
             self._splittings = [_splitting(problem, tree) for tree in trees]
+        self._problem, self._splittings = with_own_sets(problem, self._splittings)
         self._splitting = self._splittings[-1]
 
     def _largest_size(
@@ -272,6 +276,7 @@ class OptimalTreeClassifier(OptimalTree, TreeClassifier):
         class_weight: Any = None,
         cost_matrix: Any = None,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        categories: str = "each",
     ) -> None:
         self.max_size = max_size
         self.penalty = penalty
@@ -283,6 +288,7 @@ class OptimalTreeClassifier(OptimalTree, TreeClassifier):
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
         self.memory_limit = memory_limit
+        self.categories = categories
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Search for the best tree of every size.
@@ -311,7 +317,7 @@ class OptimalTreeClassifier(OptimalTree, TreeClassifier):
             weights = factors[coded.codes] * (1.0 if weights is None else weights)
         problem = SampleProblem(
             data, coded, weights, cost_matrix=self.cost_matrix,
-            max_thresholds=self.max_thresholds, limits=limits,
+            max_thresholds=self.max_thresholds, limits=limits, categories=self.categories,
         )  # fmt: skip
         self._set_classes(classes, problem)
         chosen = self._choose_size(X, y, sample_weight)
@@ -358,6 +364,7 @@ class OptimalTreeRegressor(OptimalTree, TreeRegressor):
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        categories: str = "each",
     ) -> None:
         self.max_size = max_size
         self.penalty = penalty
@@ -367,6 +374,7 @@ class OptimalTreeRegressor(OptimalTree, TreeRegressor):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.memory_limit = memory_limit
+        self.categories = categories
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Search for the best tree of every size.
@@ -389,7 +397,7 @@ class OptimalTreeRegressor(OptimalTree, TreeRegressor):
         weights = read_weights(sample_weight, data.rows)
         problem = SampleProblem(
             data, read_targets(y, data.rows), weights, loss="squared",
-            max_thresholds=self.max_thresholds, limits=limits,
+            max_thresholds=self.max_thresholds, limits=limits, categories=self.categories,
         )  # fmt: skip
         self._search(problem, data, self._choose_size(X, y, sample_weight), weights)
         return self
@@ -439,6 +447,7 @@ class OptimalPolicyTree(OptimalTree, TreePolicy):
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        categories: str = "each",
     ) -> None:
         self.max_size = max_size
         self.penalty = penalty
@@ -448,6 +457,7 @@ class OptimalPolicyTree(OptimalTree, TreePolicy):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.memory_limit = memory_limit
+        self.categories = categories
 
     def fit(
         self, X: Any, costs: Any = None, rewards: Any = None, sample_weight: Any = None
@@ -476,7 +486,7 @@ class OptimalPolicyTree(OptimalTree, TreePolicy):
         weights = read_weights(sample_weight, data.rows)
         problem = SampleProblem(
             data, None, weights, costs=-numbers if name == "rewards" else numbers,
-            max_thresholds=self.max_thresholds, limits=limits,
+            max_thresholds=self.max_thresholds, limits=limits, categories=self.categories,
         )  # fmt: skip
         problem.task = ActionCosts(actions)
         self._rewarded = name == "rewards"
@@ -509,10 +519,11 @@ def as_model(solved: SampleOptimalTrees) -> Any:
     model.n_features_in_ = len(names)
     if names != list(unnamed(len(names))):
         model.feature_names_in_ = np.array(names, dtype=object)  # type: ignore[attr-defined]
-    model._problem, model._max_size = problem, solved.max_size
+    model._max_size = solved.max_size
     model._frontier = solved.errors
     model._beyond = 0.0
-    model._splittings = [_splitting(problem, tree) for tree in solved.trees]
+    splittings = [_splitting(problem, tree) for tree in solved.trees]
+    model._problem, model._splittings = with_own_sets(problem, splittings)
     model._splitting = model._splittings[-1]
     return model
 

@@ -35,6 +35,7 @@ from mictree._support.words import (
     show_text,
 )
 from mictree.columns.data import FINER, Data, last_tick
+from mictree.columns.literals import words_in_sets
 from mictree.columns.ordered import time_text
 from mictree.columns.written import TIMES, Column, Test, Tests
 from mictree.estimators.leaves import LeafWords, show_measure
@@ -449,7 +450,8 @@ class Condition:
     ----------
     low, high : tests that give the greatest lower and the least upper bound
     equal : the test for the category that it must be
-    unequal : the tests for categories that it must not be
+    within : the categories that it must be one of, by tests for sets
+    unequal : the tests for categories, or sets of them, that it must not be
     missing : whether it must be missing (True), must not (False), or may (None)
     """
 
@@ -457,6 +459,7 @@ class Condition:
     low: Test | None = None
     high: Test | None = None
     equal: Test | None = None
+    within: tuple[Any, ...] | None = None
     unequal: tuple[Test, ...] = field(default=())
     missing: bool | None = None
 
@@ -468,11 +471,29 @@ class Condition:
             if holds:
                 return replace(self, equal=test, missing=False)
             return replace(self, unequal=(*self.unequal, test))
+        if test.relation == "in":
+            return self._and_in(test, holds)
         if holds:
             greater = self.low is None or test.value > self.low.value
             return replace(self, low=test if greater else self.low, missing=False)
         less = self.high is None or test.value < self.high.value
         return replace(self, high=test if less else self.high)
+
+    def _and_in(self, test: Test, holds: bool) -> Condition:
+        """The condition after one more test for a set of categories."""
+        if not holds and self.within is None:
+            return replace(self, unequal=(*self.unequal, test))
+        kept = test.values if self.within is None else self.within
+        kept = tuple(value for value in kept if (value in test.values) == holds)
+        kept = tuple(value for value in kept if value not in self._excluded)
+        if not kept:
+            raise ValueError(f"a path must leave some category; {self.column.name} has none left")
+        return replace(self, within=kept, unequal=(), missing=False)
+
+    @property
+    def _excluded(self) -> tuple[Any, ...]:
+        """The categories that it must not be, each once."""
+        return tuple(dict.fromkeys(value for test in self.unequal for value in test.values))
 
     def in_words(self) -> str:
         """As a person would write it: ``14.98 < radius <= 17.5``."""
@@ -507,6 +528,10 @@ class Condition:
         name = self.column.name
         if self.equal is not None:
             return f"{name} is {_shown(self.column, self.equal)}"
+        if self.within is not None:
+            return f"{name} in {{{self._listed(self.within)}}}"
+        if any(test.relation == "in" for test in self.unequal):
+            return f"{name} not in {{{self._listed(self._excluded)}}}"
         others = [_shown(self.column, test) for test in self.unequal]
         others += ["missing"] if self.missing is False else []
         if len(others) == 1:
@@ -514,6 +539,12 @@ class Condition:
         if len(others) == 2:
             return f"{name} is neither {others[0]} nor {others[1]}"
         return f"{name} is none of {', '.join(others)}"
+
+    def _listed(self, values: tuple[Any, ...]) -> str:
+        """Categories of a set, in order, as texts of tests show them."""
+        known = self.column.seen or values
+        words = dict(zip(known, words_in_sets(known), strict=True))
+        return ", ".join(words[value] for value in known if value in values)
 
     def in_sql(self) -> str:
         """SQL; NULL is missing, and dates and times are compared with texts in ISO 8601."""
@@ -535,8 +566,10 @@ class Condition:
             )
         if self.equal is not None:
             return f"{name} = {_sql(self.equal.value)}"
+        if self.within is not None:
+            return f"{name} IN ({', '.join(map(_sql, self.within))})"
         if self.unequal:
-            listed = f"{name} NOT IN ({', '.join(_sql(test.value) for test in self.unequal)})"
+            listed = f"{name} NOT IN ({', '.join(map(_sql, self._excluded))})"
             return listed if self.missing is False else f"({listed} OR {name} IS NULL)"
         if self.column.levels is not None and (self.low or self.high):
             listed = f"{name} IN ({', '.join(_sql(level) for level in self._levels)})"
@@ -580,8 +613,10 @@ class Condition:
             return f"({absent})"
         if self.equal is not None:
             return f"{variable} == {self.equal.value!r}"
+        if self.within is not None:
+            return f"{variable} in ({', '.join(map(repr, self.within))},)"
         if self.unequal:
-            listed = ", ".join(repr(test.value) for test in self.unequal)
+            listed = ", ".join(map(repr, self._excluded))
             apart = f"{variable} not in ({listed},)"
             return apart if self.missing is None else f"{present} and {apart}"
         if self.low is None and self.high is None:

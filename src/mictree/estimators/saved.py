@@ -207,7 +207,7 @@ def to_json(model: TreeModel) -> str:
     splittings, tests = model._write(grown)
     classes = _write_labels(getattr(model, "classes_", None))
     levels = [level for column in tests.read for level in column.levels or ()]
-    for value in [*levels, *(test.value for test in tests.tests)]:
+    for value in [*levels, *(value for test in tests.tests for value in test.values)]:
         _check_cell(value)
     task = model._task
     content = {
@@ -408,6 +408,12 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
+def _are_cells(value: Any) -> bool:
+    """Whether it is a list of different cells."""
+    cells = _is_list(value) and value and all(isinstance(each, CELLS) for each in value)
+    return bool(cells) and len(set(value)) == len(value)
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
@@ -474,8 +480,8 @@ CLASSES: dict[str, Check] = {
 }
 TEST: dict[str, Check] = {
     "column": _is_count,
-    "relation": lambda value: _is_text(value) and value in ("above", "is", "missing"),
-    "value": lambda value: value is None or isinstance(value, CELLS),
+    "relation": lambda value: _is_text(value) and value in ("above", "is", "in", "missing"),
+    "value": lambda value: value is None or isinstance(value, CELLS) or _are_cells(value),
     "text": lambda value: _is_text(value) and bool(value.strip()),
     "negated": lambda value: _is_text(value) and bool(value.strip()),
 }
@@ -563,7 +569,8 @@ def _read_tests(parts: _Record) -> Tests:
     if any(column.position >= parts["width"] for column in columns):
         raise ValueError(f"a column's position must be below the width, {parts['width']}")
     tests = [
-        Test(**_Record(each, f"test {number}", TEST)) for number, each in enumerate(parts["tests"])
+        _read_test(_Record(each, f"test {number}", TEST))
+        for number, each in enumerate(parts["tests"])
     ]
     for number, test in enumerate(tests):
         if test.column >= len(columns):
@@ -571,16 +578,26 @@ def _read_tests(parts: _Record) -> Tests:
         category = columns[test.column].kind == "category"
         fits = {
             "above": not category and _is_number(test.value),
-            "is": category and test.value is not None,
+            "is": category and isinstance(test.value, CELLS),
+            "in": category and isinstance(test.value, tuple),
             "missing": test.value is None,
         }
         seen = columns[test.column].seen
-        unseen = test.relation == "is" and seen is not None and test.value not in seen
+        listed = test.values if test.relation in ("is", "in") and seen is not None else ()
+        unseen = any(value not in (seen or ()) for value in listed)
         if not fits[test.relation] or unseen:
             raise ValueError(f"test {number} does not fit its column; value {_short(test.value)}")
     if len({text for test in tests for text in (test.text, test.negated)}) < 2 * len(tests):
         raise ValueError("tests must have different texts; two have the same")
     return Tests(columns, tests, parts["named"])
+
+
+def _read_test(parts: _Record) -> Test:
+    """A test; sets of categories are lists in JSON."""
+    value = parts["value"]
+    if isinstance(value, list):
+        value = tuple(value)
+    return Test(parts["column"], parts["relation"], value, parts["text"], parts["negated"])
 
 
 def _as_tuple(content: list[Any] | None) -> tuple[Any, ...] | None:

@@ -660,6 +660,12 @@ def choose_test(literal_gains, before, cuts, ties, draws):
     return tests[chosen, 0], tests[chosen, 1]
 
 
+@inner_jit
+def is_cut(column, columns):
+    """Whether a test is a cut of an ordered column, by the number of its column."""
+    return 0 <= column < len(columns.entries)
+
+
 MOST_BYTES = 2**28  # of all literals as bits
 
 

@@ -5,7 +5,7 @@ splits as ``loop.grow_any``. The rows of a leaf are the ones of a mask over the 
 literals. A leaf's counts, by literal and class, are made when the leaf is born: the smaller child
 is counted, and the larger one has what remains of the parent. Once a leaf holds few of its matrix's
 rows, it gets a compact matrix of its own. The rows of ordered columns are kept sorted, see
-``Sorted``.
+``Sorted``. Sets of categories are weighed by the counts of their categories, see ``data_subsets``.
 
 Leaves are numbered in order of creation: split number s, from 1, makes the low child 2s - 1 and the
 high child 2s. Weights of rows are whole, so that their sums are exact; the factors of classes come
@@ -14,6 +14,7 @@ in later.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from mictree.growers.data_gains import (
     Limits,
     Weighing,
     choose_test,
+    is_cut,
     least_candidate,
     limits_of,
     mass_of,
@@ -71,6 +73,21 @@ from mictree.growers.data_rows import (
     sort_entries,
     subtract,
     total_of,
+)
+from mictree.growers.data_subsets import (
+    Groups,
+    add_set,
+    bits_of_set,
+    check_criterion_of_sets,
+    group_of,
+    groups_of,
+    join_tests,
+    keep_set,
+    rows_by_cell,
+    screen_sets,
+    test_of_set,
+    walks_of_classes,
+    weigh_sets,
 )
 from mictree.growers.rules import (
     TIES,
@@ -179,9 +196,15 @@ class Splitting:
 def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     """Grow by the compiled loop; a rule that looks ahead by the loop for any problem."""
     criterion = criterion_on(rule, problem)
+    check_criterion_of_sets(problem.literals, not isinstance(criterion, str))
     if isinstance(problem.task, MatrixCosts) and criterion != "minority":
         return _split_by_classes(problem, problem.task, rule, max_size)
     if depth_of(rule) > 1:
+        if problem.literals.grouped:
+            raise ValueError(
+                f'{type(rule).__name__} compares pairs of listed tests; categories="subsets" '
+                'lists none: use categories="each"'
+            )
         return _split_again(problem, loop.grow_any(rule, problem, max_size))
     if not isinstance(problem.task, Errors):
         from mictree.growers.data_sums import split_by_sums  # kernels that few problems need
@@ -199,9 +222,25 @@ def split(problem: SampleProblem, rule: Grower, max_size: int) -> Splitting:
     )
     origin = np.arange(64 * len(problem.valid) if problem.ranks else 0, dtype=np.uint32)
     rows = Matrix(problem.bits, problem.first_word, problem.valid, problem.whole_weights, origin)
-    size = grow(rows, sort_columns(problem, limit) if problem.ranks else None, task, out)
+    columns, groups = (
+        sort_columns(problem, limit) if problem.ranks else None,
+        groups_of(problem, limit),
+    )
+    size = grow(rows, columns, groups, task, out)
     functions.settle()
-    return splitting_of(problem, out, size)
+    return splitting_of(problem, out, groups, size)
+
+
+def with_own_sets(
+    problem: SampleProblem, grown: Sequence[Splitting]
+) -> tuple[SampleProblem, list[Splitting]]:
+    """The same splits, and a problem that lists no other sets of categories than theirs."""
+    if not problem.literals.grouped:
+        return problem, list(grown)
+    used = {literal for each in grown for literal in each.literals.tolist()}
+    problem = copy.copy(problem)
+    problem.literals, place = problem.literals.with_sets(sorted(used))
+    return problem, [each.renumbered(place) for each in grown]
 
 
 def new_splits(
@@ -209,9 +248,8 @@ def new_splits(
 ) -> Splits:
     """Room for as many splits as there may be, at most ``max_size``."""
     # every split leaves a row on both sides and no literal is tested twice on a path
-    limit = min(
-        max_size, int(problem.class_rows.sum()) - 1, 2 ** min(len(problem.literals), 62) - 1
-    )
+    bits = problem.literals.starts[-1] + problem.literals.rows_of_bits
+    limit = min(max_size, int(problem.class_rows.sum()) - 1, 2 ** min(bits, 62) - 1)
     return Splits(
         *np.empty((4, limit), dtype=np.int64),
         gain=np.empty(limit),
@@ -222,10 +260,12 @@ def new_splits(
     )
 
 
-def splitting_of(problem: SampleProblem, out: Splits, size: int) -> Splitting:
+def splitting_of(
+    problem: SampleProblem, out: Splits, groups: Groups | None, size: int
+) -> Splitting:
     """What a loop has written, as tests and weights of the problem."""
     count = 2 * size + 1
-    leaves, (literals, thresholds) = out.leaf[:size], _tests(problem, out, size)
+    leaves, (literals, thresholds) = out.leaf[:size], _tests(problem, out, groups, size)
     if problem.rounded:
         masses = problem.masses_of_leaves(leaves.tolist(), literals.tolist())
     else:
@@ -255,14 +295,16 @@ def sort_columns(problem: SampleProblem, limit: int) -> Sorted:
     )
 
 
-def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, FloatArray]:
+def _tests(
+    problem: SampleProblem, out: Splits, groups: Groups | None, size: int
+) -> tuple[IntArray, FloatArray]:
     """The literal of each split and its exact threshold."""
     literals = problem.literals
-    if not problem.ranks:
+    if not problem.ranks and groups is None:
         return out.literal[:size], literals.thresholds(out.literal[:size])
     stored = literals.stored_bits
     positions, thresholds = np.empty(size, dtype=np.int64), np.empty(size)
-    cuts = out.column[:size] != NONE
+    cuts = (out.column[:size] != NONE) & (out.column[:size] < len(problem.ranks))
     below, above = np.zeros((2, size), dtype=np.int64)
     below[cuts] = problem.rows_in(out.below[:size][cuts])
     above[cuts] = problem.rows_in(out.literal[:size][cuts])
@@ -271,6 +313,11 @@ def _tests(problem: SampleProblem, out: Splits, size: int) -> tuple[IntArray, Fl
         if place == NONE:
             positions[step] = stored[out.literal[step]]
             thresholds[step] = literals.threshold(int(positions[step]))
+            continue
+        if groups is not None and place >= len(problem.ranks):
+            made = groups.made[step]
+            positions[step] = test_of_set(problem, place - len(problem.ranks), made)
+            thresholds[step] = math.nan
             continue
         number, ranks = literals.ordered[place], problem.ranks[place]
         sides = int(ranks[below[step]]), int(ranks[above[step]])
@@ -285,6 +332,7 @@ def _split_by_classes(
     """Grow on classes whose weights are multiplied by the cost of missing them; then see costs."""
     factors = altered_priors(task, problem.classes, rule.criterion)
     altered = problem.reweighted(problem.class_weight * factors)
+    altered.sets_in_order = isinstance(rule.criterion, str)
     if task.shares_actions:  # leaves of several classes may be pure
         return _split_again(problem, loop.grow_any(rule, altered, max_size))
     altered.task = Errors()
@@ -355,7 +403,7 @@ class Splits(NamedTuple):
     """What the loop writes: three numbers for each split, and two rows for each leaf."""
 
     leaf: np.ndarray
-    column: np.ndarray  # the ordered column tested; NONE where a literal is
+    column: np.ndarray  # the ordered column tested; NONE where a literal is; see ``Groups.number``
     literal: np.ndarray  # or the slot of the row above the cut
     below: np.ndarray  # the slot of the row below the cut
     gain: np.ndarray
@@ -369,7 +417,7 @@ class _Leaves(NamedTuple):
     """All leaves by number."""
 
     parent: np.ndarray
-    column: np.ndarray  # the ordered column to test; NONE where a literal is
+    column: np.ndarray  # the ordered or grouped column to test; NONE where a literal is
     chosen: np.ndarray  # the literal or the place of the cut; NONE where no split is made
     depth: np.ndarray
     gain: np.ndarray
@@ -388,34 +436,38 @@ class _Matrices(NamedTuple):
 
 
 @jit
-def grow(matrix, columns, task, out):
+def grow(matrix, columns, groups, task, out):
     """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many.
 
-    ``columns`` is None without ordered columns: numba then compiles nothing of what they need.
+    ``columns`` is None without ordered columns, ``groups`` without grouped ones: numba then
+    compiles nothing of what they need. Overwrites both.
     """
     max_size, ties = task.rule.max_size, task.rule.ties
     leaves, matrices = _start(matrix, max_size)
     frontier = new_frontier(2 * max_size + 1)
     counts = [count_root(matrix, out.rows[0], out.sums[0])]  # by leaf; empty where it is closed
     empty = Counts(counts[0].rows[:0].copy(), counts[0].sums[:0].copy())
+    masks = [matrix.valid]  # of leaves, if there are sets; empty where a leaf is closed
     step = open_leaves = np.int64(0)  # kernels would be compiled once more for a literal 0
     if max_size > 0 and may_split(out.rows[0], step, task.limits):
         open_leaves += _consider(
-            step, step, counts[0], columns, leaves, matrices, frontier, task, out
+            step, step, counts[0], columns, groups, leaves, matrices, frontier, task, out
         )
     while step < max_size and any_open(frontier):
         leaf = choose_leaf(frontier, ties, out.draws)
         draw = ties == RANDOM  # when the leaf is split, as in every loop
         if draw:  # a literal True would compile the kernel once more
-            _offer(leaf, counts[leaf], columns, leaves, matrices, task, out, draw)
+            _offer(leaf, counts[leaf], columns, groups, leaves, matrices, task, out, draw)
         close_leaf(frontier, leaf)
-        _write_split(leaf, step, columns, leaves, matrices, out)
+        _write_split(leaf, step, columns, groups, leaves, matrices, out)
         step += 1
-        _make_children(leaf, step, counts[leaf], columns, leaves, matrices, task, out)
+        _make_children(leaf, step, counts[leaf], columns, groups, leaves, matrices, task, out)
         # the splits to expect below the leaf: those to come, shared among the open leaves
         hope = (max_size - step) // open_leaves
         whole, counts[leaf] = counts[leaf], empty
-        part = _count_smaller(leaf, step, hope, whole, columns, leaves, matrices, out)
+        part = _count_smaller(
+            leaf, step, hope, whole, columns, groups, masks, leaves, matrices, out
+        )
         light_is_low = total_of(out.rows[2 * step - 1]) <= total_of(out.rows[2 * step])
         counts.append(part if light_is_low else whole)
         counts.append(whole if light_is_low else part)
@@ -423,11 +475,13 @@ def grow(matrix, columns, task, out):
         for child in (2 * step - 1, 2 * step):
             born = 2 * step + child % 2  # the low child, of odd number, counts as the younger one
             if leaves.ready[child] and _consider(
-                child, born, counts[child], columns, leaves, matrices, frontier, task, out
+                child, born, counts[child], columns, groups, leaves, matrices, frontier, task, out
             ):
                 open_leaves += 1
             else:
                 counts[child] = empty
+                if groups is not None:
+                    masks[child] = matrix.valid[:0]
                 _leave(leaves.matrix[child], matrices)
         if out.refused[0] or task.weighing.refused[0]:
             return step
@@ -458,9 +512,11 @@ def _start(matrix, max_size):
 
 
 @inner_jit
-def _offer(leaf, counts, columns, leaves, matrices, task, out, choose):
+def _offer(leaf, counts, columns, groups, leaves, matrices, task, out, choose):
     """The gain of a leaf's best split, or -1 for none; if wanted, chooses one of the best."""
     rows, sums, weighing = out.rows[leaf], out.sums[leaf], task.weighing
+    if groups is not None:
+        return _offer_sets(leaf, counts, columns, groups, leaves, matrices, task, out, choose)
     fast = screen(counts, rows, sums, weighing, task.limits, leaves.offered)
     if columns is not None:
         return _offer_cuts(leaf, fast, counts, columns, leaves, matrices, task, out, choose)
@@ -496,11 +552,44 @@ def _offer_cuts(leaf, fast, counts, columns, leaves, matrices, task, out, choose
 
 
 @inner_jit
-def _consider(leaf, born, counts, columns, leaves, matrices, frontier, task, out):
+def _offer_sets(leaf, counts, columns, groups, leaves, matrices, task, out, choose):
+    """The same for literals, ordered columns, if there are any, and sets of categories."""
+    rows, sums, offered = out.rows[leaf], out.sums[leaf], leaves.offered[: groups.literals]
+    matrix = matrices.each[leaves.matrix[leaf]]
+    listed = Counts(counts.rows[: groups.literals], counts.sums[: groups.literals])
+    fast = screen(listed, rows, sums, task.weighing, task.limits, offered)
+    here = measure(sums, rows, task)
+    scan, scan_of_sets = new_scan(matrix, here, task), new_scan(matrix, here, task)
+    fast_cuts = np.empty(0 if columns is None else len(columns.entries))
+    if columns is not None:
+        fast = screen_cuts(leaf, columns, scan, fast, fast_cuts)
+    fast = screen_sets(counts, groups, scan_of_sets, fast)
+    if fast == -np.inf:
+        return -1.0
+    candidate = least_candidate(fast, len(sums))
+    best = weigh_literals(listed, sums, task.weighing, candidate, offered)
+    cuts = scan.cuts
+    if columns is not None:
+        cuts = weigh_cuts(leaf, columns, scan, candidate, fast_cuts)
+    tests = join_tests(cuts, weigh_sets(counts, groups, scan_of_sets, candidate), groups)
+    for gain in tests.gains:
+        best = max(best, gain)
+    if choose:
+        column, place = choose_test(offered, groups.before, tests, task.rule.ties, out.draws)
+        leaves.column[leaf], leaves.chosen[leaf] = column, place
+        group = group_of(column, groups)
+        if group >= 0:
+            walks = walks_of_classes(counts, group, groups, task)
+            keep_set(leaf, place, walks, group, rows_by_cell(counts, group, groups), groups)
+    return best if best >= task.limits.min_gain else -1.0
+
+
+@inner_jit
+def _consider(leaf, born, counts, columns, groups, leaves, matrices, frontier, task, out):
     """Open a leaf if it has a split to make; says whether."""
     # random ties are drawn when the leaf is split
     at_once = task.rule.ties != RANDOM
-    gain = _offer(leaf, counts, columns, leaves, matrices, task, out, at_once)
+    gain = _offer(leaf, counts, columns, groups, leaves, matrices, task, out, at_once)
     if gain < 0:
         return False
     leaves.gain[leaf] = gain
@@ -512,12 +601,14 @@ def _consider(leaf, born, counts, columns, leaves, matrices, frontier, task, out
 
 
 @inner_jit
-def _write_split(leaf, step, columns, leaves, matrices, out):
+def _write_split(leaf, step, columns, groups, leaves, matrices, out):
     """Write a split down; a cut by the slots of the rows on its sides in the whole table."""
     out.leaf[step], out.gain[step] = leaf, leaves.gain[leaf]
     column, chosen = leaves.column[leaf], leaves.chosen[leaf]
     out.column[step], out.literal[step], out.below[step] = column, chosen, NONE
-    if columns is not None and column != NONE:
+    if groups is not None:
+        groups.made[step] = groups.chosen[leaf]
+    if columns is not None and is_cut(column, columns):
         origin = matrices.each[leaves.matrix[leaf]].origin
         place = columns.start[leaf] + chosen
         out.literal[step] = origin[columns.entries[column, place] & SLOT]
@@ -525,16 +616,18 @@ def _write_split(leaf, step, columns, leaves, matrices, out):
 
 
 @inner_jit
-def _make_children(leaf, step, counts, columns, leaves, matrices, task, out):
+def _make_children(leaf, step, counts, columns, groups, leaves, matrices, task, out):
     """Make both children of a split leaf, with their class rows."""
     low, high, chosen = 2 * step - 1, 2 * step, leaves.chosen[leaf]
-    if columns is None or leaves.column[leaf] == NONE:
+    if leaves.column[leaf] == NONE:
         for code in range(out.rows.shape[1]):
             inside = counts.rows[chosen, code]
             out.rows[high, code] = inside
             out.sums[high, code] = counts.sums[chosen, code] if len(counts.sums) else inside
-    else:
+    if columns is not None and is_cut(leaves.column[leaf], columns):
         _count_high(leaf, high, chosen, columns, leaves, matrices, out)
+    if groups is not None and group_of(leaves.column[leaf], groups) >= 0:
+        _count_set(leaf, high, counts, groups, leaves, out)
     for code in range(out.rows.shape[1]):
         out.rows[low, code] = out.rows[leaf, code] - out.rows[high, code]
         out.sums[low, code] = out.sums[leaf, code] - out.sums[high, code]
@@ -564,7 +657,47 @@ def _count_high(leaf, high, place, columns, leaves, matrices, out):
 
 
 @inner_jit
-def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
+def _count_set(leaf, high, counts, groups, leaves, out):
+    """Write the class rows of the child whose categories are in the set."""
+    group = group_of(leaves.column[leaf], groups)
+    out.rows[high] = 0
+    add_set(counts.rows, leaf, group, groups, out.rows[high])
+    if len(counts.sums):
+        out.sums[high] = 0.0
+        add_set(counts.sums, leaf, group, groups, out.sums[high])
+    else:
+        for code in range(out.rows.shape[1]):
+            out.sums[high, code] = out.rows[high, code]
+
+
+@inner_jit
+def _mask(leaf, matrix, columns, groups, masks, leaves, matrices, rows):
+    """The rows of a leaf among the slots of its matrix."""
+    if columns is not None:
+        start = columns.start[leaf]
+        return mask_of(columns.entries[0, start : start + rows], len(matrix.valid))
+    if groups is not None:
+        return masks[leaf]
+    return leaf_mask(matrix, leaf, matrices.root[leaves.matrix[leaf]], leaves.parent, leaves.chosen)
+
+
+@inner_jit
+def _high_side(leaf, rows, matrix, columns, groups, leaves):
+    """The bits of the test of a leaf."""
+    if groups is not None:
+        group = group_of(leaves.column[leaf], groups)
+        if group >= 0:
+            return bits_of_set(matrix.bits, leaf, group, groups)
+    if columns is not None and is_cut(leaves.column[leaf], columns):
+        start = columns.start[leaf]
+        entries = columns.entries[leaves.column[leaf], start : start + rows]
+        mark_high(entries, leaves.chosen[leaf], columns.side)
+        return columns.side
+    return matrix.bits[leaves.chosen[leaf]]
+
+
+@inner_jit
+def _count_smaller(leaf, step, hope, counts, columns, groups, masks, leaves, matrices, out):
     """The counts of the smaller child; turns those of the leaf into the larger child's.
 
     Moves both children to a compact matrix where that pays: when the splits to come or those
@@ -573,15 +706,14 @@ def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
     low, high, number = 2 * step - 1, 2 * step, leaves.matrix[leaf]
     matrices.users[number] += 1
     matrices.rent[number] += 1
+    if groups is not None:
+        for _ in range(2):
+            masks.append(masks[0][:0])
     if not (leaves.ready[low] or leaves.ready[high]):
         return counts
     matrix, rows = matrices.each[number], out.rows[leaf]
     total = total_of(rows)
-    if columns is None:
-        mask = leaf_mask(matrix, leaf, matrices.root[number], leaves.parent, leaves.chosen)
-    else:
-        start = columns.start[leaf]
-        mask = mask_of(columns.entries[0, start : start + total], len(matrix.valid))
+    mask = _mask(leaf, matrix, columns, groups, masks, leaves, matrices, total)
     if max(hope, matrices.rent[number]) >= COMPACTION and shrinks(matrix.bits, rows):
         matrices.rent[number] = 0
         old, matrix = matrix, compact(matrix, mask, rows)
@@ -594,17 +726,15 @@ def _count_smaller(leaf, step, hope, counts, columns, leaves, matrices, out):
         matrices.each.append(matrix)
         matrices.root[number], matrices.users[number], matrices.rent[number] = leaf, 2, 1
         leaves.matrix[low] = leaves.matrix[high] = number
-    if columns is None or leaves.column[leaf] == NONE:
-        side = matrix.bits[leaves.chosen[leaf]]
-    else:
-        side = columns.side
-        start = columns.start[leaf]
-        entries = columns.entries[leaves.column[leaf], start : start + total]
-        mark_high(entries, leaves.chosen[leaf], side)
+    side = _high_side(leaf, total, matrix, columns, groups, leaves)
     if columns is not None:
         share_rows(columns, side, leaf, low, total_of(out.rows[low]), total, leaves.column[leaf])
     light = low if total_of(out.rows[low]) <= total_of(out.rows[high]) else high
     inside = child_mask(mask, side, light == high)
+    if groups is not None:
+        heavy = low + high - light
+        masks[light], masks[heavy] = inside, child_mask(mask, side, light != high)
+        masks[leaf] = masks[0][:0]
     part = count_child(matrix, inside, counts.rows, total, out.rows[light], out.sums[light])
     subtract(counts.rows, counts.sums, part.rows, part.sums)
     return part

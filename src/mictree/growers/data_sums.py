@@ -14,7 +14,8 @@ B)``. Within a block of rows the product A * B is least at an end, so the larges
 of the block, and only blocks that may hold the best cut are looked at again. For costs, the sums at
 both ends of a block bound its gains, as no cost is negative.
 
-Literals are summed over the rows of the smaller child; the larger one has the rest.
+Literals are summed over the rows of the smaller child; the larger one has the rest. So are the
+categories of grouped columns, and from these sums follow those of sets; see ``data_subsets``.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from mictree.growers.choosing import (
 from mictree.growers.data_gains import (
     Limits,
     choose_test,
+    is_cut,
     is_large,
     limits_of,
     no_cuts,
@@ -60,6 +62,16 @@ from mictree.growers.data_rows import (
     share_rows,
     total_of,
 )
+from mictree.growers.data_subsets import (
+    STEPS,
+    add_set,
+    bits_of_set,
+    group_of,
+    groups_of,
+    join_tests,
+    keep_set,
+    of_group,
+)
 from mictree.growers.rules import TIES, Grower
 from mictree.impurity.gains import difference_of_products
 from mictree.problems.sample import (
@@ -71,6 +83,7 @@ from mictree.problems.sample import (
     mean_of,
     whole_weights,
 )
+from mictree.problems.subsets import cost_keys, new_walks, repeats
 from mictree.problems.tasks import MatrixCosts, Outcome, Squared
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -108,9 +121,10 @@ def split_by_sums(problem: SampleProblem, rule: Grower, max_size: int) -> Splitt
     )
     count = 2 * limit + 1
     outcome = LeafOutcomes(np.empty(count), np.empty((count, targets.shape[1])))
-    size = grow_by_sums(rows, sort_columns(problem, limit), task, out, outcome)
+    groups = groups_of(problem, limit)
+    size = grow_by_sums(rows, sort_columns(problem, limit), groups, task, out, outcome)
     functions.settle()
-    grown = splitting_of(problem, out, size)
+    grown = splitting_of(problem, out, groups, size)
     count = 2 * size + 1
     if isinstance(problem.task, MatrixCosts):
         found = problem.task.outcome(grown.masses)
@@ -229,7 +243,7 @@ class LeafOutcomes(NamedTuple):
 class _Leaves(NamedTuple):
     """All leaves by number."""
 
-    column: np.ndarray  # the ordered column to test; NONE where a literal is
+    column: np.ndarray  # the ordered or grouped column to test; NONE where a literal is
     chosen: np.ndarray  # the literal, or the place of the cut
     depth: np.ndarray
     gain: np.ndarray
@@ -249,10 +263,10 @@ class Tally(NamedTuple):
 
 
 @jit
-def grow_by_sums(rows, columns, task, out, outcome):
+def grow_by_sums(rows, columns, groups, task, out, outcome):
     """Split leaves until ``max_size`` splits are made or no leaf can be split; return how many.
 
-    Overwrites ``columns``.
+    ``groups`` is None without grouped columns. Overwrites ``columns`` and ``groups``.
     """
     max_size, ties = task.rule.max_size, task.rule.ties
     leaves, frontier = _new_leaves(rows, max_size), new_frontier(2 * max_size + 1)
@@ -263,16 +277,16 @@ def grow_by_sums(rows, columns, task, out, outcome):
     tallies = [_new_tally(len(rows.matrix.bits), rows)]  # by leaf; empty where it is closed
     if leaves.ready[0]:
         _tally(rows.slots, np.arange(len(rows.matrix.bits)), rows, tallies[0])
-        _consider(step, step, tallies[0], rows, columns, leaves, frontier, task, out)
+        _consider(step, step, tallies[0], rows, columns, groups, leaves, frontier, task, out)
     while step < max_size and any_open(frontier):
         leaf = choose_leaf(frontier, ties, out.draws)
         draw = ties == RANDOM  # when the leaf is split, as in every loop
         if draw:
-            _offer(leaf, tallies[leaf], rows, columns, leaves, task, out, draw)
+            _offer(leaf, tallies[leaf], rows, columns, groups, leaves, task, out, draw)
         close_leaf(frontier, leaf)
-        _write_split(leaf, step, columns, leaves, out)
+        _write_split(leaf, step, columns, groups, leaves, out)
         step += 1
-        _make_children(leaf, step, tallies[leaf], rows, columns, leaves, task, out, outcome)
+        _make_children(leaf, step, tallies[leaf], rows, columns, groups, leaves, task, out, outcome)
         whole, tallies[leaf] = tallies[leaf], empty
         part = _tally_smaller(step, whole, rows, columns, leaves, out)
         light_is_low = total_of(out.rows[2 * step - 1]) <= total_of(out.rows[2 * step])
@@ -281,7 +295,7 @@ def grow_by_sums(rows, columns, task, out, outcome):
         for child in (2 * step - 1, 2 * step):
             born = 2 * step + child % 2  # the low child, of odd number, counts as the younger one
             opened = leaves.ready[child] and _consider(
-                child, born, tallies[child], rows, columns, leaves, frontier, task, out
+                child, born, tallies[child], rows, columns, groups, leaves, frontier, task, out
             )
             if not opened:
                 tallies[child] = empty
@@ -316,10 +330,10 @@ def _new_tally(literals, rows):
 
 
 @inner_jit
-def _consider(leaf, born, tally, rows, columns, leaves, frontier, task, out):
+def _consider(leaf, born, tally, rows, columns, groups, leaves, frontier, task, out):
     """Open a leaf if it has a split to make; says whether."""
     at_once = task.rule.ties != RANDOM  # random ties are drawn when the leaf is split
-    gain = _offer(leaf, tally, rows, columns, leaves, task, out, at_once)
+    gain = _offer(leaf, tally, rows, columns, groups, leaves, task, out, at_once)
     if gain < 0:
         return False
     leaves.gain[leaf] = gain
@@ -330,19 +344,26 @@ def _consider(leaf, born, tally, rows, columns, leaves, frontier, task, out):
 
 
 @inner_jit
-def _offer(leaf, tally, rows, columns, leaves, task, out, choose):
+def _offer(leaf, tally, rows, columns, groups, leaves, task, out, choose):
     """The gain of a leaf's best split, or -1 for none; if wanted, chooses one of the best."""
     here = _measure(leaf, leaves, total_of(out.rows[leaf]), task)
-    best = _weigh_literals(tally, here, task, leaves.offered)
+    listed, before = len(tally.rows), columns.before
+    if groups is not None:
+        listed, before = groups.literals, groups.before
+    offered = leaves.offered[:listed]
+    best = _weigh_literals(tally, here, task, offered)
     cuts = _weigh_cuts(leaf, best, here, rows, columns, task)
+    if groups is not None:
+        cuts = join_tests(cuts, _weigh_sets(tally, here, groups, task), groups)
     for gain in cuts.gains:
         best = max(best, gain)
     if best < 0:
         return -1.0
     if choose:
-        leaves.column[leaf], leaves.chosen[leaf] = choose_test(
-            leaves.offered, columns.before, cuts, task.rule.ties, out.draws
-        )
+        column, place = choose_test(offered, before, cuts, task.rule.ties, out.draws)
+        leaves.column[leaf], leaves.chosen[leaf] = column, place
+        if groups is not None and group_of(column, groups) >= 0:
+            _keep_set(leaf, place, group_of(column, groups), tally, groups, task)
     gain = best * task.scale
     if not task.squared:
         gain /= here.mass
@@ -350,28 +371,25 @@ def _offer(leaf, tally, rows, columns, leaves, task, out, choose):
 
 
 @inner_jit
-def _write_split(leaf, step, columns, leaves, out):
+def _write_split(leaf, step, columns, groups, leaves, out):
     """Write a split down; a cut by the slots of the rows on its sides."""
     out.leaf[step], out.gain[step] = leaf, leaves.gain[leaf]
     column, chosen = leaves.column[leaf], leaves.chosen[leaf]
     out.column[step], out.literal[step], out.below[step] = column, chosen, NONE
-    if column != NONE:
+    if groups is not None:
+        groups.made[step] = groups.chosen[leaf]
+    if is_cut(column, columns):
         place = columns.start[leaf] + chosen
         out.literal[step] = columns.entries[column, place] & SLOT
         out.below[step] = columns.entries[column, place - 1] & SLOT
 
 
 @inner_jit
-def _make_children(leaf, step, tally, rows, columns, leaves, task, out, outcome):
+def _make_children(leaf, step, tally, rows, columns, groups, leaves, task, out, outcome):
     """Share a leaf's rows out among its children, and add them up."""
     low, high = 2 * step - 1, 2 * step
-    column, chosen, start = leaves.column[leaf], leaves.chosen[leaf], columns.start[leaf]
-    total = total_of(out.rows[leaf])
-    if column == NONE:
-        side, low_rows = rows.matrix.bits[chosen], total - tally.rows[chosen]
-    else:
-        side, low_rows = columns.side, chosen
-        mark_high(columns.entries[column, start : start + total], chosen, side)
+    column, start, total = leaves.column[leaf], columns.start[leaf], total_of(out.rows[leaf])
+    side, low_rows = _divide(leaf, total, tally, rows, columns, groups, leaves)
     order = leaves.order[start : start + total]
     partition(order, 0, side, columns.scratch)
     columns.start[low], columns.start[high] = start, start + low_rows
@@ -388,6 +406,22 @@ def _make_children(leaf, step, tally, rows, columns, leaves, task, out, outcome)
         _find_outcome(child, here, more, rows, leaves, task, out, outcome)
     if leaves.ready[low] or leaves.ready[high]:
         share_rows(columns, side, leaf, low, low_rows, total, column)
+
+
+@inner_jit
+def _divide(leaf, total, tally, rows, columns, groups, leaves):
+    """The bits of the test of a leaf, and how many rows fail it."""
+    column, chosen, start = leaves.column[leaf], leaves.chosen[leaf], columns.start[leaf]
+    if groups is not None:
+        group = group_of(column, groups)
+        if group >= 0:
+            inside = np.zeros(1, dtype=np.int64)
+            add_set(tally.rows.reshape(-1, 1), leaf, group, groups, inside)
+            return bits_of_set(rows.matrix.bits, leaf, group, groups), total - inside[0]
+    if column == NONE:
+        return rows.matrix.bits[chosen], total - tally.rows[chosen]
+    mark_high(columns.entries[column, start : start + total], chosen, columns.side)
+    return columns.side, chosen
 
 
 @inner_jit
@@ -600,7 +634,7 @@ def _weigh_literals(tally, here, task, out_gains):
     """Write the gains of literals, -1 where one must not be tested; the largest."""
     fewest, lightest = max(1, task.limits.min_samples_leaf), task.limits.min_leaf_mass
     best, low = -1.0, np.empty_like(here.totals)
-    for literal in range(len(tally.rows)):
+    for literal in range(len(out_gains)):
         out_gains[literal] = -1.0
         high_rows = tally.rows[literal]
         if min(high_rows, here.rows - high_rows) < fewest:
@@ -613,6 +647,62 @@ def _weigh_literals(tally, here, task, out_gains):
         out_gains[literal] = _gain(low, here.mass - high_mass, here)
         best = max(best, out_gains[literal])
     return best
+
+
+@inner_jit
+def _walks(tally, group, groups, task):
+    """The divisions of a leaf's categories to look at."""
+    limits, sums = task.limits, of_group(tally.sums, group, groups)
+    rows = of_group(tally.rows, group, groups)
+    masses = of_group(tally.masses, group, groups) if len(tally.masses) else rows
+    sure = limits.min_samples_leaf <= 1 and limits.min_leaf_mass <= 0
+    return new_walks(rows, cost_keys(sums, masses), sure)
+
+
+@inner_jit
+def _weigh_sets(tally, here, groups, task):
+    """All sets that may be tested, with their gains, places in the walks, and columns."""
+    cuts, ordered = no_cuts(), len(groups.number) - len(groups.first)
+    for group in range(len(groups.first)):
+        _scan_sets(tally, group, here, groups, task, cuts)
+        while len(cuts.columns) < len(cuts.gains):
+            cuts.columns.append(ordered + group)
+    return cuts
+
+
+@inner_jit
+def _scan_sets(tally, group, here, groups, task, cuts):
+    """Append the gains and the places of the sets of a column."""
+    fewest, lightest = max(1, task.limits.min_samples_leaf), task.limits.min_leaf_mass
+    first, low = groups.first[group], np.zeros_like(here.totals)
+    walks = _walks(tally, group, groups, task)
+    side = np.empty(groups.stop[group] - first, dtype=np.uint8)
+    for walk in range(len(walks.moves)):
+        low[:] = 0
+        side[:] = 0
+        low_rows, low_mass = np.int64(0), np.int64(0)
+        for step in range(walks.moves.shape[1]):
+            cell = walks.moves[walk, step]
+            sign = 1 - 2 * np.int64(side[cell])
+            side[cell] ^= 1
+            low_rows += sign * tally.rows[first + cell]
+            low_mass += sign * (tally.masses if len(tally.masses) else tally.rows)[first + cell]
+            for each in range(len(low)):
+                low[each] += sign * tally.sums[first + cell, each]
+            if min(low_rows, here.rows - low_rows) < fewest:
+                continue
+            if min(low_mass, here.mass - low_mass) < lightest:
+                continue
+            if not (len(walks.places) and repeats(walks, walk, step)):
+                cuts.gains.append(_gain(low, low_mass, here))
+                cuts.places.append(walk * STEPS + step)
+
+
+@inner_jit
+def _keep_set(leaf, place, group, tally, groups, task):
+    """Write the set by which a leaf is to be split."""
+    rows = of_group(tally.rows, group, groups)
+    keep_set(leaf, place, _walks(tally, group, groups, task), group, rows, groups)
 
 
 @jit

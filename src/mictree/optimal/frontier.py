@@ -82,6 +82,12 @@ def solve(
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")
     memory_limit = check_count(memory_limit, "memory_limit")
+    if problem.literals.grouped:
+        from mictree.optimal.subsets import solve_listed
+
+        listed = partial(solve, max_size=max_size, exact=exact, progress=progress,
+                         max_depth=max_depth, price=price)  # fmt: skip
+        return solve_listed(problem, listed, memory_limit, time_limit)
     with TimeLimit(time_limit) as limit:
         grow, pressed = None, False
         if max_depth is None:

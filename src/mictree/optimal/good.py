@@ -168,6 +168,11 @@ def _make_space(problem: Problem, memory_limit: int) -> Space:
             "good trees are counted for FormulaProblem, TableProblem and SampleProblem; "
             f"got {type(problem).__name__}"
         )
+    if problem.literals.grouped:
+        raise ValueError(
+            'good trees are counted over listed tests; categories="subsets" lists none: use '
+            'categories="each"'
+        )
     return RowSpace(problem, memory_limit)
 
 

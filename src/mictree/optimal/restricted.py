@@ -50,6 +50,10 @@ def solve(
     """Explore, then solve; limits on leaves and splits are ignored, as in the ordinary search."""
     if not problem.counts_errors:
         raise ValueError(f"top is for plain errors only; the problem has {problem.task.name}")
+    if problem.literals.grouped:
+        raise ValueError(
+            'top chooses among listed tests; categories="subsets" lists none: use categories="each"'
+        )
     if time_limit is not None:
         time_limit = check_seconds(time_limit, "time_limit")
     depth = max_size if max_depth is None else check_size(max_depth, "max_depth")

@@ -73,6 +73,7 @@ class Card:
     marked : whether the node is on the path to highlight
     level : of a leaf that predicts a number: where that lies on the scale, from 0 to 1
     span : on the same scale, a standard deviation below the mean, the mean, and one above
+    whole : the test, where the title shows only a part of it
     """
 
     title: str
@@ -83,6 +84,7 @@ class Card:
     marked: bool = False
     level: float | None = None
     span: tuple[float, float, float] | None = None
+    whole: str = ""
 
 
 def draw_data_tree(
@@ -245,7 +247,7 @@ def _draw_card(pen: Pen | TikzPen, drawing: _Drawing, node: int, card: Card) -> 
         fill = colours.at(card.level)
     pen.box(x, top, width, strip, shape, frame | {"facecolor": fill, "linestyle": style})
     ink = INK if fill == SPLIT_FILL else _ink_on(fill)
-    pen.text(x, top - strip / 2, "\n".join(title), NAME_POINTS, color=ink)
+    pen.text(x, top - strip / 2, "\n".join(title), NAME_POINTS, whole=card.whole, color=ink)
     start, inner = x - width / 2 + TEXT_PAD, width - 2 * TEXT_PAD
     for begin, end, colour in _bar(card, colours):
         part = {"facecolor": colour, "edgecolor": "none", "linewidth": 0}

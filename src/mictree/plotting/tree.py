@@ -30,7 +30,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 from matplotlib.textpath import text_to_path
 
-from mictree._support.words import show_digits
+from mictree._support.words import HOVER, show_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -315,11 +315,16 @@ class Pen:
         look = {"colors": colour, "linewidths": width * self.scale, "zorder": 1}
         self.ax.add_collection(LineCollection(paths, **look))
 
-    def text(self, x: float, y: float, text: str, points: float, **look: Any) -> None:
-        """A text around a point, by default."""
+    def text(
+        self, x: float, y: float, text: str, points: float, whole: str = "", **look: Any
+    ) -> None:
+        """A text around a point, by default; ``whole`` shows up under the pointer."""
         plain = {"ha": "center", "va": "center", "color": INK, "zorder": 4, "usetex": False}
         size = points * self.scale
-        self.ax.text(x, y, text, fontsize=size, parse_math=False, **(plain | look))
+        drawn = self.ax.text(x, y, text, fontsize=size, parse_math=False, **(plain | look))
+        if whole:
+            drawn.set_gid(f"{HOVER}{len(self.ax.texts)}")
+            drawn.set_label(whole)
 
 
 def _draw_edges(pen: Pen | TikzPen, tree: Tree, layout: Layout) -> None:

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mictree._support.checks import as_fraction, check_count, check_unmasked
+from mictree._support.checks import as_fraction, check_categories, check_count, check_unmasked
 from mictree._support.jit import inner_jit, jit
 from mictree._support.numbers import as_number, exact_sum, exact_sums
 from mictree._support.parallel import temporary_array
@@ -40,6 +40,7 @@ from mictree.columns.packing import count_rows, pack_bits, pack_rows, sort_rows,
 from mictree.columns.parquet import ParquetSet, Paths, Share
 from mictree.impurity.gains import difference_of_products, leads_of_sums, rate_differences
 from mictree.problems.base import CostLeaf, Leaf, MeanLeaf, Problem, Splits
+from mictree.problems.subsets import class_keys, cost_keys, list_sides
 from mictree.problems.tasks import (
     ActionCosts,
     Errors,
@@ -599,6 +600,9 @@ class PackedRows:
         """The bits of any literal."""
         number, position = self.literals.locate(literal)
         column = self.literals.columns[number]
+        if isinstance(position, tuple):
+            first = self.literals.cells(number).start
+            return np.bitwise_or.reduce(self.bits[[first + place for place in position]])
         if number not in self.literals.ordered or position == column.thresholds:
             return self.bits[np.searchsorted(self.literals.stored_bits, literal)]
         ranks = self.ranks[self.literals.ordered.index(number)]
@@ -627,7 +631,7 @@ class PackedRows:
 
     def bits_of(self, variables: np.ndarray) -> Words:
         """The bits of several literals."""
-        if not self.ranks:
+        if self.literals.lists_all:
             return self.bits[variables]
         bits = np.empty((len(variables), len(self.valid)), dtype=np.uint64)
         for place, literal in enumerate(variables.tolist()):
@@ -743,6 +747,8 @@ class SampleProblem(PackedRows, Problem):
     max_thresholds : the largest number of thresholds per ordered column (numbers, dates, times,
         ordered categories); None for all
     limits : limits on leaves and splits
+    categories : "each" for tests of one category, ``town is A``; "subsets" for tests of any set of
+        them, ``town in {A, C}``
 
     Attributes
     ----------
@@ -754,8 +760,8 @@ class SampleProblem(PackedRows, Problem):
         order of ``ranks``
     offset : the mean of what was subtracted, in every error
     literals : the tests; ``literals.transform`` evaluates them on other data
-    bits, first_word, valid : the bits of ``literals.stored_bits``, one row each; the first word of
-        each class, and the end; the slots that hold a row
+    bits, first_word, valid : the bits of ``literals.stored_bits`` and of ``literals.cells``, one
+        row each; the first word of each class, and the end; the slots that hold a row
     ranks : for each of ``literals.ordered``, the ranks of the rows in the order of their slots
 
     Examples
@@ -777,6 +783,7 @@ class SampleProblem(PackedRows, Problem):
     min_gain: float
     all_class_rows: IntArray  # of each class, also rows of weight 0
     named: bool  # whether columns have names
+    sets_in_order: bool = True  # growth is by a concave criterion, which orders categories
 
     def __init__(
         self,
@@ -790,9 +797,11 @@ class SampleProblem(PackedRows, Problem):
         loss: str | None = None,
         max_thresholds: int | None = None,
         limits: Limits | None = None,
+        categories: str = "each",
     ) -> None:
         data = X if isinstance(X, Data) else Data(X)
         check_thresholds(max_thresholds)
+        grouped = check_categories(categories) == "subsets"
         self.limits = limits or NO_LIMITS
         self.min_gain = self.limits.min_gain
         codes = self._read_task(data, y, cost_matrix, costs, loss)
@@ -813,7 +822,7 @@ class SampleProblem(PackedRows, Problem):
             if not 0 < total < math.inf:
                 raise ValueError(f"weights must have a positive and finite sum; it is {total}")
             self._check_sums(float(total))
-        rows = self._pack(data, codes, weights, max_thresholds)
+        rows = self._pack(data, codes, weights, max_thresholds, grouped)
         if rows is not None and not self.classes:
             self.targets = self.targets[rows]
             if len(self.least_costs):
@@ -868,8 +877,9 @@ class SampleProblem(PackedRows, Problem):
             )
 
     def _pack(
-        self, data: Data, codes: np.ndarray, weights: FloatArray | None, max_thresholds: int | None
-    ) -> IntArray | None:
+        self, data: Data, codes: np.ndarray, weights: FloatArray | None,
+        max_thresholds: int | None, grouped: bool,
+    ) -> IntArray | None:  # fmt: skip
         """Store the rows; returns them in the order of their slots, None if that is their own."""
         self.weights = self.whole_weights = np.empty(0)
         given = self.weights if weights is None else weights
@@ -892,7 +902,9 @@ class SampleProblem(PackedRows, Problem):
             self.weights = np.where(order >= 0, weights[order], 0.0)
             self.whole_weights, self.weight_unit, self.rounded = whole_weights(self.weights)
         whole = None if weights is None else self.whole_weights
-        self.literals, self.bits, self.ranks = encode(data, order, rows, whole, max_thresholds)
+        self.literals, self.bits, self.ranks = encode(
+            data, order, rows, whole, max_thresholds, grouped
+        )
         return rows
 
     @classmethod
@@ -911,6 +923,7 @@ class SampleProblem(PackedRows, Problem):
         max_thresholds: int | None = 255,
         limits: Limits | None = None,
         progress: Report | None = None,
+        categories: str = "each",
     ) -> SampleProblem:
         """The rows of Parquet files that may be larger than the memory.
 
@@ -938,6 +951,7 @@ class SampleProblem(PackedRows, Problem):
             quantiles; None for all, for which memory grows with the number of distinct values
         limits : limits on leaves and splits
         progress : called now and then with a ``Progress``, by rows
+        categories : "each" or "subsets", as for rows in memory
 
         Examples
         --------
@@ -953,13 +967,16 @@ class SampleProblem(PackedRows, Problem):
         from mictree.problems.streamed import choose_columns, read_parquet
 
         most = check_thresholds(max_thresholds)
+        grouped = check_categories(categories) == "subsets"
         if loss is not None:
             check_loss(loss)
         if loss is not None and cost_matrix is not None:
             raise ValueError("cost_matrix and loss exclude each other; got both")
         files, numbers = ParquetSet(paths, Share.of(rows, seed)), loss is not None
         names = choose_columns(files, target, sample_weight, columns, drop, numbers)
-        read = read_parquet(files, target, names, sample_weight, most, progress or ignore, numbers)
+        read = read_parquet(
+            files, target, names, sample_weight, most, progress or ignore, numbers, grouped
+        )
         problem = object.__new__(cls)
         problem.classes, problem.targets, problem.least_costs = (
             read.classes, read.targets, np.empty(0),
@@ -1203,8 +1220,43 @@ class SampleProblem(PackedRows, Problem):
         return self.literals.texts(variable, threshold)[0], threshold
 
     def offered(self, leaf: Leaf) -> IntArray:
-        """The tests that may split a leaf: literals of bits, and one for each cut of its values."""
-        return np.sort(np.concatenate([self.literals.stored_bits, self._cuts(leaf)]))
+        """The tests that may split a leaf, in the order of columns.
+
+        Literals of bits, one for each cut of its values, and the sets of its categories.
+        """
+        listed = np.sort(np.concatenate([self.literals.stored_bits, self._cuts(leaf)]))
+        parts, begin = [], 0
+        for number in self.literals.grouped:
+            stop = int(np.searchsorted(listed, self.literals.starts[number]))
+            parts += [listed[begin:stop], self.sets(leaf, number)]
+            begin = stop
+        return np.concatenate([*parts, listed[begin:]])
+
+    def sets(self, leaf: Leaf, number: int) -> IntArray:
+        """The sets of a column's categories that a leaf offers, all as literals."""
+        mask, limits = leaf.state.mask, self.limits
+        words = self.bits[self.literals.cells(number)] & mask
+        rows = self.counts(words).sum(axis=1)
+        if self.classes:
+            keys = class_keys(self.sums(words))
+        else:
+            sums = np.array([self._sums_of_rows(each) for each in words])
+            keys = cost_keys(np.ascontiguousarray(sums[:, 1:]), sums[:, 0].copy())
+        sure = limits.min_samples_leaf <= 1 and self.min_leaf_mass <= 0 and self.sets_in_order
+        missing = self.literals.columns[number].missing
+        sides = list_sides(rows, keys, missing, sure)
+        literals = [
+            self.literals.add_set(number, tuple(np.flatnonzero(side).tolist())) for side in sides
+        ]
+        return np.array(literals, dtype=np.int64)
+
+    def _sums_of_rows(self, mask: np.ndarray) -> FloatArray:
+        """The whole weight of a mask's rows without classes, then the sums of their products."""
+        inside = np.flatnonzero(unpack(mask)[self.slots])
+        weights = np.ones(len(inside))
+        if len(self.weights):
+            weights = self.whole_weights[self.slots[inside]]
+        return np.array([weights.sum(), *self.products.whole[inside].sum(axis=0)])
 
     def _cuts(self, leaf: Leaf) -> IntArray:
         """The tests on ordered columns that split a leaf, one for each way to split it."""
@@ -1438,7 +1490,7 @@ class SampleProblem(PackedRows, Problem):
         problem.limits, problem.min_gain = limits, limits.min_gain
         problem.class_weight, problem.weight_unit = class_weight, weight_unit
         problem.rounded = False
-        problem.bits = np.empty((len(literals.stored_bits), 0), dtype=np.uint64)
+        problem.bits = np.empty((literals.rows_of_bits, 0), dtype=np.uint64)
         problem.ranks = tuple(np.empty(0, dtype=np.uint8) for _ in literals.ordered)
         problem.valid = np.empty(0, dtype=np.uint64)
         problem.weights = problem.whole_weights = np.empty(0)
@@ -1491,6 +1543,16 @@ def _add_exactly(parts, term):
 @inner_jit
 def _rounded(parts):
     return parts[0] + (parts[1] + parts[2])
+
+
+def check_grouped(problem: SampleProblem, categories: str) -> None:
+    """Refuse a problem that tests one category at a time where sets are wanted."""
+    columns = problem.literals.columns if categories == "subsets" else ()
+    for column in columns:
+        if column.categories is not None and not column.grouped:
+            raise ValueError(
+                f'a problem must have categories="subsets" as its model has; {column.name} has not'
+            )
 
 
 def check_thresholds(max_thresholds: int | None) -> int | None:

@@ -59,10 +59,12 @@ def read_parquet(
     max_thresholds: int | None,
     report: Report = ignore,
     numbers: bool = False,
+    grouped: bool = False,
 ) -> Streamed:
     """Read files in as many passes as needed; only bits, ranks and weights stay in memory.
 
-    So do the targets if they are ``numbers`` to predict.
+    So do the targets if they are ``numbers`` to predict. With ``grouped``, tests on categories are
+    sets of them.
     """
     rows = _Rows(files, target, sample_weight, report)
     if numbers:
@@ -71,7 +73,7 @@ def read_parquet(
         rows.count()
     rows.weigh()
     settled = rows.settled(names)
-    learned = learn_columns(files, names, settled, max_thresholds, rows.passes)
+    learned = learn_columns(files, names, settled, max_thresholds, rows.passes, grouped)
     count = int(rows.class_rows.sum())
     encoded = store_columns(learned, settled, rows.slots, count, rows.passes)
     counts = rows.class_rows, rows.all_class_rows

@@ -104,6 +104,7 @@ class ShownTree:
     caption : what a node of the picture shows
     rule_heads : the headings of the rules
     results : what the tree does on held-out rows
+    whole : tests of which the picture shows only a part
     """
 
     title: str
@@ -114,6 +115,7 @@ class ShownTree:
     rule_heads: tuple[str, ...]
     rules: tuple[tuple[str, ...], ...]
     results: ShownResults | None = None
+    whole: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ def show_tree(
         drawn = enlarge(words.to_svg(model.draw(merge=merge))).encode()
     measure = measure_of(model)
     tree = model.tree_.merged() if merge else model.tree_
+    tests = dict.fromkeys(tree.variables[test] for test in tree.tests if test >= 0)
+    whole = "\n".join(test for test in tests if words.shorten_set(test) != test)
     merged = merged_note(model.tree_.size - tree.size)
     rules = model.to_rules()
     weighted = (WEIGHTED if measure == "error" else WEIGHTED_OTHERS) if rules.weighted else ""
@@ -194,6 +198,7 @@ def show_tree(
         title=title[0].upper() + title[1:],
         note=note,
         svg=drawn,
+        whole=whole,
         text=tree.to_text(names_of_labels(model), merge=False),
         caption=f"At every node: {CARDS[measure]}.",
         rule_heads=(*RULE_HEADS, *heads),
