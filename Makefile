@@ -101,7 +101,7 @@ kernels-formulas: $(PACKAGE)
 kernels-data: $(PACKAGE)
 	@$(BIN)/python -m tests.properties.kernel_cases packing data sums searches ordered partitions
 kernels-wide: $(PACKAGE) kernels-formulas
-	@$(BIN)/python -m tests.properties.kernel_cases wide tasks local
+	@$(BIN)/python -m tests.properties.kernel_cases wide tasks local relaxed subsets
 
 # Clusters of two processes each, so these tests run one after another.
 test-distributed: setup
