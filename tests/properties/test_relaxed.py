@@ -126,6 +126,19 @@ def test_relaxed_trees_are_what_they_are_defined_to_be(kind, seed, blocks, depth
             engine.learn(size, answer)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_four_splits_of_more_rows(seed):
+    """Children are asked, and lack the free rows."""
+    random = np.random.default_rng(seed)
+    problem = mt.SampleProblem(random.random((36, 2)), random.integers(0, 5, 36))
+    rows = OrderedRows.of(problem, False)
+    relaxed, columns = RelaxedRows.of(rows, 6), all_ranks(rows)
+    blocks = all_blocks(columns, relaxed)
+    expected = relaxed_costs(columns, blocks, leaf_cost(rows), 4, 4)
+    assert expected[4] > 0
+    assert answers(relaxed, [4, 3], UNLIMITED, 36) == {size: expected[size] for size in (4, 3)}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.integers(0, 10**6), st.sampled_from([None, 1, 2, 3, 4]))
 @settings(max_examples=60)
