@@ -1,4 +1,4 @@
-"""Draw the picture of intervals and gaps in docs/optimal-trees.md; it takes half a minute."""
+"""Draw the picture of intervals and gaps in docs/optimal-trees.md; it takes some minutes."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from matplotlib import pyplot
 import mictree as mt
 from mictree.optimal import CertifiedErrors
 
-ROWS, COLUMNS, FLIPPED, MAX_SIZE, SECONDS = 10_000, 10, 0.15, 8, 20
+ROWS, COLUMNS, FLIPPED, MAX_SIZE, SECONDS = 10_000, 10, 0.15, 8, 150
 
 
 def search() -> CertifiedErrors:

@@ -216,6 +216,9 @@ def test_plots():
     curve = gaps.lines[0].get_xydata()
     np.testing.assert_allclose(curve, [[0, 0.5], [1.5, 0.1], [2, 0.1]])
     assert errors[1:].plot(band) is band
+    at_once = np.array([*STEPS, [0.03, 2, 0.1, 0.1], [9, 1, 0.2, 0.2]])
+    closed = CertifiedErrors(np.array(FLOATS[1]), np.array(FLOATS[1]), steps=at_once)
+    assert closed.plot(against="time").get_legend_handles_labels()[1] == ["1 split"]
     assert not CertifiedErrors(*FLOATS).plot(against="time").lines
     with pytest.raises(ValueError, match='against must be "size" or "time"; got \'gap\''):
         errors.plot(against="gap")

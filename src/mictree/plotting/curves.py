@@ -114,6 +114,7 @@ def draw_band(ax: Axes | None, errors: CertifiedErrors) -> Axes:
     return ax
 
 
+AT_ONCE = 0.02  # of the time: gaps that closed so soon are not drawn
 MOST_GAPS = 8  # curves of gaps in one picture: of the sizes whose gaps are the widest at the end
 
 
@@ -130,8 +131,9 @@ def draw_gaps(ax: Axes | None, errors: CertifiedErrors) -> Axes:
 
         ax = pyplot.figure(figsize=(6.4, 4.0), layout="constrained").add_subplot()
     drawn = [each for each in errors.gaps() if len(each[1]) > 1]
-    shown = sorted(drawn, key=lambda each: (-each[2][-1], -each[1][-1]))[:MOST_GAPS]
     end = max((seconds[-1] for _, seconds, _ in drawn), default=0.0)
+    slow = [each for each in drawn if each[2][-1] > 0 or each[1][-1] > AT_ONCE * end]
+    shown = sorted(slow, key=lambda each: (-each[2][-1], -each[1][-1]))[:MOST_GAPS]
     for number, (size, seconds, gaps) in enumerate(sorted(shown, key=lambda each: each[0])):
         colour = colormaps["cividis"](0.95 - 0.9 * number / max(1, len(shown) - 1))
         line = ("solid", "dashed", "dashdot", "dotted")[number % 4]
