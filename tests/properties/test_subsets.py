@@ -253,6 +253,7 @@ def test_an_interval_of_a_column_of_twenty_towns():
     assert np.all(errors.lower <= errors.upper)
     assert errors.proved[1]
     assert errors.proved[3]
+    assert errors.certificate.tolist()[2] == "relaxation"
     assert errors.lower[2] > 0
     assert model.score(X, y) > 0.97
     with pytest.raises(ValueError, match="exact errors need columns of at most 12 categories"):
