@@ -1,5 +1,6 @@
 """Sets of categories as tests, against the enumeration of all sets in the reference."""
 
+import math
 from unittest import mock
 
 import numpy as np
@@ -173,7 +174,36 @@ def test_more_than_ten_categories_of_several_classes_are_a_heuristic_no_worse_th
 
 
 def own(rate):
-    return rate * (1 - rate) ** 2  # not concave
+    return rate * (1 - rate) * (1.5 + math.sin(25 * rate))  # far from concave
+
+
+def test_the_order_of_differences_has_a_best_set_of_two_actions():
+    draws = np.random.default_rng(9)
+    for _ in range(40):
+        towns = draws.integers(0, 5, 12)
+        rows, costs = [[chr(65 + town)] for town in towns], draws.integers(0, 9, (12, 2)).tolist()
+        task = task_samples.Actions(costs, [1] * 12)
+        best = subset_samples.best_division(rows, task, 0, "minority")
+        problem = mt.SampleProblem(as_frame(rows), costs=costs, categories="subsets")
+        grown = mt.TopDown("minority").grow(problem, 1)
+        assert grown.steps[0].gain == pytest.approx(float(best), abs=1e-12)
+
+
+def test_the_order_is_not_trusted_with_a_criterion_of_ones_own():
+    draws = np.random.default_rng(12)
+    for _ in range(15):
+        counts = [(4, int(draws.integers(0, 5))) for _ in range(6)]
+        rows, labels = table_of(counts)
+        problem = mt.SampleProblem(as_frame(rows), labels, categories="subsets")
+        gains, whole = [], np.bincount(labels, minlength=2).astype(float)
+        for _, low, high in subset_samples.divisions(rows, tuple(range(24)), 0):
+            sides = [
+                np.bincount([labels[row] for row in side], minlength=2) for side in (low, high)
+            ]
+            gains.append(impurity_of(whole) - sum(s.sum() / 24 * impurity_of(s) for s in sides))
+        grown = mt.TopDown(criterion=own).grow(problem, 1)
+        if 0 < whole[1] < 24 and max(gains) > 0:
+            assert grown.steps[0].gain == pytest.approx(max(gains), abs=1e-12)
 
 
 @given(cases("matrix", most_rows=8))
@@ -232,10 +262,17 @@ def test_optimal_trees_are_the_best_of_all_sets(case, depth):
 @given(cases(most_rows=9), st.sampled_from([0, 2, 3]))
 @settings(max_examples=60, deadline=None)
 def test_intervals_of_large_columns_hold_the_least_error(case, most):
+    problem = problem_of(case)
+    grouped = problem.literals.grouped
     with mock.patch.object(listed, "MOST_CELLS", most):
-        errors = mt.optimal_errors(problem_of(case), 4)
+        errors = mt.optimal_errors(problem, 4)
+        large = [each for each in grouped if problem.literals.columns[each].cells > most]
+        listing = listed.Listing.of(problem, 2**30)
     expected = [float(each) for each in subset_samples.least_errors(case.rows, case.task, 4)]
     slack = 1e-12 * max(1.0, *map(abs, expected))
+    if large:
+        bounds = listed.Relaxation(problem, listing, large).bounds(4, 60.0)
+        assert np.all(bounds <= np.array(expected) + slack)
     assert np.all(errors.lower <= np.array(expected) + slack)
     assert np.all(errors.upper >= np.array(expected) - slack)
     assert np.all(errors.proved[:2])
