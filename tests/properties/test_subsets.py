@@ -1,6 +1,8 @@
 """Sets of categories as tests, against the enumeration of all sets in the reference."""
 
 import math
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
 from unittest import mock
 
 import numpy as np
@@ -321,3 +323,47 @@ def test_tests_of_optimal_trees_are_named_by_the_rows_of_their_nodes(case):
             name = tree.variables[tree.tests[node]]
             low, high = subset_samples.tests(case.rows, inside)[name]
             waiting += [(tree.low[node], low), (tree.high[node], high)]
+
+
+def errors_by_order(rows, labels, inside, depth):
+    """The fewest errors of trees whose nodes cut each column in an order of its own rates."""
+    wrong = sum(labels[row] for row in inside)
+    best = min(wrong, len(inside) - wrong)
+    for column in range(len(rows[0])) if depth else ():
+        cells = sorted({rows[row][column] for row in inside})
+        rate = {}
+        for cell in cells:
+            held = [labels[row] for row in inside if rows[row][column] == cell]
+            rate[cell] = Fraction(sum(held), len(held))
+        for size in range(1, len(cells)):
+            for chosen in combinations(cells, size):
+                others = [cell for cell in cells if cell not in chosen]
+                if max(map(rate.get, chosen)) > min(map(rate.get, others)):
+                    continue
+                sides = [
+                    [r for r in inside if (rows[r][column] in chosen) == side] for side in (0, 1)
+                ]
+                best = min(
+                    best, sum(errors_by_order(rows, labels, side, depth - 1) for side in sides)
+                )
+    return best
+
+
+def test_the_smallest_table_on_which_orders_of_rates_miss_the_best_tree():
+    rows = [["A", "red"], ["A", "red"], ["A", "blue"], ["B", "red"], ["B", "green"], ["C", "blue"]]
+    labels = [0, 0, 1, 1, 0, 0]
+    tree = mt.optimal_tree(mt.SampleProblem(as_frame(rows), labels, categories="subsets"), 3)
+    assert tree.depth == 2
+    assert errors_by_order(rows, labels, range(6), 2) == 1
+    assert tree.error(mt.SampleProblem(as_frame(rows), labels, categories="subsets")) == 0
+
+
+def test_four_rows_of_two_columns_show_no_such_gap():
+    types = [(*cells, label) for cells in product("ABC", "xyz") for label in (0, 1)]
+    for table in combinations_with_replacement(types, 4):
+        rows, labels = [list(each[:2]) for each in table], [each[2] for each in table]
+        ordered = errors_by_order(rows, labels, range(4), 2)
+        if ordered:
+            task = task_samples.zero_one([*labels, 1], [1] * 5)
+            task = task_samples.Matrix.of(labels, task.matrix, [1] * 4)
+            assert subset_samples.least_errors(rows, task, 3, 2)[3] * 4 == ordered
