@@ -1,5 +1,8 @@
 """Sets of categories as tests, against the enumeration of all sets in the reference."""
 
+import math
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
 from unittest import mock
 
 import numpy as np
@@ -173,7 +176,36 @@ def test_more_than_ten_categories_of_several_classes_are_a_heuristic_no_worse_th
 
 
 def own(rate):
-    return rate * (1 - rate) ** 2  # not concave
+    return rate * (1 - rate) * (1.5 + math.sin(25 * rate))  # far from concave
+
+
+def test_the_order_of_differences_has_a_best_set_of_two_actions():
+    draws = np.random.default_rng(9)
+    for _ in range(40):
+        towns = draws.integers(0, 5, 12)
+        rows, costs = [[chr(65 + town)] for town in towns], draws.integers(0, 9, (12, 2)).tolist()
+        task = task_samples.Actions(costs, [1] * 12)
+        best = subset_samples.best_division(rows, task, 0, "minority")
+        problem = mt.SampleProblem(as_frame(rows), costs=costs, categories="subsets")
+        grown = mt.TopDown("minority").grow(problem, 1)
+        assert grown.steps[0].gain == pytest.approx(float(best), abs=1e-12)
+
+
+def test_the_order_is_not_trusted_with_a_criterion_of_ones_own():
+    draws = np.random.default_rng(12)
+    for _ in range(15):
+        counts = [(4, int(draws.integers(0, 5))) for _ in range(6)]
+        rows, labels = table_of(counts)
+        problem = mt.SampleProblem(as_frame(rows), labels, categories="subsets")
+        gains, whole = [], np.bincount(labels, minlength=2).astype(float)
+        for _, low, high in subset_samples.divisions(rows, tuple(range(24)), 0):
+            sides = [
+                np.bincount([labels[row] for row in side], minlength=2) for side in (low, high)
+            ]
+            gains.append(impurity_of(whole) - sum(s.sum() / 24 * impurity_of(s) for s in sides))
+        grown = mt.TopDown(criterion=own).grow(problem, 1)
+        if 0 < whole[1] < 24 and max(gains) > 0:
+            assert grown.steps[0].gain == pytest.approx(max(gains), abs=1e-12)
 
 
 @given(cases("matrix", most_rows=8))
@@ -232,10 +264,17 @@ def test_optimal_trees_are_the_best_of_all_sets(case, depth):
 @given(cases(most_rows=9), st.sampled_from([0, 2, 3]))
 @settings(max_examples=60, deadline=None)
 def test_intervals_of_large_columns_hold_the_least_error(case, most):
+    problem = problem_of(case)
+    grouped = problem.literals.grouped
     with mock.patch.object(listed, "MOST_CELLS", most):
-        errors = mt.optimal_errors(problem_of(case), 4)
+        errors = mt.optimal_errors(problem, 4)
+        large = [each for each in grouped if problem.literals.columns[each].cells > most]
+        listing = listed.Listing.of(problem, 2**30)
     expected = [float(each) for each in subset_samples.least_errors(case.rows, case.task, 4)]
     slack = 1e-12 * max(1.0, *map(abs, expected))
+    if large:
+        bounds = listed.Relaxation(problem, listing, large).bounds(4, 60.0)
+        assert np.all(bounds <= np.array(expected) + slack)
     assert np.all(errors.lower <= np.array(expected) + slack)
     assert np.all(errors.upper >= np.array(expected) - slack)
     assert np.all(errors.proved[:2])
@@ -253,6 +292,7 @@ def test_an_interval_of_a_column_of_twenty_towns():
     assert np.all(errors.lower <= errors.upper)
     assert errors.proved[1]
     assert errors.proved[3]
+    assert errors.certificate.tolist()[2] == "relaxation"
     assert errors.lower[2] > 0
     assert model.score(X, y) > 0.97
     with pytest.raises(ValueError, match="exact errors need columns of at most 12 categories"):
@@ -283,3 +323,47 @@ def test_tests_of_optimal_trees_are_named_by_the_rows_of_their_nodes(case):
             name = tree.variables[tree.tests[node]]
             low, high = subset_samples.tests(case.rows, inside)[name]
             waiting += [(tree.low[node], low), (tree.high[node], high)]
+
+
+def errors_by_order(rows, labels, inside, depth):
+    """The fewest errors of trees whose nodes cut each column in an order of its own rates."""
+    wrong = sum(labels[row] for row in inside)
+    best = min(wrong, len(inside) - wrong)
+    for column in range(len(rows[0])) if depth else ():
+        cells = sorted({rows[row][column] for row in inside})
+        rate = {}
+        for cell in cells:
+            held = [labels[row] for row in inside if rows[row][column] == cell]
+            rate[cell] = Fraction(sum(held), len(held))
+        for size in range(1, len(cells)):
+            for chosen in combinations(cells, size):
+                others = [cell for cell in cells if cell not in chosen]
+                if max(map(rate.get, chosen)) > min(map(rate.get, others)):
+                    continue
+                sides = [
+                    [r for r in inside if (rows[r][column] in chosen) == side] for side in (0, 1)
+                ]
+                best = min(
+                    best, sum(errors_by_order(rows, labels, side, depth - 1) for side in sides)
+                )
+    return best
+
+
+def test_the_smallest_table_on_which_orders_of_rates_miss_the_best_tree():
+    rows = [["A", "red"], ["A", "red"], ["A", "blue"], ["B", "red"], ["B", "green"], ["C", "blue"]]
+    labels = [0, 0, 1, 1, 0, 0]
+    tree = mt.optimal_tree(mt.SampleProblem(as_frame(rows), labels, categories="subsets"), 3)
+    assert tree.depth == 2
+    assert errors_by_order(rows, labels, range(6), 2) == 1
+    assert tree.error(mt.SampleProblem(as_frame(rows), labels, categories="subsets")) == 0
+
+
+def test_four_rows_of_two_columns_show_no_such_gap():
+    types = [(*cells, label) for cells in product("ABC", "xyz") for label in (0, 1)]
+    for table in combinations_with_replacement(types, 4):
+        rows, labels = [list(each[:2]) for each in table], [each[2] for each in table]
+        ordered = errors_by_order(rows, labels, range(4), 2)
+        if ordered:
+            task = task_samples.zero_one([*labels, 1], [1] * 5)
+            task = task_samples.Matrix.of(labels, task.matrix, [1] * 4)
+            assert subset_samples.least_errors(rows, task, 3, 2)[3] * 4 == ordered

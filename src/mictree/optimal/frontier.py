@@ -86,7 +86,7 @@ def solve(
         from mictree.optimal.subsets import solve_listed
 
         listed = partial(solve, max_size=max_size, exact=exact, progress=progress,
-                         max_depth=max_depth, price=price)  # fmt: skip
+                         max_depth=max_depth, price=price, steady=steady)  # fmt: skip
         return solve_listed(problem, listed, memory_limit, time_limit)
     with TimeLimit(time_limit) as limit:
         grow, pressed = None, False

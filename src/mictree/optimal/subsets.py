@@ -35,7 +35,7 @@ import numpy as np
 from mictree._support.checks import TooLarge
 from mictree.columns.literals import Column, Literals
 from mictree.growers.rules import TopDown
-from mictree.optimal.solve import CertifiedErrors
+from mictree.optimal.certified import RELAXATION, CertifiedErrors
 from mictree.problems.sample import Limits, SampleProblem, unpack
 from mictree.problems.subsets import turn_side
 from mictree.problems.tasks import ActionCosts, MatrixCosts, Squared
@@ -81,8 +81,18 @@ def solve_listed(
             )
         seconds = math.inf if time_limit is None else BOUNDING * time_limit
         lower = Relaxation(problem, listing, large).bounds(len(errors) - 1, seconds)
-        errors = CertifiedErrors(np.minimum(lower, errors.upper), errors.upper)
+        errors = _relaxed(errors, lower)
     return replace(solved, problem=problem, found=found, errors=errors)
+
+
+def _relaxed(errors: CertifiedErrors, lower: FloatArray) -> CertifiedErrors:
+    """The same upper ends, with lower ones that hold for sets that are not listed too."""
+    lower, upper = np.minimum(lower, errors.upper), np.asarray(errors.upper)
+    seconds = np.full(len(upper), errors.history["seconds"].max() or 0.0)
+    # what the search found on the way is of the listed sets alone
+    steps = np.column_stack([seconds, errors.sizes, lower, upper])
+    kinds = np.full(len(upper), RELAXATION, dtype=object)
+    return CertifiedErrors(lower, upper, kinds, steps)
 
 
 class Listing:
