@@ -46,11 +46,12 @@ from mictree.tree import Tree
 
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
-PROVING_BESIDE = 0.6  # the same share where relaxed trees raise lower bounds
+PROVING_BESIDE = 0.5  # the same share where relaxed trees raise lower bounds
 ROUND = 20.0  # seconds of the first round, if there is so much time
 PROVING_OF_ROUND = 0.9  # the same share of a round that is not the last one
 PRICING = 0.4  # the share for the least cost of all sizes, if splits have a price
 POLISHING = 0.2  # seconds
+LOCALLY = 0.15  # the share of local search in what a round has left after proofs
 MEANWHILE = 20_000_000  # of the work of local search before each size that takes long
 SORTED_BYTES = 48  # a cell, of sorted rows and what local search makes of them
 FIRST_BOUNDS, SHARE_OF_FIRST = 1.0, 0.05  # seconds for them, or a share of the time for proofs
@@ -335,7 +336,7 @@ class Frontier:
                 self._prove_sizes(sizes)
                 self._polish()
                 now = time.monotonic()
-                self._search_locally(now + (end - now) / 3)
+                self._search_locally(now + LOCALLY * (end - now))
                 self._relax(end + self.compiling)
                 self._bound(end + self.compiling)
                 self.compiling = 0.0
