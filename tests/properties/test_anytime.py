@@ -203,7 +203,7 @@ def test_rounds_alternate_without_a_limit(monkeypatch):
 
     monkeypatch.setattr(questions.Workers, "ask", endless)
     monkeypatch.setattr(Frontier, "_rounds", two_rounds)
-    monkeypatch.setattr(Frontier, "_polish", lambda self, *until: None)
+    monkeypatch.setattr(Frontier, "_search_locally", lambda self, until: None)
     errors = mt.optimal_errors(mt.SampleProblem(X, y), 5)
     assert not errors.proved[3]
     assert 5 in asked
