@@ -187,11 +187,11 @@ def test_ctrl_c_while_greedy_trees_grow(monkeypatch, numbers):
 
 def test_rounds_alternate_without_a_limit(monkeypatch):
     """A question without end leaves time for the bounds of larger sizes."""
-    X, y = random_bits(400, 14, 2, noise=0.9)
+    X, y = random_bits(150, 9, 2, noise=0.9)
     ask, asked = questions.Workers.ask, []
 
     def endless(self, rows, budget, bound, *more, **named):
-        if len(rows) == len(self.rows.everything) and budget == 3 and bound > 40:
+        if len(rows) == len(self.rows.everything) and budget == 3 and bound > 15:
             return None
         asked.append(budget)
         return ask(self, rows, budget, bound, *more, **named)
@@ -203,7 +203,7 @@ def test_rounds_alternate_without_a_limit(monkeypatch):
 
     monkeypatch.setattr(questions.Workers, "ask", endless)
     monkeypatch.setattr(Frontier, "_rounds", two_rounds)
-    monkeypatch.setattr(Frontier, "_polish", lambda self, *until: None)
+    monkeypatch.setattr(Frontier, "_search_locally", lambda self, until: None)
     errors = mt.optimal_errors(mt.SampleProblem(X, y), 5)
     assert not errors.proved[3]
     assert 5 in asked
