@@ -517,6 +517,36 @@ def test_a_learner_that_fails_is_listed_and_the_rest_goes_on():
     assert "failed" in [cell for row in page._errors_table(found, False).rows for cell in row]
 
 
+def test_a_fold_that_no_learner_can_use_ends_nothing(monkeypatch):
+    def refuse(*arguments):
+        raise ValueError("no literals")
+
+    monkeypatch.setattr(study_tables, "_split", refuse)
+    found = table_study(SMALL, [toy()])
+    assert found.frame.is_empty()
+    assert found.left_out["reason"].to_list() == [
+        f"{name} failed: ValueError: no literals" for name in FAMILIES
+    ]
+    assert found.judged(False) == []
+    section = page.judged_section(found, tuned=True)
+    assert (section.drawings, section.claims) == ((), ())
+
+
+def test_without_optimal_trees_nothing_is_judged():
+    def fail(training, plan):
+        raise RuntimeError("no search")
+
+    learners = Learners.by_size({"CART": FAMILIES["CART"], "TopDown": FAMILIES["TopDown"]})
+    failing = Learners.by_size({**learners.families, OPTIMAL: fail})
+    found = table_study(SMALL, [toy()], learners=failing)
+    assert found.learners(False) == ["CART", "TopDown"]
+    assert found.judged(False) == found.judged(True) == []
+    assert found.certified("toy") == 0
+    assert page.sets_section(found).tables[-1].rows == (
+        ("toy", "optimal failed: RuntimeError: no search"),
+    )
+
+
 def write(folder, name, content):
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
@@ -535,6 +565,8 @@ def test_reads_a_folder_and_says_what_is_left_out(tmp_path):
     write(tmp_path, "j-some.csv", "x,label\n" + "1,a\n2,b\n3,\n" * 4)
     write(tmp_path, "README.md", "# tables")
     (tmp_path / "more").mkdir()
+    odd = pl.DataFrame({"x": [[1], [2, 3]] * 5, "label": ["a", "b"] * 5})
+    odd.write_parquet(tmp_path / "k-lists.parquet")
     sets, left = read_sets(tmp_path, "kind", SMALL)
     assert [(each.name, each.labels.classes, each.X.columns) for each in sets] == [
         ("a", ("a", "b"), ["size", "side"]),
@@ -543,9 +575,10 @@ def test_reads_a_folder_and_says_what_is_left_out(tmp_path):
     ]
     assert [name for name, _ in left] == [
         "README.md", "c-one.csv", "d-none.csv", "e-quantity.csv", "f-numbers.csv",
-        "g-broken.parquet", "h-empty.csv", "i-lone.csv", "j-some.csv", "more",
+        "g-broken.parquet", "h-empty.csv", "i-lone.csv", "j-some.csv", "k-lists.parquet", "more",
     ]  # fmt: skip
     reasons = dict(left)
+    assert all(reasons.values())
     assert "two classes" in reasons["c-one.csv"]
     assert "a column kind or label or target or class; there is none" in reasons["d-none.csv"]
     assert "a quantity" in reasons["e-quantity.csv"]

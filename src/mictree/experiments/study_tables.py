@@ -18,7 +18,7 @@ judged. Within a set, the variance over folds is corrected as in Nadeau and Beng
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,6 +161,10 @@ def bundled_sets(plan: Plan) -> list[DataSet]:
     return found
 
 
+# a column of an odd type, a reader that is not installed, a file that vanishes
+UNREADABLE = (ValueError, TypeError, OSError, MemoryError, ImportError, pl.exceptions.PolarsError)
+
+
 def read_sets(folder: Path, target: str | None, plan: Plan) -> tuple[list[DataSet], list[LeftOut]]:
     """All tables in a folder that can be used, in order of their names, and what is left out."""
     sets: list[DataSet] = []
@@ -168,7 +172,7 @@ def read_sets(folder: Path, target: str | None, plan: Plan) -> tuple[list[DataSe
     for path in sorted(each for each in folder.iterdir() if not each.name.startswith(".")):
         try:
             found, notes = _read_set(path, target, plan)
-        except (ValueError, TypeError, OSError, UnicodeError, MemoryError) as error:
+        except UNREADABLE as error:
             left.append(LeftOut(path.name, " ".join(str(error).split())))
             continue
         sets.append(found)
@@ -204,7 +208,9 @@ def _read_set(path: Path, target: str | None, plan: Plan) -> tuple[DataSet, list
         LeftOut(path.name, f"column {column}: {reason}") for column, reason in found.refused.items()
     ]
     X = known.drop(name, *found.refused, strict=False)
-    return DataSet.of(path.name.partition(".")[0], X, known[name].to_numpy(), plan), notes
+    data = DataSet.of(path.name.partition(".")[0], X, known[name].to_numpy(), plan)
+    _train(data.labels.classes, data.X, data.codes, plan)  # refuses columns that no tree can use
+    return data, notes
 
 
 def _find_target(columns: Sequence[str], target: str | None) -> str:
@@ -443,22 +449,36 @@ def choose(by: str, outer: Candidates, inner: Sequence[tuple[Candidates, np.ndar
     return _cheapest(outer.costs, prices[int(np.argmin(totals))])
 
 
-def _fold(data: DataSet, number: int, plan: Plan, learners: Learners) -> pl.DataFrame:
-    """All learners on one fold of one table."""
+class Split(NamedTuple):
+    """A fold: rows to learn from, whole and by inner folds, each with held-out rows."""
+
+    whole: TrainingSet
+    test: Rows
+    inner: Sequence[tuple[TrainingSet, Rows]]
+
+
+def _split(data: DataSet, number: int, plan: Plan) -> Split:
+    """The rows of a fold, the same for all learners."""
     repeat, place = divmod(number, plan.folds)
     codes, classes = data.codes, data.labels.classes
     held = deal(codes, plan.folds, [plan.seed, 5, repeat]) == place
-    train, test = np.flatnonzero(~held), np.flatnonzero(held)
+    train = np.flatnonzero(~held)
     part = deal(codes[train], plan.inner_folds, [plan.seed, 6, number])
+    inner = []
+    for each in range(plan.inner_folds):
+        some = train[part != each]
+        inner.append((_train(classes, data.X[some], codes[some], plan), train[part == each]))
     whole = _train(classes, data.X[train], codes[train], plan)
-    inner = [
-        (_train(classes, data.X[train[part != each]], codes[train[part != each]], plan),
-         train[part == each])
-        for each in range(plan.inner_folds)
-    ]  # fmt: skip
-    rows: list[dict[str, Any]] = []
+    return Split(whole, np.flatnonzero(held), inner)
+
+
+def _fold(data: DataSet, number: int, plan: Plan, learners: Learners) -> pl.DataFrame:
+    """All learners on one fold of one table."""
+    codes, rows = data.codes, list[dict[str, Any]]()
+    split = cache(partial(_split, data, number, plan))
     for name, family in learners.families.items():
         try:
+            whole, test, inner = split()
             found = family(whole, plan)
             wrong = _errors(found, data.X[test], codes[test])
             parts = [(family(some, plan), data.X[rest], codes[rest]) for some, rest in inner]
@@ -545,8 +565,10 @@ class TableStudy:
         return {table: each for table, each in found.items() if each is not None}
 
     def judged(self, tuned: bool) -> list["Judged"]:
-        """The optimal trees against each other learner."""
-        names = self.learners(tuned)[:-1]
+        """The optimal trees against each other learner; nothing if they failed everywhere."""
+        *names, last = self.learners(tuned) or [""]
+        if not last.startswith(OPTIMAL):
+            return []
         values = [
             np.array([mean for mean, _ in self.differences(name, tuned).values()]) for name in names
         ]
@@ -555,6 +577,8 @@ class TableStudy:
     def certified(self, table: str) -> int:
         """The largest size up to which the optimal trees of all folds are proved."""
         gaps = self.frame.filter(table=table, learner=OPTIMAL, tuned=False)
+        if gaps.is_empty():
+            return 0  # they failed
         open_sizes = gaps.filter(pl.col("gap") > ROUNDING)["size"]
         return self.plan.max_size if open_sizes.is_empty() else int(open_sizes.min()) - 1  # type: ignore[arg-type]
 

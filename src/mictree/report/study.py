@@ -504,7 +504,7 @@ def judged_section(tables: TableStudy, tuned: bool) -> Section:
         short,
         title,
         JUDGING,
-        (drawing,) if tables.sets.height else (),
+        (drawing,) if judged else (),
         tuple(table_claim(tables, each, tuned) for each in judged),
         (_judged_table(tables, judged, name),),
     )
