@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from mictree._support import progress
-from mictree.optimal import frontier, local_search, questions
+from mictree.optimal import frontier, questions
 
 TICK = 0.01
 
@@ -29,7 +29,7 @@ class LookedAt:
 def looked_at(patch: pytest.MonkeyPatch) -> LookedAt:
     """Let the search for optimal trees look at a new clock."""
     clock = LookedAt()
-    for module in (questions, local_search, progress, frontier):
+    for module in (questions, progress, frontier):
         patch.setattr(module, "time", SimpleNamespace(monotonic=clock.monotonic))
     # to note when a bound moved is no look: the limit does not depend on it
     patch.setattr(progress.TimeLimit, "spent", lambda limit: clock.now - limit._begin)

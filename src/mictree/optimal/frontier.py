@@ -3,8 +3,12 @@
 Sizes are proved one after another over one table of sub-problems. Each has an upper bound, the
 error of a tree at hand, and a lower bound. A question to the search closes the gap between them:
 either it finds a better tree, or it refutes that there is one. Greedy trees are the first upper
-bounds. When time runs out, trees are improved (``local_search``), and the rest of the time goes to
-lower bounds of the sizes that are open.
+bounds. When time runs out, trees are improved here and by local search (``local_search``), and the
+rest of the time goes to lower bounds of the sizes that are open, by relaxed trees (``relaxed``) and
+by the search.
+
+To improve a tree here, every node of it may become the root of the best subtree with up to 3 splits
+that a glance finds for its rows; a dynamic program over the nodes shares the budget out among them.
 
 Invariant, at any moment and for each size: ``lower <= least error <= upper``, and ``found`` has a
 tree with this many splits or fewer that makes ``upper`` errors. Bounds are whole weights; at the
@@ -20,7 +24,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +33,6 @@ from mictree._support.progress import Progress, Report, TimeLimit, ignore, liste
 from mictree.growers.rules import Growth, TopDown
 from mictree.optimal.bit_search import BitEngine
 from mictree.optimal.certified import KINDS, SEARCH, CertifiedErrors, History, widest_gap
-from mictree.optimal.local_search import Improvement, LocalSearch
 from mictree.optimal.priced import LARGEST_COST, PricedSearch
 from mictree.optimal.questions import (
     QUICK,
@@ -43,6 +46,9 @@ from mictree.optimal.rows import Rows, as_trees, count_splits
 from mictree.optimal.solve import OptimalTrees
 from mictree.problems.sample import SampleProblem
 from mictree.tree import Tree
+
+if TYPE_CHECKING:
+    from mictree.optimal.local_search import LocalSearch
 
 MOST_BUDGETS = 60  # larger sizes are not proved
 PROVING = 0.8  # the share of the time limit; the rest is for lower bounds of what is not proved
@@ -622,6 +628,8 @@ class Frontier:
         if self.local is None and not self.workers.interrupted:
             rows = self.strategy.sort(self.memory_limit)
             if rows is not None:
+                from mictree.optimal.local_search import LocalSearch  # its kernels are many too
+
                 self.local = LocalSearch(rows, self.budgets, self.depth, self._take_locally)
                 self.local.compile()
         return self.local is not None and not self.workers.interrupted
@@ -734,3 +742,54 @@ def _settle(frontier: Frontier) -> list[Fraction]:
         settled.append(best)
     frontier.found = [tree for tree, _ in settled]
     return [error for _, error in settled]
+
+
+class Improvement:
+    """The best errors by size that a tree's nodes allow, and the trees.
+
+    Attributes
+    ----------
+    errors : wrong weight by size, 0 to ``most``
+    """
+
+    def __init__(
+        self, workers: Workers, tree: Tree | Any, most: int, depth: int, until: float = math.inf
+    ) -> None:
+        self.workers, rows = workers, workers.rows
+        self.tests, self.low, self.high = rows.nodes(tree)
+        self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
+        waiting = [(0, rows.everything, depth)]
+        while waiting:
+            node, members, left = waiting.pop()
+            self.nodes[node] = members, left
+            if self.tests[node] >= 0:
+                held = rows.holds(members, self.tests[node])
+                waiting.append((self.low[node], members[~held], left - 1))
+                waiting.append((self.high[node], members[held], left - 1))
+        self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
+        self.best: dict[int, np.ndarray] = {}
+        for node, (members, left) in reversed(self.nodes.items()):
+            if time.monotonic() > until:
+                left = 0  # what is not counted in time stays as it is, or a leaf
+            few = self.few[node] = workers.glance(members, left)
+            best = self.best[node] = few[np.minimum(np.arange(most + 1), 3)]
+            if self.tests[node] >= 0:
+                low, high = self.best[self.low[node]], self.best[self.high[node]]
+                for size in np.flatnonzero(np.diff(low[:most], prepend=low[0] + 1)):
+                    target = best[size + 1 :]
+                    np.minimum(target, low[size] + high[: len(target)], out=target)
+        self.errors = self.best[0]
+
+    def nested(self, size: int) -> Any:
+        """A nested tree with at most so many splits that attains its error."""
+        return self._nested(0, size)
+
+    def _nested(self, node: int, size: int) -> Any:
+        error, (members, left) = self.best[node][size], self.nodes[node]
+        if self.few[node][min(size, 3)] == error:
+            return self.workers.trace(members, min(size, 3), error, left, seen=True)
+        low, high = self.low[node], self.high[node]
+        sums = self.best[low][:size] + self.best[high][:size][::-1]
+        split = int(sums.argmin())
+        test = self.tests[node]
+        return test, self._nested(low, split), self._nested(high, size - 1 - split)

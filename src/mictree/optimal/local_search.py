@@ -27,7 +27,6 @@ of a sample: whoever takes a tree counts its cost anew.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -54,7 +53,6 @@ from mictree.optimal.rows import count_splits
 
 if TYPE_CHECKING:
     from mictree.optimal.ordered_rows import CostRows, OrderedRows
-    from mictree.optimal.questions import Workers
     from mictree.tree import Tree
 
 PAIRS = 20_000_000  # of columns that a glance may count, over all rows; others are left out
@@ -630,57 +628,6 @@ def swaps(nested: Any) -> Iterator[Any]:
         for swapped in swaps(child):
             sides[side] = swapped
             yield (test, *sides)
-
-
-class Improvement:
-    """The best errors by size that a tree's nodes allow, and the trees.
-
-    Attributes
-    ----------
-    errors : wrong weight by size, 0 to ``most``
-    """
-
-    def __init__(
-        self, workers: Workers, tree: Tree | Any, most: int, depth: int, until: float = math.inf
-    ) -> None:
-        self.workers, rows = workers, workers.rows
-        self.tests, self.low, self.high = rows.nodes(tree)
-        self.nodes: dict[int, tuple[np.ndarray, int]] = {}  # rows, and the depth that is left
-        waiting = [(0, rows.everything, depth)]
-        while waiting:
-            node, members, left = waiting.pop()
-            self.nodes[node] = members, left
-            if self.tests[node] >= 0:
-                held = rows.holds(members, self.tests[node])
-                waiting.append((self.low[node], members[~held], left - 1))
-                waiting.append((self.high[node], members[held], left - 1))
-        self.few: dict[int, np.ndarray] = {}  # least errors with up to 3 splits
-        self.best: dict[int, np.ndarray] = {}
-        for node, (members, left) in reversed(self.nodes.items()):
-            if time.monotonic() > until:
-                left = 0  # what is not counted in time stays as it is, or a leaf
-            few = self.few[node] = workers.glance(members, left)
-            best = self.best[node] = few[np.minimum(np.arange(most + 1), 3)]
-            if self.tests[node] >= 0:
-                low, high = self.best[self.low[node]], self.best[self.high[node]]
-                for size in np.flatnonzero(np.diff(low[:most], prepend=low[0] + 1)):
-                    target = best[size + 1 :]
-                    np.minimum(target, low[size] + high[: len(target)], out=target)
-        self.errors = self.best[0]
-
-    def nested(self, size: int) -> Any:
-        """A nested tree with at most so many splits that attains its error."""
-        return self._nested(0, size)
-
-    def _nested(self, node: int, size: int) -> Any:
-        error, (members, left) = self.best[node][size], self.nodes[node]
-        if self.few[node][min(size, 3)] == error:
-            return self.workers.trace(members, min(size, 3), error, left, seen=True)
-        low, high = self.low[node], self.high[node]
-        sums = self.best[low][:size] + self.best[high][:size][::-1]
-        split = int(sums.argmin())
-        test = self.tests[node]
-        return test, self._nested(low, split), self._nested(high, size - 1 - split)
 
 
 @jit
