@@ -357,14 +357,15 @@ class Frontier:
         share = PROVING if self.strategy.relax is None else PROVING_BESIDE
         in_round = share if share < PROVING and limit.seconds < math.inf else PROVING_OF_ROUND
         length, last = ROUND, limit.when(share)
-        while not self.steady and limit.left() >= 2 * length:
+        while not self.steady and limit.when() - time.monotonic() >= 2 * length:
             now = time.monotonic()
             proving = now + in_round * length
             yield proving, now + length
-            if self.workers.interrupted or time.monotonic() < proving:  # all that can be proved is
+            now = time.monotonic()
+            if self.workers.interrupted or now < proving:  # all that can be proved is
                 return
             length *= 2
-            last = time.monotonic() + share * limit.left()
+            last = now + share * (limit.when() - now)
         yield last, limit.when()
 
     def _start(self, grow: Callable[[], Growth] | None) -> None:
