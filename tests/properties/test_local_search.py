@@ -316,6 +316,17 @@ def test_little_memory_leaves_local_search_out():
     assert strategy.sort(1000) is None
 
 
+def test_a_single_column_whose_first_row_is_its_highest():
+    """There is no cut above it, from which a search could begin."""
+    problem = mt.SampleProblem([[3], [0], [1], [2], [0], [3]], [0, 0, 1, 1, 0, 0])
+    rows, taken = OrderedRows.of(problem, False), []
+    assert rows.literal(0, 0)[0] == len(problem.literals)  # of no column
+    search = LocalSearch(rows, 2, UNLIMITED, taken.append)
+    search.compile()
+    search.run([])
+    assert min(map(rows.wrong, taken)) == 0
+
+
 def test_unlabelled():
     case = Case("errors", 60, 3, 4)
     tree = mt.TopDown().grow(case.problem, 3).tree(3)

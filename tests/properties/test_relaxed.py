@@ -217,6 +217,16 @@ def test_bounds_where_proofs_do_not_finish():
     assert set(frontier.kinds[1:]) == {"relaxation"}
 
 
+def test_none_are_made_where_all_is_proved():
+    """Their kernels are many; neither are there any of constant columns."""
+    for X, y in (([[0], [2], [3]], [0, 0, 5]), ([[7], [7], [7]], [0, 1, 5])):
+        strategy = Strategy.on_numbers(mt.SampleProblem(X, y, loss="squared"), False)
+        frontier = Frontier(strategy, 1, None, MEMORY)
+        frontier.run(TimeLimit(None))
+        assert frontier.lower == frontier.upper
+        assert frontier.relaxation is None
+
+
 def test_an_interrupt_ends_it():
     rows = sorted_rows(some_problem("classes", 1, 12))
     assert rows is not None

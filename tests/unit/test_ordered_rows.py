@@ -7,6 +7,7 @@ import pytest
 
 import mictree as mt
 from mictree.optimal.ordered_rows import OrderedRows
+from tests.reference.task_samples import Actions, least_errors
 
 
 def rows_of(columns, labels, weights=None):
@@ -49,6 +50,26 @@ def test_columns_are_sorted(seed):
         assert [entry >> 1 for entry in order] == expected.tolist()
         larger = np.diff(ranks[expected].astype(int)) > 0
         assert [entry & 1 for entry in order] == [*larger.astype(int).tolist(), 0]
+
+
+@pytest.mark.parametrize("equal", [False, True])
+def test_costs_of_two_actions(equal):
+    """Rows are taken class by class, also where none is equal to another."""
+    random = np.random.default_rng(3)
+    numbers = random.permutation(15).astype(float)
+    if equal:  # in cost too
+        numbers[1] = numbers[0]
+    costs = np.array([[3, 0], [0, 2], [1, 2]])[np.append([1, 1], random.integers(0, 3, 13))]
+    problem = mt.SampleProblem(numbers[:, None], costs=costs)
+    rows = OrderedRows.of(problem, True)
+    assert len(rows.codes) == 15 - equal
+    for row in range(len(rows.codes)):
+        for test in range(len(problem.literals)):
+            held = numbers[rows.chosen[row]] > problem.literals.threshold(test)
+            assert rows.holds(np.array([row]), test).tolist() == [held]
+    errors = mt.optimal_errors(problem, 3, exact=True)
+    task = Actions(costs.tolist(), [1] * 15)
+    assert errors.tolist() == least_errors(numbers[:, None].tolist(), task, 3)
 
 
 def test_columns_that_cut_alike_are_one():

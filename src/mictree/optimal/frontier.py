@@ -650,6 +650,8 @@ class Frontier:
         workers, relax = self.workers, self.strategy.relax
         if relax is None or workers.interrupted or time.monotonic() > end:
             return
+        if not self._open_sizes():  # then no kernels need loading
+            return
         used = sum(part.nbytes for part in workers.table)
         memory = self.memory_limit - used - len(workers.frames) * self.strategy.engine.bytes
         if self.relaxation is None:

@@ -210,10 +210,17 @@ class LocalSearch:
         self.is_above[:] = False
         self.is_above[:2] = True
         few = self.divide(self.order, min(2, len(self.is_above)))[1]
-        test = self.rows.literal(0, 0)[0] if len(few) else -1
-        if test >= 0 and few.shape[1] > 1:
+        if len(few) and few.shape[1] > 1:
             self.look(few)
-            self.best_test((test, None, None), few)
+            self.best_test(self._lowest_cut, few)
+
+    @property
+    def _lowest_cut(self) -> Any:
+        """A tree of one split: above the row that a column has first.
+
+        Not any row will do, as there is no cut above the highest ones.
+        """
+        return self.rows.literal(0, int(self.order[0, 0] >> 1))[0], None, None
 
     def run(self, trees: list[Tree | Any]) -> None:
         """Find better and better trees until nothing is left to try, or time is up.
@@ -224,7 +231,7 @@ class LocalSearch:
         distinct = {id(tree): tree for tree in trees}.values()
         given = [tree for tree in map(partial(unlabelled, self.rows), distinct) if tree]
         given = [tree for tree in given if count_splits(tree) <= self.most]
-        given.append((self.rows.literal(0, int(self.order[0, 0] >> 1))[0], None, None))
+        given.append(self._lowest_cut)
         try:
             while True:
                 self.stage.admit(given)

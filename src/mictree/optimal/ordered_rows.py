@@ -66,7 +66,10 @@ class SortedRows(SearchedRows):
     @cached_property
     def ranks(self) -> tuple[np.ndarray, ...]:
         """Of each row in the problem's ordered columns, one line each."""
-        return tuple(_choose(ranks, self.chosen) for ranks in self.problem.ranks)
+        chosen = self.chosen  # class by class, where costs tell the class of a row
+        if np.all(chosen[1:] > chosen[:-1]):
+            return tuple(_choose(ranks, chosen) for ranks in self.problem.ranks)
+        return tuple(ranks.take(chosen) for ranks in self.problem.ranks)
 
     def holds(self, rows: np.ndarray, test: int) -> np.ndarray:
         """In which of some rows a test holds."""
@@ -296,7 +299,7 @@ def _from_nearer_end(ranks, row, top):
 
 
 def _choose(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The values of some rows, in their order; the same array if these are all."""
+    """The values of some rows, which ascend; the same array if these are all."""
     return values if len(rows) == len(values) else values.take(rows)
 
 
