@@ -94,7 +94,7 @@ def solve(
 
         listed = partial(solve, max_size=max_size, exact=exact, progress=progress,
                          max_depth=max_depth, price=price, steady=steady)  # fmt: skip
-        return solve_listed(problem, listed, memory_limit, time_limit)
+        return solve_listed(problem, listed, exact, memory_limit, time_limit)
     with TimeLimit(time_limit) as limit:
         grow, pressed = None, False
         if max_depth is None:

@@ -58,12 +58,19 @@ IntArray = np.typing.NDArray[np.int64]
 def solve_listed(
     problem: SampleProblem,
     solve: Callable[..., SampleOptimalTrees],
+    exact: bool,
     memory_limit: int,
     time_limit: float | None,
 ) -> SampleOptimalTrees:
     """Search with sets as tests of their own, and name them as the trees use them."""
     large = [number for number in problem.literals.grouped
              if problem.literals.columns[number].cells > MOST_CELLS]  # fmt: skip
+    if large and exact:
+        column = problem.literals.columns[large[0]]
+        raise ValueError(
+            f"exact errors need columns of at most {MOST_CELLS} categories, missing values "
+            f"counted; {column.name} has {column.cells}"
+        )
     listing = Listing.of(problem, memory_limit)
     share = None if time_limit is None else (1 - BOUNDING * bool(large)) * time_limit
     solved = solve(listing.problem, memory_limit=memory_limit, time_limit=share)
@@ -73,12 +80,6 @@ def solve_listed(
     found = tuple(named[id(tree)] for tree in solved.trees)
     errors = solved.errors
     if large:
-        if errors.upper.dtype == object:
-            column = problem.literals.columns[large[0]]
-            raise ValueError(
-                f"exact errors need columns of at most {MOST_CELLS} categories, missing values "
-                f"counted; {column.name} has {column.cells}"
-            )
         seconds = math.inf if time_limit is None else BOUNDING * time_limit
         lower = Relaxation(problem, listing, large).bounds(len(errors) - 1, seconds)
         errors = _relaxed(errors, lower)
