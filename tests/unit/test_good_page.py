@@ -51,7 +51,7 @@ def test_slack_and_variables_that_no_good_tree_tests():
     good = mt.good_trees(problem, 1, 0.1)
     page = make_good_page(good, "t.csv")
     assert page.subtitle == "Every tree of the least error of its size, or at most 0.1 more"
-    assert page.lines[-1] == "None of them tests x2, x3 or x4."
+    assert page.lines[-1] == "None of them tests x1, x2 or x3."
 
 
 def test_chances_say_the_size_and_count_trees():
