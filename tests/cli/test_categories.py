@@ -1,6 +1,7 @@
 """--categories of fit and data."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -38,6 +39,10 @@ def test_fit_tests_sets_and_predict_warns_of_unknown_texts(file, table, tmp_path
     assert done.exit_code == 0, done.exception
     assert "town in {" in done.stdout
     assert "tests on categories" in page.read_text()
+    cell = re.search(r"│ 1 +│ (town in {[^}]*}) +│", done.stdout)
+    assert cell, "the column of splits names a set"
+    assert re.search(r", and \d more}", cell[1])  # as drawings do; the tree names all
+    assert cell[1] in page.read_text()
     loaded = mt.load(model)
     assert loaded.score(table, table["late"]) > 0.85
     new = tmp_path / "new.csv"

@@ -584,9 +584,17 @@ def test_ctrl_c_in_a_search_begins_no_other_one(tmp_path, monkeypatch, press_in)
 
     monkeypatch.setattr(mt.OptimalTreeClassifier, "fit", noting)
     monkeypatch.setattr(questions.Workers, "ask", pressing)
-    done = run(tmp_path / "t.csv", "--target", "y", "--rule", "optimal", "--cv", 3)
+    model, page = tmp_path / "model.json", tmp_path / "page.html"
+    done = run(tmp_path / "t.csv", "--target", "y", "--rule", "optimal", "--cv", 3,
+               "--save", model, "--report", page)  # fmt: skip
     assert done.exit_code == 130
     assert len(fits) == press_in
+    kept = "interrupted by Ctrl-C: these are the best trees so far; without cross-validation"
+    assert (kept in done.stdout) == (press_in == 1)
+    assert model.exists() == page.exists() == (press_in == 1)  # folds leave no size to save
+    if press_in == 1:
+        assert mt.load(model).tree_.size <= 8
+        assert "chosen by cross-validation" not in page.read_text()
 
 
 def test_the_optimal_tree_is_saved_drawn_and_predicts(monk, tmp_path):

@@ -28,6 +28,7 @@ def test_the_page():
     assert "All of them test x1 and x2." in html
     assert "topdown with random ties: chance to end among the good trees, exact" in html
     assert html.count("data:image/svg+xml") == 2
+    assert "Every tree of the least error of its size<" in html
 
 
 def test_the_largest_size_with_a_tree():
@@ -41,6 +42,21 @@ def test_one_tree_need_not_have_the_least_error():
     problem = mt.SampleProblem([[0], [0], [1], [1]], [0, 1, 0, 0])
     assert sentences(mt.good_trees(problem, 1), 1)[0].endswith("0.25; one tree has it.")
     assert sentences(mt.good_trees(problem, 1, 0.1), 1)[0].endswith("0.25; one tree is good.")
+
+
+def test_slack_and_variables_that_no_good_tree_tests():
+    problem = mt.SampleProblem(
+        [[0, 0, 0, 0], [0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 1]], [0, 0, 1, 1]
+    )
+    good = mt.good_trees(problem, 1, 0.1)
+    page = make_good_page(good, "t.csv")
+    assert page.subtitle == "Every tree of the least error of its size, or at most 0.1 more"
+    assert page.lines[-1] == "None of them tests x1, x2 or x3."
+
+
+def test_chances_say_the_size_and_count_trees():
+    told = str(mt.good_trees(mt.FormulaProblem("a & b"), 1).chance("topdown")).splitlines()
+    assert told[1:] == ["   0: 1, 1 good tree reached", "   1: 1, 2 good trees reached"]
 
 
 def test_no_variable_is_needed():

@@ -121,6 +121,10 @@ NOT_COPIED = (  # options that the command on the page leaves out
     *GREEDY_OPTIONS, "rule", "max_size", "size", "cv", "choose", "scoring", "draw", "report",
     "as_json", "details",
 )  # fmt: skip
+INTERRUPTED = (
+    "interrupted by Ctrl-C: these are the best trees so far; without cross-validation the size is "
+    "--max-size"
+)
 FitRule = Annotated[
     str,
     rule_option(
@@ -211,6 +215,9 @@ def fit(
     --class-weight and --weights weight rows, in the tree as in all errors. --scoring replaces the
     error in the choice of the size, and is shown beside it for held-out rows.
 
+    Ctrl-C in the search of --rule optimal shows and saves the best trees so far, without
+    cross-validation and with exit status 130.
+
     A target of numbers with a fraction, or of more than 20 different numbers, is a regression:
     leaves predict means, and errors are mean squared errors. One line says so; --task overrides.
     With --costs, leaves take the action of least cost, and errors are mean costs. Its file has the
@@ -246,6 +253,8 @@ def fit(
       mictree fit iris.csv --target species --rule optimal --time-limit 60 --save model.json
       mictree fit loans.csv --target default --categories subsets
     """
+    from mictree.estimators.sizes import raise_if_interrupted, was_interrupted
+
     settings = _check_settings(context)
     request = settings.request
     model = settings.make_model(request.asked)
@@ -276,6 +285,9 @@ def fit(
         from mictree.optimal.certified import advise
 
         remarks += advise(model.frontier_)
+    if was_interrupted(model) and size is None:
+        settings = replace(settings, size=settings.max_size)
+        remarks += [INTERRUPTED]
     if as_json:
         print_json(about, **_json_fields(result), remarks=remarks)
     else:
@@ -286,6 +298,7 @@ def fit(
                                 save_to="model.json")  # fmt: skip
         writes.append(partial(_write_report, report, result, settings, remarks, command))
     write_each(*writes)
+    raise_if_interrupted(model)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -577,11 +590,15 @@ def hold_out(X: Any, y: Any, weight: Any, train: Any, test: Any) -> SplitRows:
 
 
 def _grow(model: Any, rows: SplitRows, settings: FitSettings) -> FitResult:
-    """Fit on the rows to grow on, and choose a size by folds of them unless the user did."""
+    """Fit on the rows to grow on, and choose a size by folds of them unless the user did.
+
+    After a search that Ctrl-C ended, the size is the largest: folds would search again.
+    """
     import numpy as np
 
     from mictree._support.progress import TimeLimit
     from mictree.estimators.predicting import read_scoring
+    from mictree.estimators.sizes import was_interrupted
 
     size, scorer = settings.size, read_scoring(settings.scoring)
     if scorer is not None:
@@ -595,6 +612,8 @@ def _grow(model: Any, rows: SplitRows, settings: FitSettings) -> FitResult:
             model.set_params(time_limit=max(LEAST_SECONDS, share * limit.left()))
         model.fit(rows.X, rows.y, rows.weight)
         model.dates_ = rows.dates
+        if size is None and was_interrupted(model):
+            size = settings.max_size
         choice = _choose_size(model, rows, settings, limit) if size is None else None
     wanted = size if choice is None else choice.size
     made = model.at_size(wanted).tree_.size
@@ -607,9 +626,7 @@ def _choose_size(
     """The size that cross-validation chooses; folds share the time that is left."""
     from sklearn.base import clone
 
-    from mictree.estimators.sizes import Choice, raise_if_interrupted, select_size
-
-    raise_if_interrupted(model)
+    from mictree.estimators.sizes import Choice, select_size
 
     folded: Any = clone(model)
     if settings.is_optimal:
@@ -701,6 +718,7 @@ def _write_report(
     path: Path, result: FitResult, settings: FitSettings, remarks: Sequence[str], command: str
 ) -> None:
     """Search the optimal trees up to the size, and write the page."""
+    from mictree.estimators.sizes import was_interrupted
     from mictree.report.data import Fitted, among_good, make_fitted_page, render
 
     model, size, rows = result.model, result.size, result.rows
@@ -712,7 +730,7 @@ def _write_report(
     shown = [each.at_size(size) for each in (model, optimal) if each is not None]
     counted = shown if measure_of(model) == "error" else []
     others = ""
-    if settings.time_limit:
+    if settings.time_limit and not was_interrupted(model):
         with show_progress("counting good trees"):
             others = among_good(model, size, min(settings.time_limit, LONGEST_COUNT))
     fitted = Fitted(

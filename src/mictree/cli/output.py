@@ -41,6 +41,7 @@ from mictree._support.words import (
     merged_note,
     names_of_labels,
     root_of,
+    shorten_set,
     show_digits,
     show_number,
     show_significant,
@@ -237,7 +238,7 @@ def table_of_sizes(model: Any, choice: "SizeChoice | HeldOut | None") -> Table:
     """
     greedy, squared = hasattr(model, "growth_"), measure_of(model) == SQUARED
     show = show_significant if squared else show_number
-    splits = ["", *(step.variable for step in model.growth_.steps)] if greedy else []
+    splits = ["", *(shorten_set(step.variable) for step in model.growth_.steps)] if greedy else []
     heads = ["size", *(["split on"] if greedy else []), f"training {measure_of(model)}"]
     heads += ["its root"] if squared else []
     table = Table(*heads, *([choice.title] if choice is not None else []))

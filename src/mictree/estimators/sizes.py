@@ -287,9 +287,14 @@ def _read_trial(model: Any, labels: Any, weights: Any, settings: _Settings) -> _
     return _Trial(model, labels, fit_weights, score_weights, scorer, classes, task)
 
 
+def was_interrupted(model: Any) -> bool:
+    """Whether Ctrl-C ended the search of a fitted model, which keeps what it found."""
+    return getattr(model, "_interrupted", False)
+
+
 def raise_if_interrupted(model: Any) -> None:
-    """Pass on a Ctrl-C that ended a search, which then keeps what it found."""
-    if getattr(model, "_interrupted", False):
+    """Pass on a Ctrl-C that ended a search."""
+    if was_interrupted(model):
         raise KeyboardInterrupt
 
 

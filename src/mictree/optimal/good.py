@@ -624,10 +624,10 @@ class GoodTrees:
         >>> good = mt.good_trees(mt.FormulaProblem("x1 & x2 | y1 & y2 & y3"), max_size=3)
         >>> print(good.chance(mt.BestFirst()))
         bestfirst, ties at random: chance to end among the good trees (exact)
-           0 1, 1 of them reached
-           1 1, 2 of them reached
-           2 1, 2 of them reached
-           3 1, 12 of them reached
+           0: 1, 1 good tree reached
+           1: 1, 2 good trees reached
+           2: 1, 2 good trees reached
+           3: 1, 12 good trees reached
         """
         from mictree.optimal.good_chance import Walk, chance_of
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from mictree._support.words import show_number
+from mictree._support.words import count_of, show_number
 from mictree.growers.choosing import least_tied
 from mictree.growers.loop import Offer, offers_by
 from mictree.growers.rules import BestFirst, Grower, Lookahead, TopDown, checked_priority
@@ -53,8 +53,8 @@ class Chance:
         how = "exact" if self.runs is None else f"{self.runs:,} runs"
         lines = [f"{self.rule}, ties at random: chance to end among the good trees ({how})"]
         for size, (chance, count) in enumerate(zip(self.chances, self.reached, strict=True)):
-            told = "" if count is None else f", {count:,} of them reached"
-            lines.append(f"{size:>4} {show_number(chance, 4)}{told}")
+            told = "" if count is None else f", {count_of(count, 'good tree')} reached"
+            lines.append(f"{size:>4}: {show_number(chance, 4)}{told}")
         return "\n".join(lines)
 
 

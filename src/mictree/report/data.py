@@ -38,6 +38,7 @@ from mictree._support.words import (
     merged_note,
     names_of_labels,
     root_of,
+    shorten_set,
     show_measured,
     show_number,
     show_significant,
@@ -672,7 +673,7 @@ def _cells(fitted: Fitted, size: int) -> tuple[str, ...]:
 
     cells = [f"{size}{' ←' if size == fitted.size else ''}"]
     if fitted.growth is not None:
-        split = fitted.growth.steps[size - 1].variable if size else ""
+        split = shorten_set(fitted.growth.steps[size - 1].variable) if size else ""
         cells += [split, show(fitted.errors[size])]
     if fitted.choice is not None:
         place = min(size, len(fitted.choice.means) - 1)  # no fold has a larger tree
@@ -718,8 +719,8 @@ def make_good_page(good: GoodTrees, name: str, chances: Sequence[Chance] = ()) -
         shares, trees = words.to_svg(good.plot()), words.to_svg(good.draw(size).axes[0])
     return GoodPage(
         f"Good trees of {name}",
-        "Every tree whose error is at most the least one of its size, and "
-        f"{show_number(good.within)} more",
+        "Every tree of the least error of its size"
+        + (f", or at most {show_number(good.within)} more" if good.within else ""),
         tuple(sentences(good, size)),
         Table("Good trees by size", tuple(heads), tuple(map(tuple, rows))),
         shares.encode(),
@@ -749,14 +750,14 @@ def sentences(good: GoodTrees, size: int) -> list[str]:
     elif size and count > 1:
         lines.append("No variable is tested by all of them.")
     if size and never:
-        lines.append(f"None of them tests {_listed(never)}.")
+        lines.append(f"None of them tests {_listed(never, 'or')}.")
     return lines
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str], word: str = "and") -> str:
     if len(names) <= MOST_NAMED:
-        return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
-    return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
+        return ", ".join(names[:-1]) + (f" {word} " if len(names) > 1 else "") + names[-1]
+    return f"{', '.join(names[:MOST_NAMED])} {word} {len(names) - MOST_NAMED} more"
 
 
 def _chance_table(chance: Chance) -> Table:
