@@ -665,7 +665,7 @@ def test_optimal_trees_that_are_not_proved(tmp_path, monkeypatch):
     table["y"] = draw.integers(0, 2, 400)
     pl.DataFrame(table).write_csv(file)
     limits = note_limits(monkeypatch)
-    limit = 0.6
+    limit = 0.7
     done = run(file, "--target", "y", "--rule", "optimal", "--max-size", 7, "--time-limit", limit,
                "--report", page, "--save", model)  # fmt: skip
     assert done.exit_code == 0, done.exception
