@@ -303,7 +303,7 @@ def relaxed() -> Iterator[tuple[str, Any]]:
     two = (numbers[:, 0] > 0) ^ (generator.random(24) < 0.2)
     for name, problem in (
         ("two classes", mt.SampleProblem(numbers, two)),
-        ("classes", mt.SampleProblem(numbers, two + (numbers[:, 1] > 0))),
+        ("classes", mt.SampleProblem(numbers, 1 * two + (numbers[:, 1] > 0))),
         ("actions", mt.SampleProblem(numbers, costs=generator.integers(0, 9, (24, 3)))),
         ("squared", mt.SampleProblem(numbers, generator.integers(0, 9, 24), loss="squared")),
     ):
@@ -314,7 +314,7 @@ def relaxed() -> Iterator[tuple[str, Any]]:
                 workers = Workers(RelaxedEngine(found), 4, depth, 2**24)
                 workers.compile()
                 rows, cost = found.everything, strategy.engine.rows.leaf().cost
-                answers = [workers.ask(rows, size, cost, depth) for size in range(1, 5)]
+                answers = [int(workers.ask(rows, size, cost, depth)) for size in range(1, 5)]
                 yield f"{name}, {blocks} blocks, depth {depth}", answers
 
 

@@ -186,7 +186,7 @@ def test_words_of_weighted_shares():
             "The 4 training rows like this; weighted: 90% b, 10% a."
         )
         assert "<th>weighted coverage</th>" in rules._repr_html_()
-        assert "4 rows (40\\%)" in model.to_tikz()
+        assert "4 rows (weighted: 62\\%)" in model.to_tikz()
         assert "weighted error 10.0" in model.to_tikz()
 
 
